@@ -20,7 +20,7 @@ from .blas_vectors import (
     on_vectors,
     write_elements,
 )
-from .cut_vectors import added, as_norm, by_pieces
+from .cut_vectors import added, as_norm, by_first_of_largest, by_pieces
 from .operation import InOut, Input, Output, Scalar, op
 from .overlap import check_disjoint
 
@@ -420,6 +420,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
 on_device(iamax, device_forward)
+iamax.cut_by(by_first_of_largest(iamax, asum))
 
 
 @iamax.on("array")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..core.direction import INPUT
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
@@ -17,21 +19,17 @@ from ..support.types import Arguments, DType, Keywords, Number
 from .tile_grid import GridAxes, Gridded, TileGrid, tile_of, tiles_over
 from .tiling import Cutter, Tile, TileTooLarge
 
-Combine = Callable[[list[Any], DType], Any]  # the numbers of the pieces, in order
+Combine = Callable[[list[Any], DType], Any]  # of the numbers of the pieces
 
 
-def by_pieces(operation: Gridded, combine: Combine | None = None,
-              in_order: bool = False) -> Cutter:
+def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
     """Return the cutter of an operation of BLAS level 1, with the parameters ``n``, ``incx`` and
-    ``incy``.
-
-    `combine` makes the result of the numbers that the pieces give; `in_order` if these have to be
-    pieces in row-major order.
+    ``incy``; `combine` makes the result of the numbers that the pieces give.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         mats = [k for k in operation.operands if isinstance(args[k], Mat)]
         shape: Ints = args[mats[0]].shape
-        if in_order or kwargs or any(args[k].shape != shape for k in mats):
+        if kwargs or any(args[k].shape != shape for k in mats):
             args, packed = _as_vectors(operation, args, **kwargs)
             shape = args[mats[0]].shape
         else:
@@ -85,29 +83,50 @@ def _combined(operation: Gridded, grid: TileGrid, combine: Combine,
     found: list[object] = []
     for window in grid.windows(grid.blocks(budget)):
         tile = tile_of(operation, grid.arguments(window), {})
-        yield tile._replace(run=partial(_note, found, window, tile.run))
+        yield tile._replace(run=partial(_note, found, tile.run))
     dtype = next(v.dtype for v in grid.args if isinstance(v, Mat))
     yield Tile(lambda: combine(found, dtype))
 
 
-def _note(found: list[object], window: tuple[slice, ...], run: Callable[[], object]) -> None:
-    found.append((window[0].start if window else 0, run()))
+def _note(found: list[object], run: Callable[[], object]) -> None:
+    found.append(run())
+
+
+def by_first_of_largest(operation: Gridded, size_of: Callable[[Mat], float]) -> Cutter:
+    """Return the cutter of a search for the first element of the largest size in a vector."""
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        (x, *_), _ = _as_vectors(operation, args, **kwargs)
+        grid = TileGrid(x.shape, {0: (0,)}, (x,))
+        found: list[tuple[float, int]] = []
+        for window in grid.windows(grid.blocks(budget)):
+            (part,) = grid.arguments(window)
+            yield Tile(partial(_note_largest, found, operation, size_of, part, window[0].start),
+                       (part,))
+        yield Tile(lambda: found[int(np.argmax([size for size, _ in found]))][1])
+
+    return cut
+
+
+# the parameters are those of a tile
+def _note_largest(found: list[tuple[float, int]], operation: Gridded,
+                  size_of: Callable[[Mat], float], part: Mat, start: int) -> None:
+    at: Any = operation(part)
+    found.append((size_of(part[at:at + 1]), start + at))
 
 
 # What the numbers of pieces become
 
 
-def added(found: list[tuple[int, Number]], dtype: DType) -> Number:
+def added(found: list[Number], dtype: DType) -> Number:
     """Return the sum, rounded to the dtype; that of complex numbers may be real."""
-    total = sum(value for _, value in found)
+    total = sum(found)
     kind = dtype if isinstance(total, complex) else dtype.type(0).real.dtype
     return kind.type(total).item()
 
 
-def as_norm(found: list[tuple[int, float]], dtype: DType) -> float:
+def as_norm(found: list[float], dtype: DType) -> float:
     """Return the Euclidean norm of the norms of pieces."""
-    values = [value for _, value in found]
-    total = math.nan if any(map(math.isnan, values)) else math.hypot(*values)
+    total = math.nan if any(map(math.isnan, found)) else math.hypot(*found)
     return float(dtype.type(0).real.dtype.type(total))
 
 

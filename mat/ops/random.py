@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,21 +20,13 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, conversion, is_integer
 from ..support.native import compiled
-from ..support.types import (
-    Arguments,
-    Array,
-    DType,
-    Engine,
-    Function,
-    Keywords,
-    Number,
-    Operand,
-)
+from ..support.types import Array, DType, Engine, Function, Number, Operand
 from . import philox
 from .blas_level23 import gemv
+from .cut_random import by_counters
+from .cut_stacks import by_stacks
 from .linalg import cholesky
 from .operation import Input, Op, Output, Scalar, op
-from .tiling import Cutter, Tile, TileTooLarge, span_bytes
 
 PER_BLOCK = {char: 16 // BY_CHAR[char].size for char in BLAS_TYPES}  # elements of a block
 EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": dict.fromkeys(REAL_TYPES, 4)}
@@ -83,7 +74,7 @@ def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low:
 
 def _implement(operation: Op, name: str, reference: Function) -> None:
     """Register the kernels, and `reference`, the implementation in NumPy."""
-    operation.cut_by(_by_counters(operation, name))
+    operation.cut_by(by_counters(operation, EACH[name]))
 
     @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
     @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
@@ -97,25 +88,6 @@ def _implement(operation: Op, name: str, reference: Function) -> None:
         reference(flat.view(flat.real.dtype), *numbers)
         if not x.flags.c_contiguous:
             x[...] = flat.reshape(x.shape)
-
-
-def _by_counters(operation: Op, name: str) -> Cutter:
-    """Return the cutter of draws: each tile begins with the counter of its first element."""
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        *numbers, low, high, x = args
-        if not x.layout.contiguous:  # drawn in one piece, by the host
-            raise TileTooLarge(span_bytes(x))
-        flat, each = x.reshape(-1), EACH[name][x.dtype.char]
-        if budget < each * x.itemsize:
-            raise TileTooLarge(each * x.itemsize)
-        length = budget // (each * x.itemsize) * each
-        for start in range(0, x.size, length):
-            counter = (int(low) + (int(high) << 32) + start // each) % 2**64
-            part = flat[start:start + length]
-            yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
-                               part), (), (part,))
-
-    return cut
 
 
 _implement(uniform, "uniform", philox.uniform)
@@ -342,6 +314,9 @@ def orthonormal(scale: Scalar, a: Input, out: Output) -> None:
     """
 
 
+orthonormal.cut_by(by_stacks(orthonormal, "it is factored"))
+
+
 @orthonormal.on("array")
 def orthonormal_numpy(np: Engine, scale: Number, a: Array, out: Array) -> None:
     q, r = np.linalg.qr(a)
@@ -451,8 +426,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     n = means.size
     if means.shape not in ((n,), (n, 1)) or covariances.shape != (n, n):
         raise ShapeError("multivariate_normal wants means of shape (n,) or (n, 1) and covariances "
-                         "of shape (n, n), "
-                         f"got {means.shape} and {covariances.shape}")
+                         f"of shape (n, n), got {means.shape} and {covariances.shape}")
     source = generator(rng)
     try:
         factor = cholesky(covariances)
@@ -471,6 +445,5 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
 def _check_dtypes(means: Mat, covariances: Mat) -> None:
     if means.dtype.char not in REAL_TYPES or covariances.dtype != means.dtype:
         raise DTypeError("multivariate_normal wants means and covariances both of float32 or both "
-                         "of float64, got "
-                         f"{means.dtype} and {covariances.dtype}; "
+                         f"of float64, got {means.dtype} and {covariances.dtype}; "
                          f"{conversion(means.dtype, covariances.dtype)}")
