@@ -1,0 +1,34 @@
+"""Cutting draws of random numbers: each tile begins with the counter of its first element, so that
+its bits are those that are drawn at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from ..support.types import Arguments, Keywords
+from .operation import Op
+from .tiling import Cutter, Tile, TileTooLarge, span_bytes
+
+
+def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
+    """Return the cutter of an operation whose last arguments are the halves of the counter and the
+    Mat to write; `each` has, for its dtype character, how many elements a counter makes.
+    """
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        *numbers, low, high, x = args
+        if not x.layout.contiguous:  # it is drawn at once, and copied
+            raise TileTooLarge(span_bytes(x))
+        together = each[x.dtype.char]
+        length = budget // (together * x.itemsize) * together
+        if not length:
+            raise TileTooLarge(together * x.itemsize)
+        flat = x.reshape(-1)
+        for start in range(0, x.size, length):
+            counter = (int(low) + (int(high) << 32) + start // together) % 2**64
+            part = flat[start:start + length]
+            yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
+                               part), (), (part,))
+
+    return cut
