@@ -30,6 +30,10 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
+LEAST_LARGE = 128 << 20  # bytes of operands in files with which operations are cut into tiles
+LARGE: list[int] = []  # the ids of the pages of files that are so large
+
+
 class FilePages(mmap.mmap):
     """The mapped pages of a file, until no array over them is left.
 
@@ -153,6 +157,9 @@ def _registered(kind: type[FilePages], number: int, title: str,
     except (ValueError, OSError) as error:
         raise disk_error(f"{title} cannot be mapped: {error}", error) from error
     pages.title, pages.shared = title, True
+    if len(pages) >= LEAST_LARGE:
+        LARGE.append(id(pages))
+        weakref.finalize(pages, LARGE.remove, id(pages)).atexit = False
     _all[id(pages)] = pages
     return pages
 
