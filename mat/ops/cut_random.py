@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from ..matrix.mat import new_like
 from ..support.types import Arguments, Keywords
 from .operation import Op
-from .tiling import Cutter, Tile, TileTooLarge, span_bytes
+from .tiling import Cutter, Tile, TileTooLarge
 
 
 def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
@@ -18,17 +19,18 @@ def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         *numbers, low, high, x = args
-        if not x.layout.contiguous:  # it is drawn at once, and copied
-            raise TileTooLarge(span_bytes(x))
+        packed = x if x.layout.contiguous else new_like(x, x.shape, x.dtype)
         together = each[x.dtype.char]
         length = budget // (together * x.itemsize) * together
         if not length:
             raise TileTooLarge(together * x.itemsize)
-        flat = x.reshape(-1)
+        flat = packed.reshape(-1)
         for start in range(0, x.size, length):
             counter = (int(low) + (int(high) << 32) + start // together) % 2**64
             part = flat[start:start + length]
             yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
                                part), (), (part,))
+        if packed is not x:
+            yield Tile(lambda: x.assign_(packed))
 
     return cut

@@ -299,7 +299,7 @@ def by_accumulated_parts(operation: Op, axes_of: Function) -> Cutter:
             yield Tile(partial(operation, part, axis, alpha, beta if first else 1, target),
                        (part,) if first and beta == 0 else (part, target), (target,))
         if packed is not None:
-            yield Tile(partial(_put_back, args[-1], packed), (y,), (packed,))
+            yield Tile(partial(_put_back, y, packed))  # which is cut itself
 
     return cut
 

@@ -39,7 +39,7 @@ def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
         if combine is None:
             yield from tiles_over(operation, grid, {}, budget)
             for view, of in packed:
-                yield Tile(partial(_put_back, view, of), (of,), (view,))
+                yield Tile(partial(_put_back, view, of))  # which is cut itself
         else:
             yield from _combined(operation, grid, combine, budget)
 
@@ -57,7 +57,7 @@ def _as_vectors(operation: Gridded, args: Arguments, n: int | None = None,
         flat = view.layout.viewed_as((view.size,))
         if flat is None:
             copy = view.copy()
-            if operation.direction(k, args, {}) is not INPUT:
+            if operation.declared_direction(k, args) is not INPUT:
                 packed.append((view, copy))
             view, flat = copy, copy.layout.reshape((view.size,))
         inc = incs.get("inc" + operation.positional[k], 1)

@@ -26,7 +26,7 @@ class Gridded(Protocol):
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 
-    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction: ...
+    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
 
 class TileGrid:
@@ -143,7 +143,7 @@ class Span:
     def nbytes(self, lengths: Ints) -> int:
         """Return its bytes."""
         return self.fixed * self.itemsize + sum(
-            (lengths[k] - 1) * step for k, step in self.steps.items())
+            max(0, lengths[k] - 1) * step for k, step in self.steps.items())
 
 
 def _distinct(spans: list[Span]) -> list[Span]:
@@ -163,11 +163,11 @@ def view_of(view: Mat, axes: GridAxes, window: tuple[slice, ...]) -> Mat:
 
 def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
     """Return the tile that calls an operation with these arguments."""
-    directions = [(args[k], operation.direction(k, args, kwargs)) for k in operation.operands
+    directions = [(args[k], operation.declared_direction(k, args)) for k in operation.operands
                   if isinstance(args[k], Mat)]
-    return Tile(lambda: operation(*args, **kwargs),
-                tuple(x for x, direction in directions if direction is not OUTPUT),
-                tuple(x for x, direction in directions if direction is not INPUT))
+    reads = {id(x): x for x, direction in directions if direction is not OUTPUT}
+    writes = {id(x): x for x, direction in directions if direction is not INPUT}
+    return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),))
 
 
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
