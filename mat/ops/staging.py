@@ -1,0 +1,69 @@
+"""Parts of operands for tiles: as views, or packed where a view would take more room.
+
+A copy of a view on a device spans everything from its lowest element to its highest: a block of
+columns of a matrix by rows takes as much as all of these rows. Packed on the host before, it takes
+no more than its elements.
+"""
+
+from __future__ import annotations
+
+from ..devices.in_use import in_use
+from ..matrix.mat import Mat, new_like
+from ..support.types import DType
+
+_WASTE = 8  # a view is used as it is if its span exceeds its elements by at most an eighth
+
+
+def is_there(x: Mat) -> bool:
+    """Return whether the device in use has all elements of the storage, as they are now."""
+    return bool(x.storage.fresh & in_use().memory.bit)
+
+
+def is_compact(view: Mat) -> bool:
+    """Return whether the span of a view is not much larger than the view."""
+    low, high = view.layout.bounds
+    return (high - low) * _WASTE <= view.size * (_WASTE + 1)
+
+
+def staged(view: Mat) -> Mat:
+    """Return `view`, or a copy with its axes in the same order, made on the host."""
+    if is_compact(view) or is_there(view):
+        return view
+    packed: Mat = on_host(view).copy("K")
+    packed.device_enabled = True
+    return packed
+
+
+def on_host(view: Mat) -> Mat:
+    """Return a view on which operations compute on the host, whatever device is in use."""
+    found = view.over(view.layout)
+    found.device_enabled = False
+    return found
+
+
+class StagedResult:
+    """A part of a result: `target` is its view, or a Mat whose elements are copied there in the
+    end, on the host.
+
+    Parameters
+    ----------
+    view : Mat
+        The part.
+    dtype : dtype
+        That of `target`.
+    reads : bool
+        Whether `target` begins with the elements of the part.
+    """
+
+    def __init__(self, view: Mat, dtype: DType, reads: bool) -> None:
+        self.view = view
+        self.target = view
+        if dtype != view.dtype or not (is_compact(view) or is_there(view)):
+            self.target = (on_host(view).astype(dtype, "K") if reads
+                           else new_like(view, view.shape, dtype))
+            self.target.device_enabled = True
+
+    def finish(self) -> None:
+        """Copy the elements to the part unless they are there already."""
+        if self.target is not self.view:
+            on_host(self.view).assign_(self.target)
