@@ -61,7 +61,7 @@ class MatrixProduct(NamedTuple):
         """Whether C is read."""
         return self.beta is not None and self.beta != 0
 
-    def form(self) -> MatrixProductForm:
+    def form(self) -> ProductForm:
         """Return what blocks are chosen by."""
         size = max(self.sum_dtype.itemsize, self.c.storage.itemsize) if self.inner else (
             self.c.storage.itemsize)
@@ -70,7 +70,7 @@ class MatrixProduct(NamedTuple):
                            self.inner)
 
 
-def _operand(x: Mat, down: str, across: str) -> MatrixProductOperand:
+def _operand(x: Mat, down: str, across: str) -> ProductOperand:
     """Return the facts of an operand whose axes are called so."""
     (rows, columns), (row, column) = x.layout.shape, x.layout.strides
     by_rows = rows == 1 or (columns != 1 and abs(column) <= abs(row))

@@ -158,7 +158,8 @@ def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
         right, out = right[:, None], out[..., None]
     if a.ndim == 1:
         left, out = left[None], out[..., None, :]
-    return stack_tiles(MatrixProduct(left, right, out, None, _multiply, _can_add(a, b, out)), budget)
+    inner = _can_add(a, b, out)
+    return stack_tiles(MatrixProduct(left, right, out, None, _multiply, inner), budget)
 
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
