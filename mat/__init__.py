@@ -124,8 +124,9 @@ from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
 from .ops.quantization import dequantize, quantize, scaled_matmul
 from .ops.random import multivariate_normal
-from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
+from .ops.reduce import argmax, argmin, max, mean, min, prod, sum
 from .ops.reshape import reshape
+from .ops.scaling import scale_columns, scale_rows
 from .ops.shape import transpose
 from .support.close_names import no_attribute as _no_attribute
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords
 from .overlap import must_copy
-from .tile_grid import Gridded, TileGrid, broadcast_axes, tiles_over
+from .tile_grid import GridAxes, Gridded, TileGrid, broadcast_axes, tiles_over
 from .tiling import Cutter, Tile
 
 
@@ -32,3 +32,20 @@ def with_copies(operation: Gridded, args: Arguments) -> Arguments:
     copies = {id(x): x.copy() for k in operation.operands
               if isinstance(x := args[k], Mat) and must_copy(x, out)}
     return tuple(copies.get(id(x), x) for x in args)
+
+
+def by_lines_of_factors(operation: Gridded, factors: int, axis: int) -> Cutter:
+    """Return the cutter of an operation on matrices, element by element, but with operand number
+    `factors` of any shape, which has a factor for each index of an axis.
+    """
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        given = args[factors]
+        flat = given.layout.viewed_as((given.size,))
+        vector = given.copy().reshape(-1) if flat is None else given.over(flat)
+        args = with_copies(operation, (*args[:factors], vector, *args[factors + 1:]))
+        axes: dict[int, GridAxes] = dict.fromkeys(operation.operands, (0, 1))
+        axes[factors] = (axis,)
+        return tiles_over(operation, TileGrid(args[operation.result].shape, axes, args), kwargs,
+                          budget)
+
+    return cut

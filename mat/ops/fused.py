@@ -8,7 +8,7 @@ from ..support.dtypes import EVERY, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number
 from .accumulation import accumulate, check_factors, same_dtype, same_shape
-from .cut_elements import by_elements
+from .cut_elements import by_elements, by_lines_of_factors
 from .operation import Accumulated, Input, Scalar, op
 from .overlap import apart, one_by_one
 
@@ -117,6 +117,9 @@ def _row_fits_compiled(a: Mat, x: Mat, b: Mat) -> bool:
 
 def _row_fits_device(a: Mat, x: Mat, b: Mat) -> bool:
     return (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)
+
+
+geerv.cut_by(by_lines_of_factors(geerv, 2, 1))
 
 
 @geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_row_fits_compiled)

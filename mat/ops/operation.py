@@ -206,6 +206,8 @@ class Op(Declaration):
         tiles, unless there is room, or the host computes.
         """
         args, kwargs, now = self._checked(args, kwargs)
+        if device.planner is not None:
+            return device.planner(self, args, kwargs)
         implementation, _ = choose(self, self.implementations, now, device)
         of_device = is_of_device(implementation, device)
         if shortage is None and not (of_device and self.cutter is not None and is_too_large(

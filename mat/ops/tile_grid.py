@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Protocol, TypeAlias
 
 from ..core.direction import INPUT, OUTPUT, Direction
 from ..layout.shapes import Ints
+from ..layout.sliding_window import WindowAxis
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords, Operand
 from .tiling import Tile, TileTooLarge
@@ -20,11 +21,12 @@ class Gridded(Protocol):
     """An operation, of which this module knows only this much."""
 
     operands: list[int]
+    positional: list[str]
     result: Any
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 
-    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction: ...
+    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
 
 class TileGrid:
@@ -43,19 +45,24 @@ class TileGrid:
         The arguments.
     whole : collection of int
         Axes that are not cut.
+    besides : iterable
+        Mats and their axes, for views like which a device needs room besides.
     """
 
+    # the parameters are the facts of a grid
     def __init__(self, shape: Ints, operands: Mapping[int, GridAxes], args: Arguments,
-                 whole: Collection[int] = ()) -> None:
+                 whole: Collection[int] = (),
+                 besides: Iterable[tuple[Mat, GridAxes]] = ()) -> None:
         self.shape = shape
         self.operands = {k: axes for k, axes in operands.items() if isinstance(args[k], Mat)}
         self.args = args
         self.whole = frozenset(whole)
-        self.spans = _distinct([_Span(args[k], axes) for k, axes in self.operands.items()])
+        self.spans = _distinct([Span(args[k], axes) for k, axes in self.operands.items()])
+        self.besides = [Span(view, axes) for view, axes in besides]
 
     def nbytes(self, lengths: Ints) -> int:
         """Return the bytes that a device needs for blocks of these lengths."""
-        return sum(span.nbytes(lengths) for span in self.spans)
+        return sum(span.nbytes(lengths) for span in (*self.spans, *self.besides))
 
     def blocks(self, budget: int) -> Ints:
         """Return the lengths of blocks that need at most `budget` bytes.
@@ -91,10 +98,12 @@ class TileGrid:
         return sorted(range(len(self.shape)),
                       key=lambda k: -sum(span.steps.get(k, 0) for span in self.spans))
 
-    def windows(self, lengths: Ints) -> Iterator[tuple[slice, ...]]:
-        """Yield the slices of the axes for each block."""
-        order = self.order()
-        starts = [range(0, self.shape[k], max(1, lengths[k])) for k in order]
+    def windows(self, lengths: Ints, last: Collection[int] = ()) -> Iterator[tuple[slice, ...]]:
+        """Yield the slices of the axes for each block; blocks that differ in the axes `last` only
+        follow one another.
+        """
+        order = sorted(self.order(), key=lambda k: k in last)
+        starts = [range(0, max(1, self.shape[k]), max(1, lengths[k])) for k in order]
         for corner in product(*starts):
             at = dict(zip(order, corner, strict=True))
             yield tuple(slice(at[k], min(at[k] + lengths[k], n))
@@ -112,28 +121,32 @@ class TileGrid:
         return tuple(found)
 
 
-class _Span:
-    """The range of a storage that an operand takes for blocks of given lengths."""
+class Span:
+    """The range of a storage that an operand takes for blocks of given lengths.
 
-    def __init__(self, view: Mat, axes: GridAxes) -> None:
+    With `windows`, the axes of the grid are those of sliding windows over the operand.
+    """
+
+    def __init__(self, view: Mat, axes: GridAxes, windows: Sequence[WindowAxis] = ()) -> None:
         self.key = id(view.storage), view.layout.displacement, view.strides, axes
         self.itemsize: int = view.storage.itemsize
         self.fixed = 1  # elements of the range that no cut makes smaller
         self.steps: dict[int, int] = {}  # bytes from one element of the block to the next
-        self.lengths: dict[int, int] = {}
         for n, step, axis in zip(view.shape, view.strides, axes, strict=True):
             if axis is None or n == 1:
                 self.fixed += (n - 1) * abs(step)
-            else:
-                self.steps[axis] = self.steps.get(axis, 0) + abs(step) * self.itemsize
+                continue
+            length, times = (windows[axis].k, windows[axis].step) if windows else (1, 1)
+            self.fixed += (length - 1) * abs(step)
+            self.steps[axis] = self.steps.get(axis, 0) + times * abs(step) * self.itemsize
 
     def nbytes(self, lengths: Ints) -> int:
         """Return its bytes."""
         return self.fixed * self.itemsize + sum(
-            (lengths[k] - 1) * step for k, step in self.steps.items())
+            max(0, lengths[k] - 1) * step for k, step in self.steps.items())
 
 
-def _distinct(spans: list[_Span]) -> list[_Span]:
+def _distinct(spans: list[Span]) -> list[Span]:
     return list({span.key: span for span in spans}.values())
 
 
@@ -150,16 +163,19 @@ def view_of(view: Mat, axes: GridAxes, window: tuple[slice, ...]) -> Mat:
 
 def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
     """Return the tile that calls an operation with these arguments."""
-    directions = [(args[k], operation.direction(k, args, kwargs)) for k in operation.operands
+    directions = [(args[k], operation.declared_direction(k, args)) for k in operation.operands
                   if isinstance(args[k], Mat)]
-    return Tile(lambda: operation(*args, **kwargs),
-                tuple(x for x, direction in directions if direction is not OUTPUT),
-                tuple(x for x, direction in directions if direction is not INPUT))
+    reads = {id(x): x for x, direction in directions if direction is not OUTPUT}
+    writes = {id(x): x for x, direction in directions if direction is not INPUT}
+    return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),))
 
 
-def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, in which the operation itself is called."""
-    for window in grid.windows(grid.blocks(budget)):
+def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
+               lengths: Ints | None = None) -> Iterator[Tile]:
+    """Yield a tile for each block of a grid, in which the operation itself is called; `lengths` are
+    those of the blocks, if they are known.
+    """
+    for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
         yield tile_of(operation, grid.arguments(window), kwargs)
 
 

@@ -52,11 +52,15 @@ Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
 
 
 class TileTooLarge(OutOfDeviceMemory):
-    """Raised by a cutter whose smallest tile needs `needed` bytes, which are more than it may."""
+    """Raised by a cutter whose smallest tile needs `needed` bytes, which are more than it may.
 
-    def __init__(self, needed: int) -> None:
-        super().__init__(f"the smallest tile needs {needed:,} bytes")
+    `reason` says why there is no smaller one, if that is not obvious.
+    """
+
+    def __init__(self, needed: int, reason: str = "") -> None:
+        super().__init__(f"the smallest tile needs {needed:,} bytes{reason and '; '}{reason}")
         self.needed: int = needed
+        self.reason: str = reason
 
 
 class Cuttable(Protocol):
@@ -150,16 +154,18 @@ class _Execution:
             try:
                 first = next(tiles, None)
             except TileTooLarge as error:
-                needed = error.needed
+                too_large = error
             else:
                 return _with_first(first, tiles)
-        raise self.no_room(needed)
+        raise self.no_room(too_large)
 
-    def no_room(self, needed: int) -> OutOfDeviceMemory:
+    def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
         """Return the error for a smallest tile that needs too many bytes."""
-        least = needed + self.limit - self.room
-        smallest = (f"the smallest tile of {self.operation.__name__} needs {needed:,} bytes in "
-                    f"{self.device.name!r}")
+        least = too_large.needed + self.limit - self.room
+        smallest = (f"the smallest tile of {self.operation.__name__} needs {too_large.needed:,} "
+                    f"bytes in {self.device.name!r}")
+        if too_large.reason:
+            smallest += f" ({too_large.reason})"
         if self.shortage is None:
             return OutOfDeviceMemory(f"{smallest}: give pool_bytes = {least} or more")
         self.shortage.add_note(f"{smallest}, and there is no room for them either")

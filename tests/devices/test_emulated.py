@@ -13,7 +13,7 @@ from cffi import FFI
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import DeviceError, OutOfDeviceMemory
+from mat import DeviceError
 from mat.devices import emulated
 from mat.devices.device import device_named
 from mat.devices.emulated_array import BAND, FREED, FRESH, GUARD

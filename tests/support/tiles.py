@@ -1,23 +1,28 @@
-"""Tiles that are carried out on the host: what their results are does not depend on the memory."""
+"""Carrying out operations in tiles of at most so many bytes, wherever they compute."""
 
-from mat.ops.tiling import TileTooLarge
+from contextlib import suppress
+
+import numpy as np
+
+from mat.ops.tiling import TileTooLarge, span_bytes
 
 
-def run_in_tiles(operation, args, budget, **kwargs):
-    """Carry out a call in tiles for that many bytes, one ahead of the other as on a device; return
-    how many there were, or None if there is no room for one.
+def in_tiles(op, args, kwargs, budget):
+    """Carry out the call in tiles, each of which needs at most `budget` bytes; return what the last
+    one returns, and how many there were. None if the smallest needs more.
     """
-    operation.check(*args, **kwargs)
-    count, waiting = 0, None
-    try:
-        for tile in operation.cutter(args, kwargs, budget):
-            if waiting is not None:
-                waiting.run()
-            waiting, count = tile, count + 1
-    except TileTooLarge as error:
-        if count or error.needed <= budget:
-            raise
-        return None
-    if waiting is not None:
-        waiting.run()
-    return count
+    args, kwargs = op.bind_arguments(args, kwargs)
+    found, count = None, 0
+    with suppress(TileTooLarge):
+        for tile in op.cutter(args, kwargs, budget):
+            assert span_bytes(*tile.reads, *tile.writes) <= budget
+            found = tile.run()
+            count += 1
+        return found, count
+    return None
+
+
+def same_bits(found, wanted):
+    """Whether two arrays, or two numbers, have the same values; NaN equals NaN."""
+    a, b = np.asarray(found), np.asarray(wanted)
+    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
