@@ -7,22 +7,21 @@ no more than its elements.
 
 from __future__ import annotations
 
-from ..devices.in_use import in_use
+from ..devices.in_use import CPU, in_use
 from ..matrix.mat import Mat, new_like
 from ..support.types import DType
 
-_WASTE = 8  # a view is used as it is if its span exceeds its elements by at most an eighth
-
 
 def is_there(x: Mat) -> bool:
-    """Return whether the device in use has all elements of the storage, as they are now."""
-    return bool(x.storage.fresh & in_use().memory.bit)
+    """Return whether a device is in use and has all elements of the storage, as they are now."""
+    device = in_use()
+    return device is not CPU and bool(x.storage.fresh & device.memory.bit)
 
 
 def is_compact(view: Mat) -> bool:
-    """Return whether the span of a view is not much larger than the view."""
+    """Return whether the span of a view has nothing but the view's elements."""
     low, high = view.layout.bounds
-    return (high - low) * _WASTE <= view.size * (_WASTE + 1)
+    return high - low <= view.layout.size
 
 
 def staged(view: Mat) -> Mat:
