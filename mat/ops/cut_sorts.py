@@ -8,51 +8,64 @@ the host, elements at equal distances in the runs say which these are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ..layout.shapes import as_axis
 from ..matrix.mat import Mat, new_like
-from ..support.types import Array, DType
+from ..support.types import Arguments, Array, Keywords
 from .staging import StagedResult, on_host, staged
-from .tile_grid import TileGrid, view_of
-from .tiling import Tile, TileTooLarge
+from .tile_grid import Gridded, TileGrid, tiles_over
+from .tiling import Cutter, Tile, TileTooLarge
 
 _INDICES = np.dtype(np.int64)
 
 
 class Sorting(NamedTuple):
-    """The operations that sorting in tiles is made of.
+    """The operations on vectors that sorting in tiles is made of.
 
-    ``sort(x, out)`` and ``argsort(x, out)`` are stable, along the only axis; ``opposite(x)`` has
-    the elements in descending order in ascending order; ``take(x, indices, out)`` takes elements of
-    a vector.
+    ``sort(x, out)`` and ``argsort(x, out)`` are stable; what is in descending order is in ascending
+    order in ``opposite(x)``; ``take(x, indices, out)`` takes elements; ``add(x, number, out)``.
     """
 
     sort: Callable[[Mat, Mat], object]
     argsort: Callable[[Mat, Mat], object]
     opposite: Callable[[Mat], Mat]
     take: Callable[[Mat, Mat, Mat], object]
+    add: Callable[[Mat, int, Mat], object]
 
 
-def line_tiles(grid_of: TileGrid, budget: int, axis: int,
-               whole: Callable[[Mat, Mat], object],
-               by_runs: Callable[[Mat, Mat, int], Iterator[Tile]]) -> Iterator[Tile]:
-    """Yield tiles that sort some of the lines each by `whole`, or parts of one line after another
-    by `by_runs`. The grid has the axes of the lines, of which `axis` is not cut.
+# sorts a line: the line, where to, whether descending, and the bytes of a tile
+ByRuns = Callable[[Sorting, Mat, Mat, bool, int], Iterator[Tile]]
+
+
+def by_sorted_lines(operation: Gridded, sorting: Sorting, by_runs: ByRuns) -> Cutter:
+    """Return the cutter of an operation that sorts lines: between them, and where there is no room
+    for one line `by_runs`.
     """
-    x, out = grid_of.args[:2]
-    try:
-        lengths = grid_of.blocks(budget)
-    except TileTooLarge:
-        others = tuple(1 if k == axis else n for k, n in enumerate(x.shape))
-        for index in np.ndindex(others):
-            at = (*index[:axis], slice(None), *index[axis + 1:])
-            yield from by_runs(x.over(x.layout.part(at)), out.over(out.layout.part(at)), budget)
-        return
-    for window in grid_of.windows(lengths):
-        part, to = (view_of(m, tuple(range(m.ndim)), window) for m in (x, out))
-        yield Tile(lambda part=part, to=to: whole(part, to), (part,), (to,))  # type: ignore[misc]
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        x, out, axis, descending, _ = args
+        axis, every = as_axis(axis, x.ndim), tuple(range(x.ndim))
+        grid = TileGrid(x.shape, {0: every, 1: every}, args, whole=(axis,))
+        try:
+            lengths = grid.blocks(budget)
+        except TileTooLarge:
+            return _of_each_line(sorting, by_runs, (x, out), axis, descending, budget)
+        return tiles_over(operation, grid, kwargs, budget, lengths)
+
+    return cut
+
+
+# the parameters are those of the operation
+def _of_each_line(sorting: Sorting, by_runs: ByRuns, mats: tuple[Mat, Mat], axis: int,
+                  descending: bool, budget: int) -> Iterator[Tile]:
+    others = [1 if k == axis else n for k, n in enumerate(mats[0].shape)]
+    for index in np.ndindex(*others):
+        at = (*index[:axis], slice(None), *index[axis + 1:])
+        x, out = (m.over(m.layout.part(at)) for m in mats)
+        yield from by_runs(sorting, x, out, descending, budget)
 
 
 def _length_of_runs(per_element: int, budget: int) -> int:
@@ -113,7 +126,7 @@ def _ordered_part(sorting: Sorting, part: Mat, run: Mat, places: Mat, start: int
         keys = sorting.opposite(part) if descending else part
         sorting.argsort(keys, places)
         sorting.take(keys, places, run)
-        places.__iadd__(start)
+        sorting.add(places, start, places)
     return order
 
 
@@ -139,7 +152,7 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
     with on_host(runs).facet("array", "input") as a:
         cuts = _cuts(a, length)
     start = 0
-    for before, after in zip(cuts, cuts[1:], strict=False):
+    for before, after in pairwise(cuts):
         pieces = list(zip(before, after, strict=True))
         stop = start + sum(b - a for a, b in pieces)
         if start < stop:
@@ -175,8 +188,3 @@ def _joined(runs: Mat, pieces: Pieces) -> Mat:
             to[at:at + b - a].assign_(source[a:b])
             at += b - a
     return found
-
-
-def dtype_of_indices() -> DType:
-    """Return the dtype of indices."""
-    return _INDICES

@@ -7,9 +7,10 @@ no more than its elements.
 
 from __future__ import annotations
 
-from ..devices.in_use import CPU, in_use
+from ..devices.in_use import CPU, in_use, note_fallback
 from ..matrix.mat import Mat, new_like
-from ..support.types import DType
+from ..support.types import Arguments, DType, Function, Keywords
+from .tiling import Tile
 
 
 def is_there(x: Mat) -> bool:
@@ -38,6 +39,17 @@ def on_host(view: Mat) -> Mat:
     found = view.over(view.layout)
     found.device_enabled = False
     return found
+
+
+def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
+    """Return the tile in which the host carries out an operation: on operands of which a device
+    would be given each element for a single use, and not at once.
+    """
+    def run() -> object:
+        note_fallback(operation.__name__, *(x for x in args if isinstance(x, Mat)))
+        return operation(*(on_host(x) if isinstance(x, Mat) else x for x in args), **kwargs)
+
+    return Tile(run)
 
 
 class StagedResult:
