@@ -75,6 +75,8 @@ class StagedResult:
             self.target.device_enabled = True
 
     def finish(self) -> None:
-        """Copy the elements to the part unless they are there already."""
+        """Copy the elements to the part unless they are there already, and make room."""
         if self.target is not self.view:
             on_host(self.view).assign_(self.target)
+            if in_use() is not CPU:
+                self.target.drop(in_use().memory)
