@@ -153,10 +153,10 @@ class _Execution:
             try:
                 return self.walk(tiles)
             except OutOfDeviceMemory as error:
-                if self.number:
-                    raise
                 self.shortage = self.shortage or error
-            self.room //= 2
+                self.room //= 2
+                if self.number or not self.room:
+                    raise
 
     def cut(self) -> Iterator[Tile]:
         """Return the tiles, which leave room to copy the next one ahead if there are such."""
