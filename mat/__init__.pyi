@@ -115,8 +115,8 @@ from .ops.quantization import dequantize as dequantize
 from .ops.quantization import quantize as quantize
 from .ops.quantization import scaled_matmul as scaled_matmul
 from .ops.random import multivariate_normal as multivariate_normal
-from .ops.reduce import scale_columns as scale_columns
-from .ops.reduce import scale_rows as scale_rows
+from .ops.scaling import scale_columns as scale_columns
+from .ops.scaling import scale_rows as scale_rows
 from .ops.user_kernel import kernel as kernel
 from .support.dtypes import SUPPORTED as supported_dtypes
 from .support.settings import configure as configure

@@ -48,6 +48,7 @@ ctypedef void mat_free(void *block, size_t nbytes) noexcept nogil
 
 cdef class HostBlocks:
     cdef public bint enabled
+    cdef public size_t largest
     cdef mat_allocate *allocate_block
     cdef mat_free *free_block
     cdef uintptr_t allocate(self, size_t nbytes)

@@ -23,6 +23,7 @@ from libc.string cimport memcpy, memset
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
+    size_t PY_SSIZE_T_MAX
     int PyLong_Check(object)
     int PyLong_CheckExact(object)
     int PyComplex_Check(object)
@@ -88,6 +89,9 @@ cdef class HostBlocks:
     extension.
     """
 
+    def __cinit__(self):
+        self.largest = PY_SSIZE_T_MAX  # bytes of a block; larger ones may be wanted in files
+
     def use(self, uintptr_t allocate, uintptr_t free):
         """Set the addresses of `mat_host_allocate` and `mat_host_free`."""
         self.allocate_block = <mat_allocate *>allocate
@@ -95,7 +99,9 @@ cdef class HostBlocks:
         self.enabled = True
 
     cdef uintptr_t allocate(self, size_t nbytes):
-        """Return the address of a block; 0 if there is no memory."""
+        """Return the address of a block; 0 if there is no memory, or it is too large."""
+        if nbytes > self.largest:
+            return 0
         return <uintptr_t>self.allocate_block(nbytes if nbytes else 1)
 
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept:

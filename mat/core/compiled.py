@@ -166,6 +166,7 @@ class _NoBlocks:
     """The allocator of blocks of host memory where there is none: handles are NumPy's arrays."""
 
     enabled = False
+    largest = sys.maxsize  # bytes of an array that is in memory; larger ones may be files
 
     def allocate(self, nbytes: int) -> int:  # that of the compiled one
         """Return 0: there is no block."""

@@ -107,8 +107,8 @@ class DroppableCopies(Coherence):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
                                 "open")
         if self.adopted is memory:
-            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given "
-                                "it; close() releases it")
+            raise ConflictError(f"cannot drop {memory.name!r}: it is the memory that from_numpy "
+                                "or from_dlpack was given, or a file; close() releases it")
 
     def discard(self, memory: Memory) -> None:
         """Remove the handle of `memory` and the values presented of it, and free it."""

@@ -49,6 +49,8 @@ class Memory:
         The name by which it is found.
     bit : int
         Its bit in masks of memories; set by `register_memory`.
+    limit : int or None
+        The most bytes that it allocates, if that is limited.
 
     Notes
     -----
@@ -60,6 +62,7 @@ class Memory:
 
     name: str
     bit: int = 0
+    limit: int | None = None
 
     def allocate(self, cube: CubeLike) -> Handle:
         """Return a new handle with room for all elements of `cube`, with arbitrary contents."""

@@ -21,6 +21,7 @@ from .counters import (
     guard,
     list_calls,
 )
+from .tile_plan import PlannedCall, TilePlan, plan
 from .trace import Trace, trace
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "CopyCounter",
     "CopyGuard",
     "LibraryCall",
+    "PlannedCall",
+    "TilePlan",
     "Trace",
     "allow_conflicts",
     "check_directions",
@@ -37,6 +40,7 @@ __all__ = [
     "expect_copies",
     "guard",
     "list_calls",
+    "plan",
     "trace",
 ]
 

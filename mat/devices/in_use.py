@@ -38,6 +38,9 @@ class Device:
     implementations : str
         The name of the facet for which operations declare implementations for it; "" if it runs
         those of the host.
+    planner : callable or None
+        Called with an operation and its arguments, instead of carrying it out, if that is only to
+        be planned.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Device:
     facet: Facet
     dlpack: tuple[int, int] = (1, 0)
     implementations: str = ""
+    planner: Function | None = None
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         """Return `function` with operands as this device's facet presents them.

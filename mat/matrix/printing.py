@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ..core.registry import all_facets
+from ..errors import DiskError
 from ..facets.array import over
 from ..layout.strided import Layout
 from ..support import formatting
@@ -57,7 +58,10 @@ class Printing(Exports):
         options = np.get_printoptions()
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
                  else spans_shown(self.layout, options["edgeitems"]))
-        handle = storage.peek(spans)
+        try:
+            handle = storage.peek(spans)
+        except DiskError:
+            return None
         if handle is not None:
             return over(handle, self.layout)
         fill = storage.fill_value
@@ -65,7 +69,9 @@ class Printing(Exports):
                                                          self.shape)
 
     def _absent(self) -> str:
-        return "torn" if self.storage.torn_error(self) is not None else "uninitialised"
+        if self.storage.torn_error(self) is not None:
+            return "torn"
+        return "in a file that was cut off" if self.storage.fresh else "uninitialised"
 
     def __repr__(self) -> str:
         if not current().print_contents:

@@ -291,8 +291,10 @@ class Pooled(Memory):
     # Limits
 
     @property
-    def limit(self) -> int | None:
+    def limit(self) -> int | None:  # type: ignore[override]  # of several holders
         """The smallest of the limits that hold now."""
+        if not self._limits:
+            return None
         return min(tuple(self._limits.values()), default=None)
 
     def restrict(self, holder: object, limit: int) -> None:

@@ -20,6 +20,7 @@ from .blas_vectors import (
     on_vectors,
     write_elements,
 )
+from .cut_vectors import added, as_norm, by_first_of_largest, by_pieces
 from .operation import InOut, Input, Output, Scalar, op
 from .overlap import check_disjoint
 
@@ -72,6 +73,7 @@ def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int =
 
 
 on_vectors(axpy)
+axpy.cut_by(by_pieces(axpy))
 
 
 # the signature is the operation's
@@ -114,6 +116,7 @@ def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> Non
 
 
 on_vectors(scal)
+scal.cut_by(by_pieces(scal))
 
 
 @scal.on("array")
@@ -156,6 +159,7 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
 
 
 on_vectors(copy)
+copy.cut_by(by_pieces(copy))
 
 
 @copy.on("array")
@@ -201,6 +205,7 @@ def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int =
 
 
 on_vectors(swap)
+swap.cut_by(by_pieces(swap))
 
 
 @swap.on("array")
@@ -273,6 +278,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
 
 
 on_vectors(dot)
+dot.cut_by(by_pieces(dot, added))
 
 
 @dot.on("array")
@@ -282,6 +288,7 @@ def dot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 
 
 
 on_vectors(vdot)
+vdot.cut_by(by_pieces(vdot, added))
 
 
 @vdot.on("array")
@@ -321,6 +328,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 
 on_vectors(nrm2)
+nrm2.cut_by(by_pieces(nrm2, as_norm))
 
 
 @nrm2.on("array")
@@ -363,6 +371,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 
 on_vectors(asum)
+asum.cut_by(by_pieces(asum, added))
 
 
 @asum.on("array")
@@ -411,6 +420,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
 on_device(iamax, device_forward)
+iamax.cut_by(by_first_of_largest(iamax, asum))
 
 
 @iamax.on("array")

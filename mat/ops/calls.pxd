@@ -1,6 +1,7 @@
 cimport cython
 
-from mat.matrix.base cimport Form, MatBase
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase, Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.plan cimport Plan
 
@@ -29,8 +30,12 @@ cdef class Calls(Operation):
     cdef public int count
     @cython.locals(node=PlanNode, plan=Plan)
     cdef object carry_out(self, tuple args, dict kwargs)
-    @cython.locals(node=PlanNode, plan=Plan, view=MatBase)
+    @cython.locals(view=MatBase)
     cdef object carry_out_on(self, object device, tuple args, dict kwargs)
+    @cython.locals(node=PlanNode, plan=Plan)
+    cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
+    @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)
+    cdef bint may_exceed(self, double limit, tuple args) except -1
     @cython.locals(root=PlanNode)
     cpdef PlanNode root_of(self, object device)
     @cython.locals(view=MatBase, copies=dict)

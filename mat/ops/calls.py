@@ -12,7 +12,7 @@ import numpy as np
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
 from ..devices.in_use import CPU, Device, in_use
-from ..errors import ShapeError
+from ..errors import OutOfDeviceMemory, ShapeError
 from ..matrix.base import Form, MatBase
 from ..matrix.operators import Operation
 from ..memories.pooled import CLOCK
@@ -124,11 +124,48 @@ class Calls(Operation):
                 view = value
                 if not view.device_enabled:
                     device = _cpu
+        if device is _cpu:
+            return self.carry_out_whole(device, args, kwargs)
+        limit = device.memory.limit
+        if limit is not None and self.may_exceed(limit, args):
+            return self.carry_out_within(device, args, kwargs, None)
+        try:
+            return self.carry_out_whole(device, args, kwargs)
+        except OutOfDeviceMemory as error:
+            shortage = error
+        return self.carry_out_within(device, args, kwargs, shortage)
+
+    def carry_out_whole(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation on a device in one piece, or on the CPU."""
         node = self.find(self.root_of(device), args, kwargs, False)
         plan = None if node is None else node.plan
         if plan is None:
             return self.call_on(device, args, kwargs)
         return self._run_on(device, plan, args, kwargs)
+
+    def may_exceed(self, limit: int, args: Arguments) -> bool:
+        """Return whether the operands may need more than `limit` bytes on a device."""
+        needed = 0
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                storage = view.storage
+                layout = view.layout
+                needed += storage.itemsize * (layout.size if layout.contiguous else storage.size)
+        return needed > limit
+
+    def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
+                         shortage: OutOfDeviceMemory | None) -> Operand:
+        """Carry out the operation on a device on which there may be no room for all operands, of
+        which `shortage` is the error if that was found out.
+        """
+        raise NotImplementedError
+
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
+        """Carry out the operation on the host in tiles if its operands are in large files, and
+        return the result in a tuple; else return None.
+        """
+        raise NotImplementedError
 
     def root_of(self, device: Device) -> PlanNode:
         """Return the root of the tree with the plans for `device`."""

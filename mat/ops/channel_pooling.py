@@ -17,9 +17,20 @@ from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
 from ..support.types import Array, Engine, Keyword, Keywords
 from .conv import check_mat
-from .nn import FLOATS, ON_DEVICE, check_derivatives, check_real, few_short_axes, sum_dtype
+from .cut_windows import by_images
+from .nn import (
+    FLOATS,
+    ON_DEVICE,
+    check_derivatives,
+    check_real,
+    convolution,
+    convolution_to_x,
+    few_short_axes,
+    sum_dtype,
+)
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
+from .pooling import pooling, pooling_back
 
 KINDS = ("max", "average")
 Windows = tuple[WindowAxis, ...]
@@ -62,6 +73,11 @@ def largest(x: Input, y: Output, *, window: Ints = (), stride: Setting = None,
     check_disjoint("pool", y, x)
 
 
+largest.cut_by(by_images(
+    largest, (0,), (1,), lambda args, kwargs: window_axes("pool", args[0].shape, **kwargs),
+    pooling, {"window": "pool_shape"}))
+
+
 @largest.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @largest.prepare("foreign", dtypes=FLOATS)
 def largest_kernel(engine: Engine, x: Mat, y: Mat, **settings: Keyword) -> Engine:
@@ -83,6 +99,11 @@ def largest_back(x: Input, y: Input, yd: Input, xd: InOut, *, window: Ints = (),
     if yd.layout.shape != y.layout.shape:
         raise ShapeError(f"derive_pool: yd must have the shape of y, {y.shape}, got {yd.shape}")
     _checked("derive_pool", x, y, window, stride=stride, padding=padding)
+
+
+largest_back.cut_by(by_images(
+    largest_back, (0, 3), (1, 2), lambda args, kwargs: window_axes("pool", args[0].shape, **kwargs),
+    pooling_back, {"window": "pool_shape"}))
 
 
 @largest_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
@@ -115,6 +136,12 @@ def weighted(x: Input, w: Input, y: InOut, *, stride: Setting = None,
     check_disjoint("pool", y, x, w)
 
 
+weighted.cut_by(by_images(
+    weighted, (0,), (2,),
+    lambda args, kwargs: window_axes("pool", args[0].shape, args[1].shape, **kwargs),
+    convolution, {}))
+
+
 @weighted.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @weighted.prepare("foreign", dtypes=FLOATS)
 def weighted_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
@@ -136,6 +163,12 @@ def weighted_back(yd: Input, w: Input, xd: InOut, *, stride: Setting = None,
     check_real("derive_pool", yd, w, xd)
     _checked("derive_pool", xd, yd, w.layout.shape, stride=stride, padding=padding)
     check_disjoint("derive_pool", xd, yd, w)
+
+
+weighted_back.cut_by(by_images(
+    weighted_back, (2,), (0,),
+    lambda args, kwargs: window_axes("pool", args[2].shape, args[1].shape, **kwargs),
+    convolution_to_x, {}))
 
 
 @weighted_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)

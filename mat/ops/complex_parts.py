@@ -10,6 +10,7 @@ from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat, new_like
 from ..support.dtypes import EVERY
 from ..support.types import Array, DType, Engine, Function
+from .cut_elements import by_elements
 from .operation import InOut, Input, Output, op
 from .overlap import DEVICE_AXES
 
@@ -37,6 +38,7 @@ def take_part(x: Input, out: Output, imaginary: bool) -> None:
     _check(x, out)
 
 
+take_part.cut_by(by_elements(take_part))
 take_part.result_of = lambda x, out, imaginary: (x.layout.shape, real_type(x))
 take_part.prepare("cuda", dtypes=EVERY, when=_fits)(_on_device)
 
@@ -53,6 +55,7 @@ def put_part(x: Input, out: InOut, imaginary: bool) -> None:
     _check(out, x)
 
 
+put_part.cut_by(by_elements(put_part))
 put_part.prepare("cuda", dtypes=EVERY, when=_fits)(_on_device)
 
 

@@ -63,15 +63,19 @@ class Declaration(Calls):
         That is so where the operand, or a keyword, picks out a part of it, and where other operands
         use the same storage.
         """
-        role, view = self.role(k), args[k]
-        direction = role.direction or IO
-        if role.output_if_zero and args[self.zero_at] == 0:
-            direction = OUTPUT
-        direction = view.allowed(direction)
+        view = args[k]
+        direction = view.allowed(self.declared_direction(k, args))
         shared = any(j != k and isinstance(args[j], Mat) and args[j].storage is view.storage
                      for j in self.operands)
         partly = shared or not _PARTS.isdisjoint(kwargs)
         return IO if direction is OUTPUT and partly else direction
+
+    def declared_direction(self, k: int, args: Arguments) -> Direction:
+        """Return the direction of operand `k` as it is declared, with these numbers."""
+        role = self.role(k)
+        if role.output_if_zero and args[self.zero_at] == 0:
+            return OUTPUT
+        return role.direction or IO
 
     def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
         """Return all positional parameters as a tuple, and the keywords that were given."""

@@ -36,6 +36,7 @@ from ..support.dtypes import (
 from ..support.native import compiled, lib
 from ..support.types import Arguments, DType, Engine, Function, Operand
 from .adapting import as_booleans, as_floats, beyond_integers
+from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
 from .operands import as_operand, is_operand
@@ -395,7 +396,9 @@ def _operation(check: Function, name: str, doc: str) -> Op:
     check.__name__ = name
     check.__doc__ = doc
     check.__module__ = "mat.ops.elementwise"
-    return op(check, method="", by_form=True)
+    found = op(check, method="", by_form=True)
+    found.cut_by(by_elements(found))
+    return found
 
 
 def _example(call: str, name: str, sample: str, gives: str) -> str:

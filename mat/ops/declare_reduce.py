@@ -20,11 +20,13 @@ from ..matrix.methods import bind
 from ..support.dtypes import BY_NAME, DISTINCT, FLOAT8, HALVES, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
+from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, Op, Output, named, op
 from .overlap import check_disjoint
 from .reduce_signatures import PARAMETERS, plain
+from .tiling import Cutter
 
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
@@ -72,12 +74,21 @@ class Reduction:
     compiled = ""  # the dtype characters of which there are compiled kernels
     compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
     divides = False  # the compiled kernel is to divide by the number of elements
+    # the element-wise function that merges the results of parts; None: there is none
+    merge: ClassVar[Function | None] = None
+    accumulates = False  # in more precision than 16-bit floats have
     # of the function and the method: one of NumPy's
     signature: ClassVar[Function] = staticmethod(plain)
 
     def device_type(self, cuda: Engine) -> object:
         """Return the class of the device's kernels, or None if there is none."""
         return None
+
+    def cutter(self, operation: Op) -> Cutter | None:
+        """Return how the operation is cut into tiles; None if it is not."""
+        if self.merge is None:
+            return None
+        return by_parts(operation, Merged(operation, self.merge, self.accumulates), self.axes)
 
     def implementation(self) -> Function:
         """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""
@@ -176,7 +187,7 @@ class UfuncReduction(Reduction):
     """
 
     ufunc: ClassVar[np.ufunc]
-    accumulates = True  # in more precision than 16-bit floats have
+    accumulates = True
 
     def implementation(self) -> Function:
         reduce: Function = self.ufunc.reduce
@@ -252,6 +263,9 @@ def _operation(kind: Reduction) -> Op:
                    when=kind.fits_compiled)(kind.prepare)
     if type(kind).device_type is not Reduction.device_type:
         kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
+    cutter = kind.cutter(kernel)
+    if cutter is not None:
+        kernel.cut_by(cutter)
     return kernel
 
 

@@ -15,6 +15,7 @@ from ..matrix.mat import Mat
 from ..support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number, Operand
+from .cut_elements import by_elements
 from .declare_elementwise import binary, clipping, result_dtype, special, test, unary
 from .operation import InputOrNumber, Output, Scalar, op
 from .overlap import apart, few_axes, is_shift, large, must_copy
@@ -177,6 +178,7 @@ def fill(value: Scalar, x: Output) -> None:
     """
 
 
+fill.cut_by(by_elements(fill))
 fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=few_axes)(
     lambda cpu, x: cpu.prepare_fill(x))
 fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES + FLOAT8), when=large)(
@@ -230,6 +232,9 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     if x.storage is not out.storage or out.nbytes <= SMALL_IN_PLACE:
         return x.storage is not out.storage
     return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
+
+
+assign.cut_by(by_elements(assign))
 
 
 @assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)

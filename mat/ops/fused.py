@@ -8,6 +8,7 @@ from ..support.dtypes import EVERY, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number
 from .accumulation import accumulate, check_factors, same_dtype, same_shape
+from .cut_elements import by_elements, by_lines_of_factors
 from .operation import Accumulated, Input, Scalar, op
 from .overlap import apart, one_by_one
 
@@ -51,6 +52,7 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
     check_factors(c, alpha, beta)
 
 
+geem.cut_by(by_elements(geem))
 geem.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b, c: cpu.prepare_elementwise("geem", a, b, c))
 geem.prepare("cuda", dtypes=EVERY, when=apart)(
@@ -117,6 +119,9 @@ def _row_fits_device(a: Mat, x: Mat, b: Mat) -> bool:
     return (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)
 
 
+geerv.cut_by(by_lines_of_factors(geerv, 2, 1))
+
+
 @geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_row_fits_compiled)
 @geerv.prepare("cuda", dtypes=EVERY, when=_row_fits_device)
 def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
@@ -171,6 +176,7 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
     check_factors(b, alpha, beta)
 
 
+add_sign.cut_by(by_elements(add_sign))
 add_sign.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b: cpu.prepare_elementwise("add_sign", a, b))
 add_sign.prepare("cuda", dtypes=EVERY, when=apart)(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
 
 from ..devices.device import CPU, in_use
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..matrix.joined import joined_at_once
 from ..matrix.mat import Mat, new_like
@@ -20,6 +21,7 @@ from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
 from .operands import as_mat
 from .overlap import check_disjoint
+from .tiling import is_too_large
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
 SHARED_PART = 1 << 18
@@ -123,11 +125,15 @@ def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]])
 
 
 def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]], facet: Any) -> None:
-    """Overwrite windows through the facet of that name; `target` becomes fresh when all are
-    there.
+    """Overwrite windows through the facet of that name; `target` becomes fresh when all are there,
+    unless a device has room for one after another only.
     """
-    with target.facet(facet, "output"):
-        for index, part in windows:
+    moves = list(windows)
+    with ExitStack() as stack:
+        if not is_too_large(in_use(), target, *(part for _, part in moves)):
+            with suppress(OutOfDeviceMemory):
+                stack.enter_context(target.facet(facet, "output"))
+        for index, part in moves:
             target.over(target.layout[index]).assign_(part)
 
 

@@ -19,6 +19,7 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.types import Array, DType, Engine, Function, Number
+from .cut_stacks import by_stacks
 from .integer_matmul import DEVICE_AXES
 from .joining import check_are_mats
 from .matmul import matmul as matmul  # NumPy has it here, too
@@ -161,9 +162,16 @@ def _for_device(*operands: Mat) -> bool:
             and all(x.storage.dtype == out.storage.dtype for x in operands))
 
 
+# why factorisations are not cut
+_WHOLE = "every step of a factorisation changes all of the rest of the matrix"
+
+
 @op(method="", by_form=True, name="inv")
 def inverse(a: Input, out: Output) -> None:
     """Compute ``out <- a^-1``."""
+
+
+inverse.cut_by(by_stacks(inverse, _WHOLE))
 
 
 @inverse.prepare("cuda", dtypes=BLAS, when=_for_device)
@@ -213,6 +221,9 @@ def inv(a: Mat) -> Mat:
 @op(method="", by_form=True, name="solve")
 def solution(a: Input, b: Input, out: Output) -> None:
     """Compute ``out <- a^-1 b``."""
+
+
+solution.cut_by(by_stacks(solution, _WHOLE))
 
 
 @solution.prepare("cuda", dtypes=BLAS, when=_for_device)
@@ -284,6 +295,9 @@ def _solution_shape(a: Ints, b: Ints) -> Ints:
 @op(method="", by_form=True, name="cholesky")
 def cholesky_factor(a: Input, out: Output) -> None:
     """Compute ``out <- L`` with ``a = L L^H``."""
+
+
+cholesky_factor.cut_by(by_stacks(cholesky_factor, _WHOLE))
 
 
 @cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device)
@@ -360,6 +374,9 @@ def slogdet(a: Input) -> None:
     _check_square("slogdet", a)
     if a.ndim != 2:
         raise ShapeError(f"slogdet wants one matrix, got shape {a.shape}")
+
+
+slogdet.is_computed_whole(_WHOLE)
 
 
 @slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0)

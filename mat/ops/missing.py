@@ -19,7 +19,8 @@ from ..matrix.mat import Mat
 from ..support.dtypes import EVERY, INEXACT, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
-from . import elementwise, reduce, truth
+from . import elementwise, reduce, truth, ufuncs
+from .cut_elements import by_elements
 from .declare_elementwise import check_out
 from .declare_reduce import UfuncReduction, core_of
 from .operation import Input, InputOrNumber, Output, op
@@ -43,6 +44,7 @@ def _of_floats(x: Mat, y: Operand, out: Mat) -> bool:
         v.storage.dtype is dtype for v in (x, y) if isinstance(v, Mat))
 
 
+replace_nan.cut_by(by_elements(replace_nan))
 replace_nan.result_of = lambda x, y, out: (
     broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.storage.dtype)
 replace_nan.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
@@ -67,6 +69,7 @@ class NanMax(UfuncReduction):
     ufunc: ClassVar[np.ufunc] = np.fmax
     of_nothing, silent, accumulates = False, True, False
     compiled, compiled_name = REAL_TYPES, "fmax"
+    merge = staticmethod(ufuncs.fmax)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.NumberKernels()
@@ -84,6 +87,7 @@ class NanMin(NanMax):
     function: ClassVar[Function] = staticmethod(np.fmin.reduce)
     ufunc: ClassVar[np.ufunc] = np.fmin
     compiled_name = "fmin"
+    merge = staticmethod(ufuncs.fmin)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.NumberKernels(smallest=True)

@@ -6,7 +6,7 @@ that they write last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints
@@ -23,6 +23,7 @@ from ..matrix.methods import bind
 from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import (
+    Arguments,
     Array,
     DType,
     DTypeLike,
@@ -34,6 +35,7 @@ from ..support.types import (
 )
 from .accumulation import same_dtype
 from .blas_checks import check_bool
+from .cut_windows import by_windows
 from .operation import InOut, Input, op
 from .overlap import check_disjoint
 from .roles import method_like
@@ -121,6 +123,17 @@ def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: 
     check_disjoint("convolve", y, x, w)
 
 
+def _axes_of(x: int, w: int, y: int) -> Callable[[Arguments, Keywords], tuple[WindowAxis, ...]]:
+    """Return the function of the axes of a call that was checked, with these operands."""
+    def axes_of(args: Arguments, kwargs: Keywords) -> tuple[WindowAxis, ...]:
+        return window_axes("convolve", args[x], args[w].shape, args[y], **kwargs)
+
+    return axes_of
+
+
+convolution.cut_by(by_windows(convolution, (0,), (2,), _axes_of(0, 1, 2)))
+
+
 @convolution.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution.prepare("foreign", dtypes=FLOATS, when=few_axes)
 def convolve_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
@@ -193,6 +206,9 @@ def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None,
     check_disjoint("derive_convolve", xd, yd, w)
 
 
+convolution_to_x.cut_by(by_windows(convolution_to_x, (2,), (0,), _axes_of(2, 1, 0)))
+
+
 @convolution_to_x.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution_to_x.prepare("foreign", dtypes=FLOATS, when=few_axes)
 def convolve_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
@@ -220,6 +236,9 @@ def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None,
     check_disjoint("derive_convolve", wd, x, yd)
 
 
+convolution_to_w.cut_by(by_windows(convolution_to_w, (0,), (1,), _axes_of(0, 2, 1)))
+
+
 @convolution_to_w.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution_to_w.prepare("foreign", dtypes=FLOATS, when=few_axes)
 def convolve_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, **settings: Keyword) -> Engine:
@@ -242,6 +261,9 @@ def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
                      start: Setting = None, stride: Setting = None, anchor: Setting = None,
                      batched: bool = False) -> None:
     """Add both derivatives of a convolution to `xd` and `wd`; `derive_convolve` has checked."""
+
+
+convolution_back.cut_by(by_windows(convolution_back, (0, 3), (2,), _axes_of(0, 1, 2)))
 
 
 # the signature is the operation's

@@ -18,6 +18,7 @@ from ..core.direction import IO
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet, facet_named
 from ..devices.device import CPU, Device
+from ..errors import OutOfDeviceMemory
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.base import MatBase, form_of_result
@@ -27,9 +28,11 @@ from ..support.dtypes import check_number, is_integer
 from ..support.types import Arguments, DType, Function, Keywords, Operand
 from .calls import plan_calls_of
 from .declaration import Declaration
+from .file_tiles import carry_out_over_files
 from .implementation import Implementation, known, rank
-from .planning import choose, make_plan
+from .planning import choose, is_of_device, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
+from .tiling import Cutter, carry_out_in_tiles, is_too_large
 
 __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input",
            "InputOrNumber", "Op", "Output", "Scalar",
@@ -58,6 +61,9 @@ class Op(Declaration):
         self.adapt: Callable[[Arguments], Arguments] | None = None
         # returns shape and dtype of the result for arguments with None in its place
         self.result_of: Callable[..., tuple[Ints, DType]] | None = None
+        # how it is cut into tiles; None: it is not, for that reason
+        self.cutter: Cutter | None = None
+        self.whole_because: str = "it does not say how it can be cut, by cut_by"
         if self.listed:
             REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
@@ -171,6 +177,54 @@ class Op(Declaration):
         """Drop all plans."""
         self.forget_plans()
 
+    # Tiles
+
+    def cut_by(self, cutter: Cutter) -> Cutter:
+        """Declare how calls are cut into tiles where a device has no room for the operands.
+
+        Parameters
+        ----------
+        cutter : callable
+            ``cutter(args, kwargs, budget)`` yields `Tile` objects, each of which needs at most
+            `budget` bytes at once; all positional arguments are in `args`, and were checked. It
+            raises `TileTooLarge` if the smallest tile needs more.
+
+        Returns
+        -------
+        callable
+            The cutter, so that this is a decorator.
+        """
+        self.cutter = cutter
+        return cutter
+
+    def is_computed_whole(self, reason: str) -> None:
+        """Declare that calls cannot be cut, for a `reason` that continues "since ..."."""
+        self.cutter, self.whole_because = None, reason
+
+    def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
+                         shortage: OutOfDeviceMemory | None) -> Operand:
+        """Carry out the operation on a device on which there may be no room for all operands: in
+        tiles, unless there is room, or the host computes.
+        """
+        args, kwargs, now = self._checked(args, kwargs)
+        if device.planner is not None:
+            return device.planner(self, args, kwargs)
+        implementation, _ = choose(self, self.implementations, now, device)
+        of_device = is_of_device(implementation, device)
+        if shortage is None and not (of_device and self.cutter is not None and is_too_large(
+                device, *(now[k] for k in self.operands))):
+            try:
+                return self.carry_out_whole(device, args, kwargs)
+            except OutOfDeviceMemory as error:
+                shortage = error
+        if shortage is not None and not of_device:
+            raise shortage
+        result = carry_out_in_tiles(device, self, now, kwargs, shortage)
+        return result if self.result is None else args[self.result]
+
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
+        return carry_out_over_files(self, _as_now(args), kwargs)
+
     # Calls that have no plan yet, or that compute on a device
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
@@ -204,17 +258,7 @@ class Op(Declaration):
 
     def _call(self, args: Arguments, kwargs: Keywords, device: Device) -> Operand:
         """Check everything, plan, and run; remember the plan if its key says enough."""
-        if len(args) != self.arity:
-            args, kwargs = self.bind_arguments(args, kwargs)
-        if self.adapt is not None:
-            args = self.adapt(args)
-        for k in self.operands:
-            if not isinstance(args[k], Mat):
-                self.check_operand(k, args)
-        for k, name in self.numbers:
-            check_number(args[k], args[self.main].storage.dtype, name)
-        now = _as_now(args)
-        self.check(*now, **kwargs)
+        args, kwargs, now = self._checked(args, kwargs)
         implementation, pack = choose(self, self.implementations, now, device)
         for k in self.written:
             now[k].allowed(IO)
@@ -226,6 +270,24 @@ class Op(Declaration):
         if self.by_form and not (self.numbers and is_integer(now[self.main].storage.dtype)):
             self.remember(self.root_of(device), now, kwargs, plan)
         return self.run_on(device, plan, args, kwargs)
+
+    def _checked(self, args: Arguments,
+                 kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:
+        """Check everything; return the arguments, the keywords, and the arguments with Mats that
+        see what those see now.
+        """
+        if len(args) != self.arity:
+            args, kwargs = self.bind_arguments(args, kwargs)
+        if self.adapt is not None:
+            args = self.adapt(args)
+        for k in self.operands:
+            if not isinstance(args[k], Mat):
+                self.check_operand(k, args)
+        for k, name in self.numbers:
+            check_number(args[k], args[self.main].storage.dtype, name)
+        now = _as_now(args)
+        self.check(*now, **kwargs)
+        return args, kwargs, now
 
     def _call_packed(self, implementation: Implementation, args: Arguments, kwargs: Keywords,
                      device: Device) -> Operand:

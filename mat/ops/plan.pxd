@@ -8,7 +8,7 @@ from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 
-cdef list _observers
+cdef list _large_files, _observers
 cdef Threads _threads
 cdef object _state, _quiet
 cdef dict _running

@@ -24,12 +24,13 @@ from ..core.source_line import RUNNING, SourceLine
 from ..cpu.errstate import QUIET, STATE
 from ..facets.array import ARRAY, elements_of
 from ..matrix.base import Form, MatBase
+from ..memories.file_pages import LARGE
 from ..support.dtypes import check_number
 from ..support.types import Arguments, Function, Keywords, Operand, Presented
 from .implementation import ACCESSED, REPEATED, Implementation
 
 # with types of C
-_observers, _threads = OBSERVERS, THREADS
+_large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
 _elements_of = elements_of
@@ -46,6 +47,7 @@ class Planned(Protocol):
     numbers: list[tuple[int, str]]
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None: ...
 
 
 class PlannedOperand:
@@ -272,6 +274,10 @@ class Plan:
         An operand that this thread and task access already, in the same memory and in a direction
         that covers this one, costs no access of its own: that other one keeps all others out.
         """
+        if _large_files and not self.facet.of_device:
+            found = self.operation.carry_out_over_files(args, kwargs)
+            if found is not None:
+                return found[0] if self.result < 0 else args[self.result]
         line = _threads.line()
         if _observers:
             _running.setdefault(_threads.current(), []).append((self.operation, line))

@@ -50,7 +50,7 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
               kwargs: Keywords, device: Device) -> Plan:
     """Return the plan for such operands by `implementation`, chosen for `device`."""
     made_for = implementation.facet
-    by_host = device is CPU or _is_of_host(implementation, device)
+    by_host = not is_of_device(implementation, device)
     facet = made_for if by_host else device.facet
     function = implementation.function
     if implementation.prepares:
@@ -80,8 +80,9 @@ def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) 
     return PlannedOperand(ACCESSED, k, value.form, operation.direction(k, args, kwargs))
 
 
-def _is_of_host(implementation: Implementation, device: Device) -> bool:
-    """Return whether `implementation`, chosen for `device`, is one of the host's, since the device
-    has none of its own for these operands.
+def is_of_device(implementation: Implementation, device: Device) -> bool:
+    """Return whether `implementation`, chosen for `device`, computes there: not where it is one of
+    the host's, since the device has none of its own for these operands.
     """
-    return bool(device.implementations) and implementation.facet_name != device.implementations
+    return device is not CPU and (not device.implementations
+                                  or implementation.facet_name == device.implementations)

@@ -10,7 +10,8 @@ from ..layout.shapes import Ints
 from ..layout.sliding_window import Setting, WindowAxis, regions
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.types import Array, Engine, Keyword
+from ..support.types import Arguments, Array, Engine, Keyword, Keywords
+from .cut_windows import by_windows
 from .nn import (
     FLOATS,
     ON_DEVICE,
@@ -58,6 +59,14 @@ def pooling(x: Input, y: Output, *, pool_shape: Setting = None, start: Setting =
     check_real("max_pool", x, y)
     _pool_axes("max_pool", x, y, pool_shape, batched, start=start, stride=stride, anchor=anchor)
     check_disjoint("max_pool", y, x)
+
+
+def _axes(args: Arguments, kwargs: Keywords) -> tuple[WindowAxis, ...]:
+    """Return the axes of a call that was checked; `x` and `y` come first."""
+    return _pool_axes("max_pool", args[0], args[1], **kwargs)
+
+
+pooling.cut_by(by_windows(pooling, (0,), (1,), _axes))
 
 
 @pooling.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
@@ -127,6 +136,9 @@ def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, pool_shape: Settin
         raise ShapeError(f"derive_max_pool: yd must have the shape of y, {y.shape}, got {yd.shape}")
     _pool_axes("derive_max_pool", x, y, pool_shape, batched, start=start, stride=stride,
                anchor=anchor)
+
+
+pooling_back.cut_by(by_windows(pooling_back, (0, 3), (1, 2), _axes))
 
 
 @pooling_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)

@@ -23,6 +23,8 @@ from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function, Number, Operand
 from . import philox
 from .blas_level23 import gemv
+from .cut_random import by_counters
+from .cut_stacks import by_stacks
 from .linalg import cholesky
 from .operation import Input, Op, Output, Scalar, op
 
@@ -72,6 +74,8 @@ def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low:
 
 def _implement(operation: Op, name: str, reference: Function) -> None:
     """Register the kernels, and `reference`, the implementation in NumPy."""
+    operation.cut_by(by_counters(operation, EACH[name]))
+
     @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
     @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
     def random_kernel(engine: Engine, x: Mat) -> Engine:
@@ -310,6 +314,9 @@ def orthonormal(scale: Scalar, a: Input, out: Output) -> None:
     """
 
 
+orthonormal.cut_by(by_stacks(orthonormal, "it is factored"))
+
+
 @orthonormal.on("array")
 def orthonormal_numpy(np: Engine, scale: Number, a: Array, out: Array) -> None:
     q, r = np.linalg.qr(a)
@@ -419,8 +426,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     n = means.size
     if means.shape not in ((n,), (n, 1)) or covariances.shape != (n, n):
         raise ShapeError("multivariate_normal wants means of shape (n,) or (n, 1) and covariances "
-                         "of shape (n, n), "
-                         f"got {means.shape} and {covariances.shape}")
+                         f"of shape (n, n), got {means.shape} and {covariances.shape}")
     source = generator(rng)
     try:
         factor = cholesky(covariances)
@@ -439,6 +445,5 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
 def _check_dtypes(means: Mat, covariances: Mat) -> None:
     if means.dtype.char not in REAL_TYPES or covariances.dtype != means.dtype:
         raise DTypeError("multivariate_normal wants means and covariances both of float32 or both "
-                         "of float64, got "
-                         f"{means.dtype} and {covariances.dtype}; "
+                         f"of float64, got {means.dtype} and {covariances.dtype}; "
                          f"{conversion(means.dtype, covariances.dtype)}")

@@ -11,12 +11,14 @@ import numpy as np
 from ..errors import ShapeError
 from ..layout.shapes import Ints
 from ..layout.strided import packed_strides
-from ..matrix.mat import Mat, new_like
+from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.dtypes import BY_CHAR, EVERY, INEXACT, INTEGERS, REAL_TYPES
+from ..support.dtypes import BY_CHAR, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from ..support.types import Array, AxisLike, Engine, Function, Number
+from . import elementwise
 from .accumulation import accumulate, check_factors, same_dtype
+from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
     LONG,
@@ -32,9 +34,10 @@ from .declare_reduce import (
     reduced_shape,
     reduction,
 )
-from .operation import Accumulated, Input, Output, Scalar, op
+from .operation import Accumulated, Input, Op, Scalar, op
 from .overlap import check_disjoint
 from .reduce_signatures import as_argmax, as_max, as_mean, as_sum
+from .tiling import Cutter
 
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
@@ -58,7 +61,7 @@ class Sum(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.sum), np.add
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.add)
     def device_type(self, cuda: Engine) -> object:
         return cuda.SumKernels()
 
@@ -72,7 +75,7 @@ class Product(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.multiply)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ProductKernels()
 
@@ -86,6 +89,10 @@ class Mean(Reduction):
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
+
+    def cutter(self, operation: Op) -> Cutter:
+        sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
+        return by_parts(operation, sums, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.MeanKernels()
@@ -102,7 +109,7 @@ class Max(UfuncReduction):
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.maximum)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels()
 
@@ -114,7 +121,7 @@ class Min(Max):
     summary = "Return the smallest element over `axis`; NaN if there is one."
     example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
-
+    merge = staticmethod(elementwise.minimum)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels(smallest=True)
 
@@ -130,6 +137,9 @@ class ArgMax(Reduction):
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + LONG
 
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels()
 
@@ -141,6 +151,9 @@ class ArgMin(ArgMax):
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
+
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels(smallest=True)
@@ -169,6 +182,9 @@ def sum_into(x: Input, axis: AxisLike, alpha: Scalar, beta: Scalar, y: Accumulat
         raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape "
                          f"{y.shape}")
     check_disjoint("sum_", y, x)
+
+
+sum_into.cut_by(by_accumulated_parts(sum_into, axes_of))
 
 
 def _fits_compiled(x: Mat, y: Mat) -> bool:
@@ -247,199 +263,4 @@ def sum_(self: Mat, x: Mat, axis: AxisLike = None, alpha: Number = 1, beta: Numb
     <Mat 3 F [2. 2. 2.]>
     """
     found: Mat = sum_into(x, plain_axis(axis), alpha, beta, self)
-    return found
-
-
-# Rows and columns
-
-
-def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
-    same_dtype(a, scales, out)
-    if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
-        raise ShapeError(f"{name} wants {'rows' if axis == 0 else 'columns'} of a matrix as many "
-                         "as scales, got scales "
-                         f"{scales.shape}, a {a.shape} and out {out.shape}")
-
-
-def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
-    """Return whether the kernel of products can take the scales as a vector; the check has seen to
-    overlaps.
-    """
-    return scales.layout.contiguous or scales.layout.vector is not None
-
-
-@op(method="", by_form=True, name="scale_rows")
-def rows_scaled(scales: Input, a: Input, out: Output) -> None:
-    """Compute ``out <- diag(scales) a``."""
-    _check_scales("scale_rows", scales, a, out, 0)
-    check_disjoint("scale_rows", out, scales)
-    check_disjoint("scale_rows", out, a, same=True)
-
-
-@rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@rows_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
-def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
-    """Return the kernel of products, with the scales as a column."""
-    layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
-    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
-
-
-@rows_scaled.on("array")
-def scale_rows_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None:
-    """Multiply by the scales, as a column."""
-    np.multiply(a, scales.reshape(-1, 1), out=out)
-
-
-@op(method="", by_form=True, name="scale_columns")
-def columns_scaled(scales: Input, a: Input, out: Output) -> None:
-    """Compute ``out <- a diag(scales)``."""
-    _check_scales("scale_columns", scales, a, out, 1)
-    check_disjoint("scale_columns", out, scales)
-    check_disjoint("scale_columns", out, a, same=True)
-
-
-@columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@columns_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
-def scale_columns_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
-    """Return the kernel of products, with the scales as a row."""
-    layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
-    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
-
-
-@columns_scaled.on("array")
-def scale_columns_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None:
-    """Multiply by the scales, as a row."""
-    np.multiply(a, scales.reshape(1, -1), out=out)
-
-
-def _new_or(out: Mat | None, a: Operand) -> Mat | None:
-    """Return `out`, or a new Mat like `a`."""
-    if out is not None or not isinstance(a, Mat):
-        return out
-    return new_like(a, a.shape, a.dtype)
-
-
-def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
-    """Return ``diag(scales) a``: row i times ``scales[i]``.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each row, of the dtype of `a`.
-    a : Mat
-        Matrix.
-    out : Mat, optional
-        Is overwritten with the result; it may be `a`.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as rows, or the shapes differ.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If `out` overlaps `scales`, or a part of `a`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.scale_rows(mat.array([1.0, 10]), mat.ones(2, 2))
-    <Mat 2x2 F [[1. 1.] [10. 10.]]>
-    """
-    found: Mat = rows_scaled(scales, a, _new_or(out, a))
-    return found
-
-
-def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
-    """Return ``a diag(scales)``: column j times ``scales[j]``.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each column, of the dtype of `a`.
-    a : Mat
-        Matrix.
-    out : Mat, optional
-        Is overwritten with the result; it may be `a`.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as columns, or the shapes differ.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If `out` overlaps `scales`, or a part of `a`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.scale_columns(mat.array([1.0, 10]), mat.ones(2, 2))
-    <Mat 2x2 F [[1. 10.] [1. 10.]]>
-    """
-    found: Mat = columns_scaled(scales, a, _new_or(out, a))
-    return found
-
-
-@method("scale_rows_")
-def scale_rows_(self: Mat, scales: Mat) -> Mat:
-    """Compute ``self <- diag(scales) self`` and return self.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each row, of the dtype of self.
-
-    Returns
-    -------
-    Mat
-        self.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as rows.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If self overlaps `scales`.
-    """
-    found: Mat = rows_scaled(scales, self, self)
-    return found
-
-
-@method("scale_columns_")
-def scale_columns_(self: Mat, scales: Mat) -> Mat:
-    """Compute ``self <- self diag(scales)`` and return self.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each column, of the dtype of self.
-
-    Returns
-    -------
-    Mat
-        self.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as columns.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If self overlaps `scales`.
-    """
-    found: Mat = columns_scaled(scales, self, self)
     return found

@@ -19,6 +19,7 @@ from ..support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import elementwise
+from .cut_scan import by_lines
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .functions import check_is_mat
 from .joining import concat
@@ -33,6 +34,9 @@ _LARGER = {*((f"i{n}", "i64") for n in (8, 16, 32, 64)), ("b1", "i64"),
            *((f"u{n}", "u64") for n in (8, 16, 32, 64))}
 _PAIRS = _LARGER | {(t, t) for t in _SAME}
 _EXTREMES = {(t, t) for t in (*_SAME, "b1")}
+_STEPS: dict[np.ufunc, Function] = {
+    np.add: elementwise.add, np.multiply: elementwise.multiply, np.maximum: elementwise.maximum,
+    np.minimum: elementwise.minimum}
 _UNCOMPILED = {"f16", "bf16"}  # NumPy computes these on the host
 
 
@@ -57,6 +61,7 @@ def _operation(name: str, rule: np.ufunc, doc: str) -> Op:
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel = op(check, method="", by_form=True)
     kernel.result_of = lambda x, out, axis: (x.layout.shape, _dtype_of(rule, x.dtype))
+    kernel.cut_by(by_lines(kernel, _STEPS[rule]))
     kernel.prepare("foreign", dtypes=compiled(EVERY), when=_fits_compiled(name))(prepare)
     kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device(name))(prepare)
 

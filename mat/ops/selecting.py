@@ -11,6 +11,7 @@ from ..matrix.mat import Mat
 from ..support.dtypes import EVERY
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Number, Operand
+from .cut_elements import by_elements
 from .elementwise import not_equal
 from .operation import Input, Output, op
 from .overlap import apart, few_axes, must_copy
@@ -38,6 +39,7 @@ def _fits_host(*operands: Mat) -> bool:
     return few_axes(out) and not any(must_copy(x, out) for x in operands[:-1])
 
 
+select.cut_by(by_elements(select))
 select.prepare("foreign", dtypes=compiled(EVERY), when=_fits_host)(
     lambda cpu, condition, a, b, out: cpu.prepare_select(condition, a, b, out))
 select.prepare("cuda", dtypes=EVERY, when=apart)(

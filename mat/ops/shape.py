@@ -15,6 +15,7 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
 from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number, Operand
+from .cut_vectors import all_true
 from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, op
@@ -217,6 +218,7 @@ def _fits_device(a: Mat, b: Mat) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
 
 
+same.cut_by(all_true(same))
 same.prepare("cuda", dtypes=DISTINCT, when=_fits_device)(
     lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
 
@@ -233,6 +235,9 @@ def close(a: Input, b: Input, rtol: Number, atol: Number, equal_nan: bool) -> No
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, float | int | np.floating) or not value >= 0:
             raise ShapeError(f"{name} is a number not below 0, got {value!r}")
+
+
+close.cut_by(all_true(close))
 
 
 @close.prepare("cuda", dtypes=INEXACT, when=_fits_device)

@@ -14,7 +14,7 @@ from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import BY_NAME, EVERY
 from ..support.types import AxisLike, Engine, Function
-from . import reduce
+from . import elementwise, reduce, ufuncs
 from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
 from .selecting import is_true
 
@@ -46,6 +46,7 @@ class Any(Truth):
     summary = "Return whether any element over `axis` is true."
     example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
     function: ClassVar[Function] = staticmethod(np.any)
+    merge = staticmethod(ufuncs.logical_or)
 
 
 class All(Truth):
@@ -55,6 +56,7 @@ class All(Truth):
     summary = "Return whether all elements over `axis` are true."
     example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
     function: ClassVar[Function] = staticmethod(np.all)
+    merge = staticmethod(ufuncs.logical_and)
 
 
 def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
@@ -74,6 +76,7 @@ class CountNonzero(Truth):
     summary = "Return how many elements over `axis` are true."
     example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
     function: ClassVar[Function] = staticmethod(_count)
+    merge = staticmethod(elementwise.add)
 
 
 _any = core_of(Any())

@@ -18,6 +18,7 @@ from ..support.dtypes import BY_CHAR, REAL_TYPES
 from ..support.native import lib
 from ..support.types import Arguments, Engine, Function
 from .assigned_paths import problem
+from .cut_elements import by_elements
 from .operation import InOut, Input, Op, Output, Scalar
 from .overlap import apart, check_disjoint
 
@@ -158,6 +159,7 @@ class Kernel(Op):
         check.__module__ = origin.module
         check.__doc__ = origin.doc or f"``{' '.join(source.split())}``"
         super().__init__(check, "", True, None)
+        self.cut_by(by_elements(self))
         self.prepare("foreign", dtypes=REAL_TYPES)(self.prepare_cpu)
         self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self.prepare_cuda)
 

@@ -13,6 +13,7 @@ from ..support.dtypes import BOOL, COMPLEX_TYPES, HALVES, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number
 from . import elementwise, reduce
+from .cut_reduce import Moments, by_parts
 from .declare_reduce import Reduction, axes_of, plain_axis, reduced_by, reduced_on_device
 from .operation import Input, Output, op
 
@@ -37,6 +38,7 @@ def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int,
     _KIND.check(x, out, axis, keepdims)
 
 
+moments.cut_by(by_parts(moments, Moments(vars(reduce.mean)["op"], moments), _KIND.axes))
 moments.result_of = lambda x, out, axis, keepdims, ddof, root: _KIND.result_of(x, axis, keepdims)
 
 

@@ -54,11 +54,12 @@ def test_of_nothing():
             x.max()
 
 
-@pytest.mark.parametrize("name", ["sum_into", "rows_scaled", "columns_scaled"])
+@pytest.mark.parametrize("name", ["reduce.sum_into", "scaling.rows_scaled",
+                                  "scaling.columns_scaled"])
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
 def test_cases(rng, name, dtype):
     """Those of ``cases.py``, on the device."""
-    op, case = mat.ops.operation.REGISTRY[f"reduce.{name}"], CASES[f"reduce.{name}"]
+    op, case = mat.ops.operation.REGISTRY[name], CASES[name]
     for args, kwargs in case.samples(rng, dtype):
         wanted = case.reference(*args, **kwargs)
         given = [place(a, "strided") if isinstance(a, np.ndarray) else a for a in args]

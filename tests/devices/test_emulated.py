@@ -13,7 +13,7 @@ from cffi import FFI
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import DeviceError, OutOfDeviceMemory
+from mat import DeviceError
 from mat.devices import emulated
 from mat.devices.device import device_named
 from mat.devices.emulated_array import BAND, FREED, FRESH, GUARD
@@ -169,9 +169,7 @@ def test_a_source_may_be_changed_while_its_transfer_is_put_off(dev):
 def test_an_allocation_that_fails_is_tried_again_after_others_made_room(dev):
     x, y = mat.ones(5), mat.ones(6)
     dev.fail(allocation=1)
-    with pytest.raises(OutOfDeviceMemory):  # there is no other copy
-        x += 1
-    x += 1
+    x += 1  # there is no other copy: in tiles, which need less
     dev.fail(allocation=1)
     y += 1
     assert (x.fresh, y.fresh) == ({"host"}, {"emulated"})

@@ -1,0 +1,261 @@
+"""``mat.debug.plan``: how operations would be cut into tiles, and what would be copied."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ..core.registry import Memory
+from ..devices.in_use import CPU, Device, DeviceUse, in_use
+from ..errors import SettingError
+from ..facets.array import ARRAY
+from ..matrix.mat import Mat
+from ..ops.operation import Op
+from ..ops.tile_grid import tile_of
+from ..ops.tiling import Tile, TileTooLarge, span_bytes
+from ..support.types import Arguments, Keywords
+
+Key = tuple[int, tuple[int, int]]  # a storage, and a range of it
+
+
+class PlannedCall(NamedTuple):
+    """A call of an operation, as it would be carried out.
+
+    Attributes
+    ----------
+    name : str
+        The operation.
+    tiles : int
+        The number of tiles: 1 where it is carried out whole, 0 where it does not fit.
+    shape : tuple of int
+        The shape of the largest view in the first tile.
+    nbytes : int
+        The bytes that the largest tile needs on the device.
+    moved : int
+        The bytes that are copied to the device for it.
+    least : int
+        The bytes of its operands that are not on the device when it begins.
+    problem : str
+        Why it does not fit, if it does not.
+    """
+
+    name: str
+    tiles: int
+    shape: tuple[int, ...]
+    nbytes: int
+    moved: int
+    least: int
+    problem: str = ""
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f"{self.name}: does not fit: {self.problem}"
+        how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
+        return (f"{self.name}: {how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
+                f"copied to the device, {self.least:,} at least")
+
+
+class TilePlan:
+    """What `plan` returns; its text is a table of the calls.
+
+    Attributes
+    ----------
+    calls : list of PlannedCall
+        The calls of operations, in order.
+    pool_bytes : int
+        The bytes that the device may use.
+    moved : int
+        The bytes that would be copied in either direction, until all results are on the host.
+    least : int
+        The bytes that have to be copied whatever the order: what is read and is not on the device,
+        and all results.
+    """
+
+    def __init__(self, pool_bytes: int) -> None:
+        self.pool_bytes: int = pool_bytes
+        self.calls: list[PlannedCall] = []
+        self.moved: int = 0
+        self.least: int = 0
+
+    def __repr__(self) -> str:
+        head = (f"<plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
+                f"copied, {self.least:,} at least>")
+        return "\n".join([head, *map(str, self.calls)])
+
+
+class _Pool:
+    """What would be on the device: ranges of storages, the least recently used of which are evicted
+    first, and copied to the host if they were written.
+    """
+
+    def __init__(self, memory: Memory | None, plan: TilePlan) -> None:
+        self.memory = memory
+        self.plan = plan
+        self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
+        self.kept: dict[Key, Mat] = {}  # so that no two storages have one number
+        self.used = 0
+
+    def has(self, view: Mat) -> bool:
+        """Return whether the elements are on the device."""
+        low, high = view.layout.bounds
+        if any(key[0] == id(view.storage) and key[1][0] <= low and high <= key[1][1]
+               for key in self.ranges):
+            return True
+        return self.memory is not None and self.memory.name in view.fresh
+
+    def use(self, view: Mat, writes: bool) -> None:
+        """Note that a view is used; make room for it."""
+        key = id(view.storage), view.layout.bounds
+        if key in self.ranges:
+            self.ranges[key] |= writes
+            self.ranges.move_to_end(key)
+            return
+        size = span_bytes(view)
+        while self.ranges and self.used + size > self.plan.pool_bytes:
+            self.evict()
+        self.ranges[key] = writes
+        self.kept[key] = view
+        self.used += size
+
+    def evict(self) -> None:
+        """Forget the least recently used range."""
+        key, written = self.ranges.popitem(last=False)
+        view = self.kept.pop(key)
+        self.used -= span_bytes(view)
+        if written:
+            self.plan.moved += view.nbytes
+
+
+class _Planner(Device):
+    """A device that computes nothing, and notes what calls would do."""
+
+    def __init__(self, like: Device, pool_bytes: int) -> None:
+        self.name = like.name
+        self.implementations = like.implementations
+        self.memory = _Nothing()
+        self.facet = ARRAY if like is CPU else like.facet
+        self.planner: Callable[..., object] = self.note
+        self.plan = TilePlan(pool_bytes)
+        self.pool = _Pool(None if like is CPU else like.memory, self.plan)
+
+    def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
+        """Note a call, whose arguments have been checked; numbers that it would return are 1."""
+        mats = [args[k] for k in operation.operands if isinstance(args[k], Mat)]
+        least = self.least_of(operation, args, kwargs)
+        self.plan.least += least + span_bytes(*(args[k] for k in operation.written))
+        try:
+            count, first, largest, moved = self.carry_out(self.tiles(operation, args, kwargs))
+        except TileTooLarge as error:
+            self.plan.calls.append(PlannedCall(operation.__name__, 0, (), error.needed, 0, least,
+                                               str(error)))
+        else:
+            views = first or mats
+            shape = max((x.shape for x in views), key=_size, default=())
+            self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
+                                               moved, least))
+        return True if operation.result is None else args[operation.result]
+
+    def least_of(self, operation: Op, args: Arguments, kwargs: Keywords) -> int:
+        """Return the bytes of what is read and is not on the device."""
+        reads = tile_of(operation, args, kwargs).reads
+        ranges = {(id(x.storage), x.layout.bounds): x.nbytes for x in reads
+                  if not self.pool.has(x)}
+        return sum(ranges.values())
+
+    def tiles(self, operation: Op, args: Arguments, kwargs: Keywords) -> Iterable[Tile]:
+        """Return the tiles, or one for the whole call."""
+        pool = self.plan.pool_bytes
+        whole = tile_of(operation, args, kwargs)
+        if whole.nbytes <= pool:
+            return [whole]
+        if operation.cutter is None:
+            raise TileTooLarge(whole.nbytes, f"it is computed whole, since "
+                                             f"{operation.whole_because}")
+        try:
+            return list(operation.cutter(args, kwargs, pool // 2))
+        except TileTooLarge:
+            return list(operation.cutter(args, kwargs, pool))
+
+    def carry_out(self, tiles: Iterable[Tile]) -> tuple[int, tuple[Mat, ...], int, int]:
+        """Note what tiles use; return their number, the views of the first, and the most bytes on
+        the device and those copied to it.
+        """
+        count = largest = moved = 0
+        first: tuple[Mat, ...] = ()
+        for tile in tiles:
+            count += bool(tile.reads or tile.writes)
+            first = first or (*tile.reads, *tile.writes)
+            largest = max(largest, tile.nbytes)
+            moved += sum(view.nbytes for view in tile.reads if not self.pool.has(view))
+            for view in tile.reads:
+                self.pool.use(view, False)
+            for view in tile.writes:
+                self.pool.use(view, True)
+        self.plan.moved += moved
+        return count, first, largest, moved
+
+
+class _Nothing(Memory):
+    """A memory without room, so that every call asks whether there is."""
+
+    name = "planned"
+    limit = -1
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None,
+         **kwargs: Any) -> TilePlan:
+    """Return how the operations in a call would be cut into tiles; nothing is computed or copied.
+
+    Parameters
+    ----------
+    function : callable
+        It calls operations of `mat`. Their results are not computed, so that it must not decide by
+        their values.
+    *args, **kwargs
+        Its arguments.
+    pool_bytes : int, optional
+        The bytes that the device may use; by default those of the device in use.
+
+    Returns
+    -------
+    TilePlan
+        For each operation the number of tiles, their shapes, and the bytes that would be copied,
+        beside the least that have to be.
+
+    Raises
+    ------
+    SettingError
+        If `pool_bytes` is not given, and no device with a limit is in use.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.ones(1000, 100)
+    >>> mat.debug.plan(mat.exp, x, pool_bytes=400_000)
+    <plan for 400,000 bytes on the device: 1,600,000 bytes would be copied, 1,600,000 at least>
+    exp: 8 tiles of (125, 100) in 200,000 bytes; 800,000 copied to the device, 800,000 at least
+    """
+    device = in_use()
+    limit = pool_bytes or device.memory.limit
+    if limit is None:
+        raise SettingError("plan wants pool_bytes, since no device with a limit is in use")
+    planner = _Planner(device, limit)
+    use = DeviceUse(planner)
+    use.begin()
+    use.enter()
+    try:
+        function(*args, **kwargs)
+    finally:
+        use.leave()
+        use.end()
+    while planner.pool.ranges:
+        planner.pool.evict()
+    return planner.plan

@@ -1,0 +1,240 @@
+"""Tiles: carrying out an operation piece by piece on a device that has no room for its operands.
+
+An operation declares how it can be cut by a *cutter* (`Op.cut_by`): a function that yields tiles,
+each of which calls operations on views of the operands. The views that the next tile reads are
+copied to the device while a tile computes, and what a tile has written is copied to the host
+meanwhile, unless all of the results have room on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from typing import NamedTuple, Protocol, TypeAlias
+
+from ..devices.device import Device
+from ..errors import OutOfDeviceMemory
+from ..matrix.mat import Mat
+from ..matrix.prefetch import prefetch
+from ..support.types import Arguments, Keywords, Operand
+
+
+class Tile(NamedTuple):
+    """A part of an operation.
+
+    Attributes
+    ----------
+    run : callable
+        Carries out the operation on views of this tile's elements. What that of the last tile
+        returns is the result of an operation that returns a number.
+    reads : tuple of Mat
+        The views that it reads; they are copied to the device ahead.
+    writes : tuple of Mat
+        The views that it overwrites; one that it also reads is in both.
+    """
+
+    run: Callable[[], object]
+    reads: tuple[Mat, ...] = ()
+    writes: tuple[Mat, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the views need on a device at once."""
+        return span_bytes(*self.reads, *self.writes)
+
+
+# Takes all positional arguments, checked, the keywords that were given, and a number of bytes. It
+# yields the tiles one by one, each of which needs at most that many bytes; two that follow one
+# another and share views may need twice as many together. A tile is asked for before the one ahead
+# of it runs. If the smallest tile needs more, `TileTooLarge` is raised.
+Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
+
+
+class TileTooLarge(OutOfDeviceMemory):
+    """Raised by a cutter whose smallest tile needs `needed` bytes, which are more than it may.
+
+    `reason` says why there is no smaller one, if that is not obvious.
+    """
+
+    def __init__(self, needed: int, reason: str = "") -> None:
+        super().__init__(f"the smallest tile needs {needed:,} bytes{reason and '; '}{reason}")
+        self.needed: int = needed
+        self.reason: str = reason
+
+
+class Cuttable(Protocol):
+    """An operation, of which this module knows only this much."""
+
+    __name__: str
+    operands: list[int]
+    written: list[int]
+    cutter: Cutter | None
+    whole_because: str
+
+
+# the operations of which a tile is being carried out
+_cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
+
+
+def being_cut() -> tuple[Cuttable, ...]:
+    """Return the operations of which a tile is being carried out."""
+    return _cut_now.get()
+
+
+@contextmanager
+def cutting(operation: Cuttable) -> Iterator[None]:
+    """Note for a block that tiles of an operation are carried out, which are not cut again."""
+    token = _cut_now.set((*_cut_now.get(), operation))
+    try:
+        yield
+    finally:
+        _cut_now.reset(token)
+
+
+def span_bytes(*views: Operand) -> int:
+    """Return the bytes that a device needs for these views: each takes the range of its storage
+    from its lowest element to its highest. Numbers take none.
+    """
+    spans = {(id(x.storage), x.layout.bounds): x.storage.itemsize
+             for x in views if isinstance(x, Mat)}
+    return sum((high - low) * size for (_, (low, high)), size in spans.items())
+
+
+def is_too_large(device: Device, *views: Operand) -> bool:
+    """Return whether the limit of a device leaves no room for these views at once."""
+    limit = device.memory.limit
+    return limit is not None and span_bytes(*views) > limit
+
+
+def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwargs: Keywords,
+                       shortage: OutOfDeviceMemory | None = None) -> object:
+    """Carry out a call, whose arguments have been checked, in tiles on `device`; return what the
+    last of them returned.
+
+    `shortage` is the error that was raised without tiles.
+    """
+    outer = _cut_now.get()
+    if operation in outer and shortage is not None:  # its tiles are not cut again
+        raise shortage
+    if operation.cutter is None or operation in outer:
+        raise _no_room(device, operation, args, shortage) from shortage
+    execution = _Execution(device, operation, args, kwargs)
+    execution.shortage = shortage
+    with cutting(operation):
+        return execution.run()
+
+
+class _Execution:
+    """One call of an operation that is carried out in tiles."""
+
+    def __init__(self, device: Device, operation: Cuttable, args: Arguments,
+                 kwargs: Keywords) -> None:
+        self.device = device
+        self.operation = operation
+        self.args = args
+        self.kwargs = kwargs
+        total = span_bytes(*(args[k] for k in operation.operands))
+        limit = device.memory.limit
+        self.limit: int = total if limit is None else min(total, limit)
+        self.room: int = self.limit  # the bytes that tiles may take
+        self.written = span_bytes(*(args[k] for k in operation.written))
+        self.number = 0  # of the tile that is carried out
+        self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
+
+    def run(self) -> object:
+        """Carry out the call.
+
+        Other copies may be accessed or kept on the device, of which only trying tells: as long as
+        there is no room for the first tile, smaller ones are tried.
+        """
+        while True:
+            tiles = self.cut()
+            try:
+                return self.walk(tiles)
+            except OutOfDeviceMemory as error:
+                self.shortage = self.shortage or error
+                self.room //= 2
+                if self.number or not self.room:
+                    raise
+
+    def cut(self) -> Iterator[Tile]:
+        """Return the tiles, which leave room to copy the next one ahead if there are such."""
+        assert self.operation.cutter is not None
+        for budget in (self.room // 2, self.room):
+            tiles = self.operation.cutter(self.args, self.kwargs, budget)
+            try:
+                first = next(tiles, None)
+            except TileTooLarge as error:
+                too_large = error
+            else:
+                return _with_first(first, tiles)
+        raise self.no_room(too_large)
+
+    def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
+        """Return the error for a smallest tile that needs too many bytes."""
+        least = too_large.needed + self.limit - self.room
+        smallest = (f"the smallest tile of {self.operation.__name__} needs {too_large.needed:,} "
+                    f"bytes in {self.device.name!r}")
+        if too_large.reason:
+            smallest += f" ({too_large.reason})"
+        if self.shortage is None:
+            return OutOfDeviceMemory(f"{smallest}: give pool_bytes = {least} or more")
+        self.shortage.add_note(f"{smallest}, and there is no room for them either")
+        return self.shortage
+
+    def walk(self, tiles: Iterator[Tile]) -> object:
+        """Carry out the tiles; return what the last one returned."""
+        value: object = None
+        before: tuple[Mat, ...] = ()
+        tile = next(tiles, None)
+        while tile is not None:
+            following = next(tiles, None)
+            try:
+                value = self.carry_out(tile, following, before)
+            except Exception as error:
+                if self.number:
+                    count = self.number + 1 + (following is not None) + sum(1 for _ in tiles)
+                    error.add_note(f"in tile {self.number + 1} of {count} of "
+                                   f"{self.operation.__name__}; those before it are done")
+                raise
+            before, tile = tile.writes, following
+            self.number += 1
+        return value
+
+    def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
+        """Carry out a tile, while what the following one reads is copied to the device, and what
+        was written before is copied to the host.
+        """
+        ahead = () if following is None else self.apart(following.reads, tile.writes)
+        home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
+        try:
+            with ExitStack() as copies:
+                with suppress(OutOfDeviceMemory):
+                    copies.enter_context(prefetch(to_device=ahead, to_host=home))
+                return tile.run()
+        except OutOfDeviceMemory:
+            if not ahead:
+                raise
+        return tile.run()  # now that no copy for the next one is in the way
+
+    def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
+        """Return those views that have no element of what is written meanwhile."""
+        return [x for x in views if not any(x.storage is y.storage for y in written)]
+
+
+def _with_first(first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
+    if first is not None:
+        yield first
+        yield from tiles
+
+
+def _no_room(device: Device, operation: Cuttable, args: Arguments,
+             shortage: OutOfDeviceMemory | None) -> OutOfDeviceMemory:
+    """Return the error for an operation that cannot be cut."""
+    needed = span_bytes(*(args[k] for k in operation.operands))
+    more = "" if shortage is None else f": {shortage}"
+    return OutOfDeviceMemory(
+        f"{operation.__name__} is computed whole, since {operation.whole_because}; its operands "
+        f"need {needed:,} bytes in {device.name!r}, and there is no room for them and for what it "
+        f"needs besides; give more pool_bytes, or compute on the host{more}")

@@ -1,0 +1,73 @@
+"""`mat.debug.plan`: what it says of calls, and that it neither computes nor copies."""
+
+import numpy as np
+import pytest
+
+import mat
+
+
+def test_it_says_how_a_call_would_be_cut():
+    x = mat.ones(1000, 10)
+    found = mat.debug.plan(mat.exp, x, pool_bytes=32_000)
+    (call,) = found.calls
+    assert (call.name, call.tiles, call.shape, call.nbytes) == ("exp", 10, (100, 10), 16_000)
+    assert (call.moved, call.least, call.problem) == (80_000, 80_000, "")
+    assert (found.moved, found.least, found.pool_bytes) == (160_000, 160_000, 32_000)
+    assert "10 tiles of (100, 10)" in repr(found)
+
+
+def test_nothing_is_computed_or_copied():
+    x, y = mat.arange(1000.0), mat.zeros(1000)
+    with mat.debug.count_copies() as copies:
+        mat.debug.plan(lambda: (x.exp_(), y.add_(x), x.fill_(3)), pool_bytes=800)
+    assert (copies.h2d, copies.d2h) == (0, 0)
+    assert x.equals(mat.arange(1000.0))
+    assert y.equals(mat.zeros(1000))
+    assert x.fresh == {"host"}
+
+
+def test_what_is_on_the_device_is_not_counted():
+    x = mat.ones(100, 10)
+    with mat.use_device("emulated", pool_bytes=10_000_000):
+        x += 1
+        found = mat.debug.plan(mat.sum, x)
+        assert (found.pool_bytes, found.calls[0].tiles, found.calls[0].moved) == (10_000_000, 1, 0)
+        assert x.fresh == {"emulated"}
+
+
+def test_what_a_call_leaves_is_there_for_the_next_one():
+    x = mat.ones(100, 10)
+    found = mat.debug.plan(lambda: mat.exp(mat.sqrt(x)), pool_bytes=100_000)
+    assert [c.moved for c in found.calls] == [8000, 0]
+    assert found.least == found.moved == 8000 + 2 * 8000
+
+
+def test_what_does_not_fit():
+    x = mat.ones(4, 4)
+    found = mat.debug.plan(lambda: (mat.inv(x), mat.add(x, x)), pool_bytes=8)
+    assert [c.tiles for c in found.calls] == [0, 0]
+    assert "a factorisation changes" in repr(found)
+    assert "needs 16 bytes" in found.calls[1].problem
+
+
+def test_composed_functions():
+    x = mat.ones(100, 10)
+    found = mat.debug.plan(np.nanmean, x, axis=1, pool_bytes=4000)
+    assert {"replace_nan", "sum"} <= {c.name for c in found.calls}
+    assert all(c.tiles > 0 for c in found.calls)
+    joined = mat.debug.plan(mat.concat, [x, x], pool_bytes=4000)
+    assert [c.name for c in joined.calls] == ["assign", "assign"]
+
+
+def test_it_wants_a_limit():
+    with pytest.raises(mat.SettingError, match="pool_bytes"):
+        mat.debug.plan(mat.exp, mat.ones(3))
+
+
+def test_the_device_is_in_use_again_after_an_error():
+    def fail():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        mat.debug.plan(fail, pool_bytes=8)
+    assert mat.exp(mat.zeros(2)).tolist() == [1, 1]
