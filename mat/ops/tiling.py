@@ -162,8 +162,8 @@ class _Execution:
         """Return the tiles, which leave room to copy the next one ahead if there are such."""
         assert self.operation.cutter is not None
         for budget in (self.room // 2, self.room):
-            tiles = self.operation.cutter(self.args, self.kwargs, budget)
             try:
+                tiles = self.operation.cutter(self.args, self.kwargs, budget)
                 first = next(tiles, None)
             except TileTooLarge as error:
                 too_large = error
