@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ConflictError
 from .access_record import AccessRecord
 from .compiled import THREADS
-from .direction import INPUT, Direction
+from .direction import INPUT, OUTPUT, Direction
 from .registry import Facet, RecordLike, ViewLike
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
 from .spanned import SpannedCopies
@@ -79,6 +79,20 @@ class ConflictChecks(SpannedCopies):
             raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
                                 f"{other.describe()}; {other.way_out}")
         return apart
+
+    def check_access(self, view: ViewLike, facet: Facet, direction: Direction) -> None:
+        """Raise the error of an access that conflicts or reads torn elements; access nothing."""
+        thread, task = _threads.current(), _threads.task()
+        with self.lock:
+            found = self.torn if self.writer is None else None
+            if self.spans is not None:
+                runs = view._touched()
+                self.spans.check_conflicts(self, view, facet, direction, thread, task, runs)
+                found = self.spans.torn_error(runs - self.spans.in_flux(self))
+            elif self.records:
+                self._check_conflicts(view, facet, direction, thread, task, None)
+            if found is not None and direction is not OUTPUT:
+                self.read_torn(found)
 
     def has_ended(self, record: AccessRecord) -> bool:
         """End an access as failed if its thread or task has ended; return True if it has."""

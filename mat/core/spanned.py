@@ -71,8 +71,8 @@ class SpannedCopies(DroppableCopies):
         """Return the error of elements that `view` sees, if a failed block left some."""
         if self.spans is None:
             return self.torn
-        runs = view._touched()
-        return next((t.error for t in self.spans.torn if t.runs.meets(runs)), None)
+        found: TornError | None = self.spans.torn_error(view._touched())
+        return found
 
     # Accesses
 

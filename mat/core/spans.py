@@ -200,6 +200,10 @@ class Spans:
         """Return the elements that failed blocks left."""
         return union(torn.runs for torn in self.torn)
 
+    def torn_error(self, runs: Runs) -> TornError | None:
+        """Return the error of a block that left some of `runs`."""
+        return next((torn.error for torn in self.torn if torn.runs.meets(runs)), None)
+
     def accept_torn(self) -> None:
         """Accept what failed blocks left as the data."""
         left = []

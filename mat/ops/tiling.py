@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ..core.direction import Direction
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
@@ -71,6 +72,9 @@ class Cuttable(Protocol):
     written: list[int]
     cutter: Cutter | None
     whole_because: str
+
+    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction:
+        """Return the direction of operand `k` in a call."""
 
 
 # the operations of which a tile is being carried out
@@ -148,6 +152,11 @@ class _Execution:
         Other copies may be accessed or kept on the device, of which only trying tells: as long as
         there is no room for the first tile, smaller ones are tried.
         """
+        for k in self.operation.operands:  # first: a conflict is not to be found half-way
+            view = self.args[k]
+            if isinstance(view, Mat):
+                direction = self.operation.direction(k, self.args, self.kwargs)
+                view.storage.check_access(view, self.device.facet, direction)
         while True:
             tiles = self.cut()
             try:
