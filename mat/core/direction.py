@@ -22,11 +22,15 @@ class Direction(Enum):
     Notes
     -----
     *Fresh* is a set: several memories can have the current data, and all of these copies but the
-    last one can be dropped without copying. ``output`` through a view that does not see the whole
-    storage acts as ``io``, so that the remaining elements survive.
+    last one can be dropped without copying.
 
-    **Conflicts.** Any number of blocks can read a storage, or one block can write it. A nested
-    access to the same memory by the same thread is allowed in any direction. Anything else raises a
+    **Parts.** What is said here of the data holds for the elements that a view sees, and for no
+    others: they alone are copied, become stale elsewhere, conflict, and are rolled back or torn.
+    Storages of at most 64 KiB are copied whole, as are all by memories that copy no parts; there
+    ``output`` through a view of a part acts as ``io``, so that the remaining elements survive.
+
+    **Conflicts.** Any number of blocks can read an element, or one block can write it. A nested
+    access to the same copy by the same thread is allowed in any direction. Anything else raises a
     `ConflictError` at once, which names the other access.
 
     **Commit on success.** A writing block changes the set of fresh memories when it ends without an

@@ -41,7 +41,7 @@ class SpannedCopies(DroppableCopies):
             return False
         if self.torn_memory is not None and not self.fresh:
             return True  # what it overwrites, or no element, is not torn
-        if self.nbytes <= SMALL or not takes_parts(memory) or self.kept or self.adopted is not None:
+        if self.nbytes <= SMALL or not takes_parts(memory):
             return False
         return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
             memory is not host() and self.pristine)
