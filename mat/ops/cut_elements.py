@@ -12,14 +12,24 @@ from .tiling import Cutter, Tile
 
 
 def by_elements(operation: Gridded) -> Cutter:
-    """Return the cutter of an operation each element of whose result depends on those elements of
-    the operands, broadcast to its shape, that are at its position.
+    """Return the cutter of an operation that computes element by element.
+
+    Parameters
+    ----------
+    operation : Op
+        An operation each element of whose result depends on those elements of the operands,
+        broadcast to its shape, that are at its position.
+
+    Returns
+    -------
+    callable
+        What `Op.cut_by` takes.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         args = with_copies(operation, args)
         out = args[operation.result]
         axes = {k: broadcast_axes(args[k], out.ndim) for k in operation.operands}
-        return tiles_over(operation, TileGrid(out.shape, axes, args), kwargs, budget)
+        return tiles_over(operation, TileGrid(out.shape, axes, args), kwargs, budget, free=True)
 
     return cut
 
@@ -46,6 +56,6 @@ def by_lines_of_factors(operation: Gridded, factors: int, axis: int) -> Cutter:
         axes: dict[int, GridAxes] = dict.fromkeys(operation.operands, (0, 1))
         axes[factors] = (axis,)
         return tiles_over(operation, TileGrid(args[operation.result].shape, axes, args), kwargs,
-                          budget)
+                          budget, free=True)
 
     return cut

@@ -65,7 +65,7 @@ def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
             lengths = grid.blocks(budget)
         except TileTooLarge:
             return _in_parts(parts, args, axes, budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
 
     return cut
 

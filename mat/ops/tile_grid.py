@@ -170,13 +170,15 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
     return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),))
 
 
+# the parameters are those of a call, and what is known of its tiles
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
-               lengths: Ints | None = None) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, in which the operation itself is called; `lengths` are
-    those of the blocks, if they are known.
+               lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
+    """Yield a tile for each block of a grid, in which the operation itself is called.
+
+    `lengths` are those of the blocks, if they are known; the tiles are `free` or not.
     """
     for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
-        yield tile_of(operation, grid.arguments(window), kwargs)
+        yield tile_of(operation, grid.arguments(window), kwargs)._replace(free=free)
 
 
 def broadcast_axes(view: Operand, ndim: int) -> GridAxes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from contextvars import ContextVar
+from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..devices.device import Device
@@ -18,6 +19,7 @@ from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
 from ..matrix.prefetch import prefetch
 from ..support.types import Arguments, Keywords, Operand
+from .overlap import overlap
 
 
 class Tile(NamedTuple):
@@ -32,11 +34,15 @@ class Tile(NamedTuple):
         The views that it reads; they are copied to the device ahead.
     writes : tuple of Mat
         The views that it overwrites; one that it also reads is in both.
+    free : bool
+        Whether the tiles of the call give the same bits in any order. Then those come first whose
+        operands are on the device already.
     """
 
     run: Callable[[], object]
     reads: tuple[Mat, ...] = ()
     writes: tuple[Mat, ...] = ()
+    free: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -72,6 +78,8 @@ class Cuttable(Protocol):
     cutter: Cutter | None
     whole_because: str
 
+
+MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
 # the operations of which a tile is being carried out
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
@@ -156,8 +164,24 @@ class _Execution:
             except TileTooLarge as error:
                 too_large = error
             else:
-                return _with_first(first, tiles)
+                return self.in_order(first, tiles)
         raise self.no_room(too_large)
+
+    def in_order(self, first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
+        """Return the tiles, those first whose operands are on the device, if they are free."""
+        if first is None:
+            return tiles
+        found = chain((first,), tiles)
+        bit = self.device.facet.bit
+        operands = (self.args[k] for k in self.operation.operands)
+        if not first.free or not any(x.storage.seen & bit for x in operands if isinstance(x, Mat)):
+            return found
+        ordered = sorted(islice(found, MOST_ORDERED), key=lambda tile: not self.is_there(tile))
+        return chain(ordered, found)
+
+    def is_there(self, tile: Tile) -> bool:
+        """Return whether all that a tile reads is on the device."""
+        return all(self.device.memory.name in x.fresh for x in tile.reads)
 
     def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
         """Return the error for a smallest tile that needs too many bytes."""
@@ -208,13 +232,7 @@ class _Execution:
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views that have no element of what is written meanwhile."""
-        return [x for x in views if not any(x.storage is y.storage for y in written)]
-
-
-def _with_first(first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
-    if first is not None:
-        yield first
-        yield from tiles
+        return [x for x in views if not any(overlap(x, y) for y in written)]
 
 
 def _no_room(device: Device, operation: Cuttable, args: Arguments,

@@ -8,16 +8,21 @@ from mat.ops.tiling import TileTooLarge, span_bytes
 
 
 def in_tiles(op, args, kwargs, budget):
-    """Carry out the call in tiles, each of which needs at most `budget` bytes; return what the last
-    one returns, and how many there were. None if the smallest needs more.
+    """Carry out the call in tiles, of which one and what the next one reads need at most twice
+    `budget` bytes; return what the last one returns, and how many there were. None if the smallest
+    needs more.
     """
     args, kwargs = op.bind_arguments(args, kwargs)
     found, count = None, 0
     with suppress(TileTooLarge):
-        for tile in op.cutter(args, kwargs, budget):
-            assert span_bytes(*tile.reads, *tile.writes) <= budget
+        tiles = op.cutter(args, kwargs, budget)
+        tile = next(tiles, None)
+        while tile is not None:
+            following = next(tiles, None)  # asked for before this one is carried out
+            ahead = () if following is None else following.reads
+            assert span_bytes(*tile.reads, *tile.writes, *ahead) <= 2 * budget
             found = tile.run()
-            count += 1
+            tile, count = following, count + 1
         return found, count
     return None
 
