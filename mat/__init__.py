@@ -31,6 +31,7 @@ from .errors import (
     ConflictError,
     DeviceError,
     DirectionError,
+    DiskError,
     DTypeError,
     ExchangeError,
     FacetError,
@@ -154,11 +155,13 @@ _register_plugin("page_locking", f"{__name__}.cuda.pinned")
 _AT_FIRST_USE = {
     "kernel": "ops.user_kernel", "load": "io.archives", "load_all": "io.archives",
     "load_ipython_extension": "debug.notebook", "memory_report": "debug.memory_report",
+    "open_memmap": "io.memmap",
     "save": "io.api", "save_all": "io.archives", "show": "debug.show",
     "show_config": "debug.show_config"}
 for _name in ("debug", *_AT_FIRST_USE.values()):
     _register_plugin(_name, f"{__name__}.{_name}")
 _bind_at_first_use("io.api", "load_", "read_", "write")
+_bind_at_first_use("io.memmap", "flush")
 _bind_at_first_use("debug.show", "_repr_html_")
 if _os.environ.get("MAT_DEBUG"):
     _plugin("debug")  # which reads the variable
@@ -195,12 +198,12 @@ __all__ = [
     "debug",
     "extend",
     # Files
-    "save", "load", "save_all", "load_all",
+    "save", "load", "save_all", "load_all", "open_memmap",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
-    "KernelError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
+    "FormatError", "KernelError",
     "SettingError", "ExchangeError", "__version__",
 ]
 

@@ -80,6 +80,13 @@ class ExchangeError(MatError, BufferError):
     """Data that cannot be exchanged with another library as requested."""
 
 
+class DiskError(MatError, OSError):
+    """A file that holds data, or the room for one, that is not there.
+
+    ``errno`` is that of the system where the system has found it.
+    """
+
+
 class FormatError(MatError, ValueError):
     """A file whose contents are not in the expected format."""
 

@@ -166,6 +166,7 @@ class _NoBlocks:
     """The allocator of blocks of host memory where there is none: handles are NumPy's arrays."""
 
     enabled = False
+    largest = sys.maxsize  # bytes of an array that is in memory; larger ones may be files
 
     def allocate(self, nbytes: int) -> int:  # that of the compiled one
         """Return 0: there is no block."""
@@ -228,6 +229,7 @@ def share_by(threads: int) -> None:
 
 
 _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
+share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     Lock: TypeAlias = _PythonLock
     KernelCall: TypeAlias = Any

@@ -15,13 +15,14 @@ from ..core.source_line import line_of
 from ..matrix.base import MATS, Storage
 from ..matrix.mat import Mat
 from ..matrix.scratch import spare_bytes
+from ..memories.file_pages import all_pages
 from ..memories.pooled import Pooled
 from ..support import formatting, host_pool
 from ..support.plugins import loaded_plugin
 
 Row: TypeAlias = tuple[str, ...]  # the cells of one row of a table
 MOST = 12  # rows of a table
-FACTS = ("live", "cached", "in_use", "limit", "page_locked")
+FACTS = ("live", "cached", "in_use", "limit", "page_locked", "in_files")
 
 
 class StorageRow(NamedTuple):
@@ -75,8 +76,9 @@ class MemoryReport:
     by_memory : dict
         For each memory by name a dict of bytes: ``live`` in Mats, ``cached`` for the next use,
         ``in_use`` of the memory's blocks, also by arrays and workspaces, the ``limit`` or None, and
-        for the host those that are ``page_locked``. The limit is of all blocks of a device, and of
-        the cached ones of the host.
+        for the host those that are ``page_locked`` and those that are ``in_files``, mapped or
+        spilled, which the system need not keep in memory. The limit is of all blocks of a device,
+        and of the cached ones of the host.
     by_mat : list of StorageRow
         The storages, the largest first.
     by_line : dict
@@ -112,7 +114,8 @@ class MemoryReport:
                  sorted(self.by_line.items(), key=lambda item: -item[1])[:MOST]]
         exports = [(f"{r.nbytes:,}", r.memory, r.label, r.line) for r in self.lent[:MOST]]
         tables: list[tuple[str, list[Row]]] = [
-            ("memories", [("memory", "live bytes", "cached", "in use", "limit", "page-locked"),
+            ("memories", [("memory", "live bytes", "cached", "in use", "limit", "page-locked",
+                           "in files"),
                           *memory]),
             (f"Mats: {len(self.by_mat)} hold memory",
              [("bytes", "in", "Mat", "created at"), *mats]),
@@ -158,12 +161,13 @@ def _facts(memory: Memory, rows: list[StorageRow]) -> dict[str, int | None]:
     live = sum(row.nbytes for row in rows if memory.name in row.memories)
     if isinstance(memory, Pooled):
         return {"live": live, "cached": memory.kept, "in_use": memory.used,
-                "limit": memory.limit, "page_locked": None}
+                "limit": memory.limit, "page_locked": None, "in_files": None}
     pinned = loaded_plugin("page_locking")  # no pages are locked before it is imported
     pool = host_pool.statistics()
     return {"live": live, "cached": spare_bytes() + pool.kept, "in_use": pool.in_use,
             "limit": pool.limit,
-            "page_locked": pinned.locked_bytes() if pinned else 0}
+            "page_locked": pinned.locked_bytes() if pinned else 0,
+            "in_files": sum(len(pages) for pages in all_pages())}
 
 
 def memory_report(*, verbose: bool = True) -> MemoryReport:

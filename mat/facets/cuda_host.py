@@ -11,6 +11,8 @@ import weakref
 
 from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..cpu import engine
+from ..errors import DeviceError
+from ..memories.file_pages import pages_of
 from ..memories.host import HOST, page_locking
 from ..support.c_pointers import ForeignArray
 from ..support.types import Array
@@ -29,6 +31,9 @@ class CudaHostFacet(Facet):
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
         pages = page_locking()
+        if pages_of(handle) is not None:
+            raise DeviceError("'cuda_host' locks pages, which pages of a file cannot be; "
+                              f"{view.label()}.copy() has others")
         if not pages.is_locked(handle):
             weakref.finalize(view.storage, pages.release, pages.register(handle))
         return ForeignArray(handle, view.layout)

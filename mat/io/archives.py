@@ -11,13 +11,14 @@ from typing import cast
 
 from ..errors import DTypeError, FormatError
 from ..matrix.creation import adopted
+from ..matrix.file_storage import over_file
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..support.types import Array, Bytes, File
 from . import npy, npz, safetensors
 from .api import check_flag, check_mat, expect
 from .elements import mapped_array, pieces, read_array
-from .memmap import mapping
+from .memmap import mapping, open_memmap
 from .streams import Callback, Progress, Source, Stream, is_path, quoted, reading, title, writing
 
 FORMATS = ("npz", "safetensors")
@@ -44,8 +45,8 @@ def load(file: File, mmap_mode: str | None = None,
     ----------
     file : path or file object
         A path, or an object with a method ``read``, whose position is then after the elements.
-    mmap_mode : {"r"}, optional
-        NumPy's way to say ``mapped=True``.
+    mmap_mode : {"r", "r+", "c"}, optional
+        ``"r"`` is NumPy's way to say ``mapped=True``; the others are those of `open_memmap`.
     allow_pickle : bool
         Has no effect: pickles are never read.
     mapped : bool
@@ -79,23 +80,21 @@ def load(file: File, mmap_mode: str | None = None,
     mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, ...
     """
     check_flag(mapped)
-    mapped = mapped or _is_mapped(mmap_mode)
+    if mmap_mode not in (None, "r", "r+", "c"):
+        raise FormatError(f"mmap_mode is 'r', 'r+', 'c' or None, got {mmap_mode!r}; open_memmap "
+                          "makes new files")
+    if mmap_mode not in (None, "r"):
+        return open_memmap(file, mmap_mode)
+    mapped = mapped or mmap_mode == "r"
     with ExitStack() as stack:
         source, pages = _opened(stack, file, mapped)
         if source.peek(8)[:6] != npy.MAGIC and _is_archive(source):
             return cast(Mat, _load_members(source, pages, None, progress))
         form = npy.read_header(source)
         if pages is not None:
-            return adopted(mapped_array(pages, source.file.tell(), form, source.name))
+            return over_file(mapped_array(pages, source.file.tell(), form, source.name))
         expect(source, form.nbytes, progress)
         return adopted(read_array(source, form))
-
-
-def _is_mapped(mmap_mode: str | None) -> bool:
-    if mmap_mode not in (None, "r"):
-        raise FormatError(f"mmap_mode is 'r' or None, got {mmap_mode!r}: the Mat of a mapped file "
-                          "is read-only; copy it to write")
-    return mmap_mode == "r"
 
 
 def _opened(stack: ExitStack, file: File, mapped: bool) -> tuple[Source, Bytes | None]:
@@ -246,7 +245,7 @@ def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None
     if pages is not None:
         for member in archive.members:
             form, start = archive.locate(member)
-            found[member.name] = adopted(mapped_array(
+            found[member.name] = over_file(mapped_array(
                 pages, start, form, f"{quoted(member.name)} in {source.name}"))
         return
     counter.expect(sum(member.info.file_size for member in archive.members))
@@ -266,7 +265,7 @@ def _load_safetensors(found: Mats, source: Source, pages: Bytes | None,
     if pages is not None:
         start = source.file.tell()
         for part in parts:
-            found[part.name] = adopted(mapped_array(
+            found[part.name] = over_file(mapped_array(
                 pages, start + part.start, part.form, f"{quoted(part.name)} in {source.name}"))
         return
     expect(source, nbytes, progress)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..layout.shapes import LARGEST, Ints
+from ..memories.file_pages import release
 from ..support.types import Array, Bytes, DType, Index
 from . import streams
 from .streams import Source
@@ -68,7 +69,10 @@ def pieces(a: Array) -> Iterator[Bytes]:
     """
     if a.flags.c_contiguous:
         whole = as_bytes(a)
-        yield from (whole[k:k + streams.CHUNK] for k in range(0, whole.size, streams.CHUNK))
+        for k in range(0, whole.size, streams.CHUNK):
+            piece = whole[k:k + streams.CHUNK]
+            yield piece
+            release(piece)
         return
     most = max(1, streams.CHUNK // a.itemsize)
     buffer = np.empty(min(most, a.size), a.dtype)
@@ -109,7 +113,7 @@ def read_into(source: Source, form: ElementFormat, a: Array) -> None:
 
 
 def mapped_array(pages: Bytes, offset: int, form: ElementFormat, name: str) -> Array:
-    """Return a read-only array over the elements in the pages of a file."""
+    """Return an array over the elements in the pages of a file."""
     if form.swapped:
         raise FormatError(f"{name} has the other byte order, which cannot be mapped; load it "
                           "without mapped=True")

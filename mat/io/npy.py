@@ -35,10 +35,15 @@ _CODES = {f"V{t.size}" if t.char in _UNNAMED else f"{t.kind}{t.size}": t.name
 def header(a: Array) -> tuple[bytes, Array]:
     """Return the header, and the array to write in C order: `a` or its transpose."""
     fortran = a.flags.f_contiguous and not a.flags.c_contiguous
+    return header_of(ElementFormat(a.shape, a.dtype, fortran)), a.T if fortran else a
+
+
+def header_of(form: ElementFormat) -> bytes:
+    """Return the header of a file with elements of that format."""
     file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": a.dtype.str, "fortran_order": fortran,
-                                                "shape": a.shape})
-    return file.getvalue(), a.T if fortran else a
+    np.lib.format.write_array_header_1_0(file, {
+        "descr": form.dtype.str, "fortran_order": form.fortran, "shape": form.shape})
+    return file.getvalue()
 
 
 def read_header(source: Source) -> ElementFormat:

@@ -18,6 +18,8 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from ..errors import DTypeError, FormatError
+from ..memories.file_pages import release
+from ..memories.spill import empty
 from ..support.cache_dir import replacing
 from ..support.types import Bytes, File
 
@@ -195,6 +197,7 @@ class Source:
             piece = piece[:n]
             at += n
             self._count(piece)
+            release(piece)
             self.progress.add(n)
 
     def array(self, n: int) -> Bytes:
@@ -203,7 +206,9 @@ class Source:
         Where it is not known whether so many follow, the array grows as they are read.
         """
         self.require(n, "its elements")
-        found: Bytes = np.empty(n if self.left is not None else min(n, FIRST), np.uint8)
+        byte = np.dtype(np.uint8)
+        found: Bytes = (empty(n, byte) if self.left is not None
+                        else np.empty(min(n, FIRST), byte))
         at = 0
         while True:
             self.fill(found[at:])

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat._core cimport Maker
+from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
@@ -8,6 +8,7 @@ from mat.support.options cimport Options, current
 
 cdef dict _FORMS, _FLOATS
 cdef set _DTYPES
+cdef HostBlocks _blocks
 cdef Maker _maker
 cdef Registration _array
 cdef object _float64

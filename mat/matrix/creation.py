@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.compiled import BLOCKS
 from ..core.registry import Facet
 from ..devices.device import enabled_on
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY, with_strides
 from ..layout.strided import Layout, packed
+from ..memories.spill import spilled_copy
 from ..support.dtypes import as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
@@ -21,7 +23,7 @@ from .filled_arguments import shape_dtype_order
 from .mat import Mat
 
 # with types of C
-_array, _maker, _float64 = ARRAY, MAKER, FLOAT64
+_array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
 _DTYPES: set[DType] = set()  # of arrays that Mats were made of
@@ -194,7 +196,7 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     """
     form = None
     if flat is None:
-        flat, layout = _flat(a)
+        flat, layout = flattened(a)
         dtype, size, itemsize = a.dtype, flat.size, a.itemsize
     else:
         dtype = a.dtype
@@ -203,6 +205,8 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     storage = Storage.__new__(Storage)
     storage.begin()
     storage.describe(size, dtype, itemsize, 0)
+    if owned and storage.nbytes > _blocks.largest:
+        flat = spilled_copy(flat)
     storage.adopt_host(flat, owned)
     storage.seen = _array.bit
     storage.writable = form is not None or bool(a.flags.writeable)
@@ -228,7 +232,7 @@ flat_array: Callable[[Array], Array | None] = _no_array if core is None else cor
 _flat_array = flat_array
 
 
-def _flat(a: Array) -> tuple[Array, Layout]:
+def flattened(a: Array) -> tuple[Array, Layout]:
     """Return the memory that `a` spans as a 1-d array, and the layout of `a` in it."""
     if a.flags.c_contiguous:
         return a.reshape(-1), packed(a.shape)

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ..core.registry import all_facets
+from ..errors import DiskError
 from ..facets.array import over
 from ..layout.strided import Layout
 from ..support import formatting
@@ -46,18 +47,21 @@ class Printing(Exports):
     def _letters(self) -> list[tuple[str, bool]]:
         """Return the letters of facets that were accessed, and whether their memory is fresh."""
         storage = self.storage
-        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets()
+        return [(f.letter, storage.is_fresh(f.memory, self)) for f in all_facets()
                 if storage.seen & f.bit]
 
     def _peek(self) -> Array | None:
         """Return the visible elements to print without an access, or None if there are none."""
         storage = self.storage
-        if storage.torn is not None:
+        if storage.torn_error(self) is not None:
             return None
         options = np.get_printoptions()
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
                  else spans_shown(self.layout, options["edgeitems"]))
-        handle = storage.peek(spans)
+        try:
+            handle = storage.peek(spans)
+        except DiskError:
+            return None
         if handle is not None:
             return over(handle, self.layout)
         fill = storage.fill_value
@@ -65,7 +69,9 @@ class Printing(Exports):
                                                          self.shape)
 
     def _absent(self) -> str:
-        return "torn" if self.storage.torn is not None else "uninitialised"
+        if self.storage.torn_error(self) is not None:
+            return "torn"
+        return "in a file that was cut off" if self.storage.fresh else "uninitialised"
 
     def __repr__(self) -> str:
         if not current().print_contents:

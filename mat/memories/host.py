@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ..core.compiled import BLOCKS
 from ..core.registry import CubeLike, Memory
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support import host_pool
@@ -15,6 +16,7 @@ from ..support.native import core
 from ..support.options import current
 from ..support.plugins import plugin
 from ..support.types import Array, DType
+from .spill import fill, spilled_array, spills
 
 
 class Host(Memory):
@@ -25,6 +27,8 @@ class Host(Memory):
     room: Callable[[int, DType], Array] = staticmethod(host_pool.empty)
 
     def allocate(self, cube: CubeLike) -> Array:
+        if cube.nbytes > BLOCKS.largest and spills(cube.nbytes):
+            return spilled_array(cube.size, cube.dtype)
         if current().page_locked and cube.nbytes and probe().devices:
             try:
                 found: Array = page_locking().POOL.array(cube.size, cube.dtype)
@@ -42,7 +46,7 @@ class Host(Memory):
         return address_of(handle)
 
     def fill(self, cube: CubeLike, handle: Array) -> bool:
-        handle.fill(cube.fill_value)
+        fill(handle, cube.fill_value)
         return True
 
 

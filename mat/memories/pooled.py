@@ -140,6 +140,9 @@ class Pooled(Memory):
         self.renew(handle)
         return handle
 
+    def note_use(self, handle: Handle) -> None:
+        handle.tick = next(CLOCK)
+
     def block_at(self, address: int) -> tuple[Handle, CubeLike | None] | None:
         """Return the handle whose block contains an address, and its cube unless it was freed.
 

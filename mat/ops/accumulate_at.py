@@ -16,12 +16,14 @@ from ..matrix.mat import Mat
 from ..support.dtypes import EVERY, represents
 from ..support.types import Array, DType, Engine, Index, Number, Operand
 from .advanced import Advanced, advanced, broadcast_value
+from .cut_gathers import by_accumulation
+from .cut_sequences import by_accumulated_weights
 from .gathering import gathered_shape, items_by_position
 from .operands import as_mat
 from .operation import InOut, Input, op
 from .overlap import DEVICE_AXES
 from .selecting import number_as_mat
-from .sorting import argsort
+from .sorting import argsort, count_weights
 from .ufuncs import remainder
 
 RULES: dict[np.ufunc, str] = {
@@ -43,6 +45,8 @@ def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
                          f"{x.label()}")
 
 
+accumulate_at.cut_by(by_accumulation(accumulate_at, argsort))
+count_weights.cut_by(by_accumulated_weights(accumulate_at))
 accumulate_at.prepare("cuda", dtypes=EVERY, when=lambda at, order, source, x: (
     source.ndim <= DEVICE_AXES))(
     lambda cuda, at, order, source, x, rule, chosen: cuda.prepare_accumulate(

@@ -7,18 +7,21 @@ says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..errors import ShapeError
 from ..layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm, MatrixOperand
 from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
-from ..support.types import Array, Engine, Function, Number
+from ..support.types import Arguments, Array, Engine, Function, Keywords, Number
 from . import rowmajor
 from .accumulation import accumulate
 from .blas_checks import blas_dtype, check_bool, check_countable
-from .blas_level23 import do_nothing
+from .cut_products import MatrixProduct, product_tiles, stack_tiles
 from .gemm_sizes import GemmParts
 from .integer_matmul import (
     FACTORED,
@@ -31,7 +34,16 @@ from .integer_matmul import (
 )
 from .operation import Accumulated, Input, Scalar, op
 from .overlap import check_disjoint
-from .rowmajor import BlasEngine, fits_device, fits_matrices, fits_matrix, fits_operand, gemm_form
+from .rowmajor import (
+    BlasEngine,
+    do_nothing,
+    fits_device,
+    fits_matrices,
+    fits_matrix,
+    fits_operand,
+    gemm_form,
+)
+from .tiling import Tile
 
 
 @op(by_form=True)
@@ -173,6 +185,28 @@ def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
     return part
 
 
+@gemm.cut_by
+def gemm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the product into blocks of C and of the inner axis."""
+    alpha, a, b, beta, c = args
+    flags = {name: kwargs.get(name, False) for name in ("transpose_a", "transpose_b")}
+    parts = GemmParts(**{k: v for k, v in kwargs.items() if k not in flags})
+    m, n, k = parts.sizes(a, c, flags["transpose_a"])
+    left = _part_of(a, (k, m) if flags["transpose_a"] else (m, k), parts.lda)
+    right = _part_of(b, (n, k) if flags["transpose_b"] else (k, n), parts.ldb)
+    return product_tiles(MatrixProduct(
+        left.T if flags["transpose_a"] else left, right.T if flags["transpose_b"] else right,
+        _part_of(c, (m, n), parts.ldc), beta,
+        lambda x, y, factor, z: gemm(alpha, x, y, factor, z)), budget)
+
+
+def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
+    """Return the view of the upper left `shape` of `x`, whose rows are `ld` apart."""
+    if ld is None:
+        return x.over(x.layout.part((slice(shape[0]), slice(shape[1]))))
+    return x.over(Layout(shape, (ld, 1), x.layout.bounds[0]))
+
+
 # keywords of a product; those that are False are left out, as in its key
 TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
     (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
@@ -265,3 +299,16 @@ def gemm_batched_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Numb
     product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a,
                         b.swapaxes(-1, -2) if transpose_b else b)
     accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
+
+
+@gemm_batched.cut_by
+def gemm_batched_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the stacks between matrices, and these where there is no room for one of each."""
+    alpha, a, b, beta, c = args
+    left = a.swapaxes(-1, -2) if kwargs.get("transpose_a") else a
+    right = b.swapaxes(-1, -2) if kwargs.get("transpose_b") else b
+
+    def multiply(x: Mat, y: Mat, factor: Number | None, z: Mat) -> object:
+        return (gemm if z.ndim == 2 else gemm_batched)(alpha, x, y, factor, z)
+
+    return stack_tiles(MatrixProduct(left, right, c, beta, multiply), budget)

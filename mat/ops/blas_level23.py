@@ -7,10 +7,14 @@ a flag.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+from math import isqrt
+
 from ..errors import ShapeError
 from ..matrix.mat import Mat
 from ..support.dtypes import BLAS_TYPES as BLAS
-from ..support.types import Array, Engine, Function, Number
+from ..support.types import Arguments, Array, Engine, Function, Keywords, Number
 from . import rowmajor
 from .accumulation import accumulate
 from .blas_checks import (
@@ -20,13 +24,14 @@ from .blas_checks import (
     check_matrices,
     check_vectors,
 )
+from .blas_gemm import gemm
+from .cut_products import MatrixProduct, panel_tiles, product_tiles
 from .operation import Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
-from .rowmajor import BlasEngine, fits_device, fits_matrix
-
-
-def do_nothing(*_: object) -> None:
-    """Compute a result without elements."""
+from .rowmajor import BlasEngine, do_nothing, fits_device, fits_matrix
+from .staging import StagedResult
+from .tile_grid import TileGrid, tiles_over
+from .tiling import Tile, TileTooLarge
 
 
 @op(by_form=True)
@@ -96,6 +101,18 @@ def gemv_numpy(np: Engine, alpha: Number, a: Array, x: Array, beta: Number, y: A
     accumulate(np, (y.dtype.type(alpha) * product).reshape(y.shape), y.dtype.type(beta), y)
 
 
+@gemv.cut_by
+def gemv_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the product of a matrix and a column."""
+    alpha, a, x, beta, y = args
+
+    def multiply(part: Mat, column: Mat, factor: Number | None, to: Mat) -> object:
+        return gemv(alpha, part, column[:, 0], factor, to[:, 0])
+
+    return product_tiles(MatrixProduct(a.T if kwargs.get("transpose") else a, x.reshape(-1, 1),
+                                 y.reshape(-1, 1), beta, multiply), budget)
+
+
 @op(by_form=True)
 def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     """Compute ``A <- alpha * x y^T + A`` and return `a`; nothing is conjugated.
@@ -150,6 +167,14 @@ def ger_blas(blas: BlasEngine, x: Mat, y: Mat, a: Mat) -> Function:
 @ger.on("array")
 def ger_numpy(np: Engine, alpha: Number, x: Array, y: Array, a: Array) -> None:
     a += a.dtype.type(alpha) * np.outer(x, y)
+
+
+@ger.cut_by
+def ger_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the rows and columns of the matrix."""
+    alpha, x, y, a = args
+    args = alpha, x.reshape(-1), y.reshape(-1), a
+    return tiles_over(ger, TileGrid(a.shape, {1: (0,), 2: (1,), 3: (0, 1)}, args), kwargs, budget)
 
 
 # Symmetric updates and triangular solves
@@ -213,6 +238,24 @@ def syrk_numpy(np: Engine, alpha: Number, a: Array, beta: Number, c: Array,
     inside = np.tri(c.shape[0], dtype=bool) if lower else np.tri(c.shape[0], dtype=bool).T
     rest = 0 if beta == 0 else c.dtype.type(beta) * c
     np.copyto(c, c.dtype.type(alpha) * product + rest, where=inside)
+
+
+@syrk.cut_by
+def syrk_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the triangle into square blocks on the diagonal, and a product below or above each."""
+    alpha, a, beta, c = args
+    lower = kwargs.get("lower", True)
+    rows = a.T if kwargs.get("transpose") else a
+    n, size = len(c), max(1, isqrt(budget // (2 * c.storage.itemsize)))
+    for start in range(0, n, size):
+        here, beside = slice(start, min(start + size, n)), slice(min(start + size, n), n)
+        yield from panel_tiles(rows[here], beta, c[here, here], budget,
+                               lambda x, factor, y: syrk(alpha, x, factor, y, lower=lower))
+        if beside.start < n:
+            down, across = (beside, here) if lower else (here, beside)
+            yield from product_tiles(MatrixProduct(
+                rows[down], rows[across].T, c[down, across], beta,
+                lambda x, y, factor, z: gemm(alpha, x, y, factor, z)), budget)
 
 
 @op(by_form=True)
@@ -287,3 +330,25 @@ def trsm_numpy(np: Engine, alpha: Number, a: Array, b: Array, side: str = "left"
     scaled = b.dtype.type(alpha) * b
     b[...] = (np.linalg.solve(triangle, scaled) if side == "left"
               else np.linalg.solve(triangle.T, scaled.T).T)
+
+
+@trsm.cut_by
+def trsm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the right-hand sides from each other; the triangle stays whole."""
+    alpha, a, b = args
+    sides = b if kwargs.get("side", "left") == "left" else b.T
+    column = len(a) * b.storage.itemsize
+    count = (budget - a.storage.nbytes) // max(1, column)
+    if count < 1:
+        raise TileTooLarge(a.storage.nbytes + column)
+    for start in range(0, sides.shape[1], count):
+        result = StagedResult(sides[:, start:start + count], b.dtype, True)
+        yield Tile(partial(_solve_part, alpha, a, result, sides is b, kwargs),
+                   (a, result.target), (result.target,))
+
+
+# the parameters are those of the operation, with a block of the result
+def _solve_part(alpha: Number, a: Mat, result: StagedResult, by_columns: bool,
+                kwargs: Keywords) -> None:
+    trsm(alpha, a, result.target if by_columns else result.target.T, **kwargs)
+    result.finish()

@@ -161,6 +161,12 @@ class Calls(Operation):
         """
         raise NotImplementedError
 
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
+        """Carry out the operation on the host in tiles if its operands are in large files, and
+        return the result in a tuple; else return None.
+        """
+        raise NotImplementedError
+
     def root_of(self, device: Device) -> PlanNode:
         """Return the root of the tree with the plans for `device`."""
         if device is _cpu:

@@ -15,6 +15,9 @@ from ..layout.shapes import Ints
 from ..matrix.mat import Mat, new_like
 from ..support.dtypes import EVERY
 from ..support.types import Array, Engine
+from .cut_gathers import by_positions, grid_of_gather, grid_of_gather_along, grid_of_scatter
+from .cut_masks import by_parts_of_mask, by_tiles_of_mask
+from .cut_vectors import by_pieces
 from .operation import InOut, Input, Output, op
 from .overlap import DEVICE_AXES
 
@@ -43,6 +46,7 @@ def gather(x: Input, at: Input, out: Output, place: int, chosen: Ints) -> None:
     """Copy the items of `x` at the positions `at` to `out`."""
 
 
+gather.cut_by(by_positions(gather, grid_of_gather))
 gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, place, chosen: cuda.prepare_gather(x, at, out, place, chosen))
 
@@ -74,6 +78,7 @@ def gather_along(x: Input, at: Input, out: Output, axis: int) -> None:
     """
 
 
+gather_along.cut_by(by_positions(gather_along, grid_of_gather_along))
 gather_along.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, axis: cuda.prepare_gather_along(x, at, out, axis))
 
@@ -94,6 +99,7 @@ def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique
     """
 
 
+scatter.cut_by(by_positions(scatter, grid_of_scatter))
 scatter.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, at, source, x, place, chosen, unique: cuda.prepare_scatter(
         at, source, x, place, chosen, unique))
@@ -117,6 +123,7 @@ def within(at: Input, low: int, high: int) -> None:
     """Return whether all integers, which are packed, are at least `low` and below `high`."""
 
 
+within.cut_by(by_pieces(within, lambda found, dtype: all(found)))
 within.prepare("cuda", dtypes=LONG.char)(
     lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
 
@@ -132,6 +139,7 @@ def mask_starts(mask: Input, starts: Output) -> None:
     """Count what is true before each tile of a packed mask, and, at last, in all of it."""
 
 
+mask_starts.cut_by(by_tiles_of_mask(mask_starts, TILE))
 mask_starts.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
 
@@ -149,6 +157,7 @@ def mask_positions(mask: Input, starts: Input, out: Output) -> None:
     """Write the positions of what is true in a packed mask."""
 
 
+mask_positions.cut_by(by_parts_of_mask(mask_positions, mask_starts, TILE))
 mask_positions.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts, out: cuda.prepare_mask_positions(mask))
 

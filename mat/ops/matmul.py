@@ -5,6 +5,8 @@ It goes through BLAS without copies, or by the kernels for the element types tha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..core.compiled import IN_USE
@@ -19,14 +21,15 @@ from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
 from ..support.plugins import plugin
-from ..support.types import Array, Engine, Function, Keywords, Operand
+from ..support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from . import rowmajor
 from .blas_checks import check_bool
-from .blas_gemm import TRANSPOSES
-from .blas_level23 import do_nothing
+from .blas_gemm import TRANSPOSES, gemm
+from .cut_products import MatrixProduct, stack_tiles
 from .functions import check_is_mat
 from .integer_matmul import (
     DEVICE_AXES,
+    FACTORED,
     OPERANDS,
     IntegerEngine,
     cublas_kind,
@@ -37,7 +40,8 @@ from .integer_matmul import (
 from .operands import as_operand, is_operand
 from .operation import Input, Output, named, op
 from .overlap import apart_from, check_disjoint, overlap
-from .rowmajor import BlasEngine, fits_matrices, fits_operand
+from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
+from .tiling import Tile
 
 
 def _transposed(shape: Ints, transpose: bool) -> Ints:
@@ -142,6 +146,34 @@ def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool =
     left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
     right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
     multiply(np, left, right, out)
+
+
+@product.cut_by
+def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the stacks between matrices, and matrices into blocks."""
+    a, b, out = args
+    left = _view(a, kwargs.get("transpose_a", False))
+    right = _view(b, kwargs.get("transpose_b", False))
+    if b.ndim == 1:
+        right, out = right[:, None], out[..., None]
+    if a.ndim == 1:
+        left, out = left[None], out[..., None, :]
+    inner = _can_add(a, b, out)
+    return stack_tiles(MatrixProduct(left, right, out, None, _multiply, inner), budget)
+
+
+def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
+    """Tell whether `gemm` takes these dtypes, so that parts of the sums can be added up."""
+    one, other, to = (x.storage.dtype for x in (a, b, out))
+    if one.char in BLAS:
+        return bool(one == other == to)
+    return bool(one == other and one.char in FACTORED[:-1] and np.can_cast(one, to)
+                and has_integer_matmul(a, b, out))
+
+
+def _multiply(a: Mat, b: Mat, beta: Number | None, c: Mat) -> object:
+    """Compute a product, or add it to `c`."""
+    return product(a, b, c) if beta is None else gemm(1, a, b, beta, c)
 
 
 def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool = False,

@@ -28,6 +28,7 @@ from ..support.dtypes import check_number, is_integer
 from ..support.types import Arguments, DType, Function, Keywords, Operand
 from .calls import plan_calls_of
 from .declaration import Declaration
+from .file_tiles import carry_out_over_files
 from .implementation import Implementation, known, rank
 from .planning import choose, is_of_device, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
@@ -221,6 +222,9 @@ class Op(Declaration):
             raise shortage
         result = carry_out_in_tiles(device, self, now, kwargs, shortage)
         return result if self.result is None else args[self.result]
+
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
+        return carry_out_over_files(self, _as_now(args), kwargs)
 
     # Calls that have no plan yet, or that compute on a device
 

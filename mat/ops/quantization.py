@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..matrix.creation import ones
 from ..matrix.mat import Mat, new_like
 from ..support.dtypes import BY_CHAR, FLOAT8, REAL_TYPES, as_dtype
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, DTypeLike, Engine, Function
+from ..support.types import Arguments, Array, AxisLike, DTypeLike, Engine, Function, Keywords
 from .declare_reduce import axes_of, plain_axis, reduced_shape
 from .elementwise import add, clip, divide, equal, maximum, negative
 from .functions import check_is_mat
@@ -32,6 +33,8 @@ from .operation import Input, Output, op
 from .overlap import check_disjoint
 from .reduce import max as largest_of
 from .reduce import min as least_of
+from .tile_grid import TileGrid, broadcast_axes, tiles_over
+from .tiling import Tile
 
 FLOAT32 = np.dtype(np.float32)
 # the largest number that elements become: of integers as far as there is one of each sign
@@ -174,6 +177,18 @@ def _check_scales(name: str, x: Mat, scales: Mat, shape: Ints) -> None:
 def scaled(a: Input, a_scales: Input, b: Input, b_scales: Input, out: Output) -> None:
     """Compute ``out <- (a b) * a_scales * b_scales`` for matrices and stacks of them."""
     check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
+
+
+@scaled.cut_by
+def scaled_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut between matrices, rows of a and columns of b, each with their scales."""
+    a, a_scales, b, b_scales, out = args
+    last = out.ndim - 1
+    grid = TileGrid(out.shape, {
+        0: (*broadcast_axes(a, out.ndim)[:-1], None), 1: broadcast_axes(a_scales, out.ndim),
+        2: (*broadcast_axes(b, out.ndim)[:-2], None, last), 3: broadcast_axes(b_scales, out.ndim),
+        4: tuple(range(out.ndim))}, args)
+    return tiles_over(scaled, grid, kwargs, budget)
 
 
 # the parameters are those of the operation, here and below

@@ -80,6 +80,10 @@ def _steps(layout: Layout) -> tuple[int, object] | None:
     return layout.matrix if layout.ndim == 2 else layout.vector and layout.vector[::-1]
 
 
+def do_nothing(*_: object) -> None:
+    """Compute a result without elements."""
+
+
 def flag(transpose: bool) -> str:
     return "T" if transpose else "N"
 

@@ -21,11 +21,15 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat, new_like
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
+from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
+from .cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
-from .gathering import gather_along
+from .elementwise import add, negative
+from .gathering import gather, gather_along
 from .operation import Input, Op, Output, op
 from .overlap import check_disjoint, overlap
 from .scan import cumsum, differences
+from .ufuncs import invert
 
 _INDICES = np.dtype(np.int64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
@@ -86,6 +90,20 @@ _sort = _declare("sort", "Write the elements of x in ascending or descending ord
 _argsort = _declare("argsort", "Write the indices that sort the elements of x along `axis`.", True)
 
 
+def _opposite(x: Mat) -> Mat:
+    """Return what is in ascending order where `x` is in descending order."""
+    found: Mat = (invert if x.dtype.kind in "biu" else negative)(x)
+    return found
+
+
+_IN_TILES = Sorting(
+    sort=lambda x, out: _sort(x, out, 0, False, True),
+    argsort=lambda x, out: _argsort(x, out, 0, False, True), opposite=_opposite,
+    take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
+_sort.cut_by(by_sorted_lines(_sort, _IN_TILES, sort_runs))
+_argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))
+
+
 def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
     """Return the elements in order along `axis`; NaN is last."""
     found: Mat = _sort.new((x, None, axis, descending, stable))
@@ -126,6 +144,7 @@ def search(a: Input, v: Input, out: Output, right: bool) -> None:
     check_disjoint("searching", out, a, v)
 
 
+search.cut_by(by_searches(search))
 search.result_of = lambda a, v, out, right: (v.layout.shape, _INDICES)
 
 
@@ -176,6 +195,9 @@ def _as(x: Mat, dtype: DType) -> Mat:
 def count_bins(x: Input, out: Output) -> None:
     """Write how often each integer occurs in the vector x; all are below the length of out."""
     _check_vectors("bincount", x, out)
+
+
+count_bins.cut_by(by_counts(count_bins))
 
 
 @count_bins.on("array", bare=True)
@@ -242,6 +264,7 @@ def firsts(x: Input, out: Output, equal_nan: bool) -> None:
     _check_vectors("unique", x, out)
 
 
+firsts.cut_by(by_neighbours(firsts))
 firsts.result_of = lambda x, out, equal_nan: (x.layout.shape, _INDICES)
 
 
@@ -266,6 +289,9 @@ def place(x: Input, ranks: Input, out: Output) -> None:
     _check_vectors("unique", x, ranks, out)
 
 
+place.cut_by(by_ranks(place))
+
+
 @place.on("array", bare=True)
 def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
     out[...] = x[np.diff(ranks, prepend=0) != 0]
@@ -283,6 +309,7 @@ def unsort(order: Input, ranks: Input, out: Output) -> None:
     _check_vectors("unique", order, ranks, out)
 
 
+unsort.cut_by(by_scattered_ranks())
 unsort.result_of = lambda order, ranks, out: (order.layout.shape, _INDICES)
 
 

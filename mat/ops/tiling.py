@@ -9,7 +9,7 @@ meanwhile, unless all of the results have room on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
@@ -85,6 +85,21 @@ MOST_ORDERED = 10_000  # tiles of a call that are ordered
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
 
 
+def being_cut() -> tuple[Cuttable, ...]:
+    """Return the operations of which a tile is being carried out."""
+    return _cut_now.get()
+
+
+@contextmanager
+def cutting(operation: Cuttable) -> Iterator[None]:
+    """Note for a block that tiles of an operation are carried out, which are not cut again."""
+    token = _cut_now.set((*_cut_now.get(), operation))
+    try:
+        yield
+    finally:
+        _cut_now.reset(token)
+
+
 def span_bytes(*views: Operand) -> int:
     """Return the bytes that a device needs for these views: each takes the range of its storage
     from its lowest element to its highest. Numbers take none.
@@ -114,11 +129,8 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise _no_room(device, operation, args, shortage) from shortage
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
-    token = _cut_now.set((*outer, operation))
-    try:
+    with cutting(operation):
         return execution.run()
-    finally:
-        _cut_now.reset(token)
 
 
 class _Execution:

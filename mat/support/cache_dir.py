@@ -126,12 +126,12 @@ def _create(path: str) -> tuple[int, str]:
     """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
-            return os.open(os.path.dirname(path), os.O_TMPFILE | os.O_WRONLY, 0o666), ""
+            return os.open(os.path.dirname(path), os.O_TMPFILE | os.O_RDWR, 0o666), ""
         except OSError:  # not every file system can do that
             pass
     made = _unused_path(path)
     try:
-        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
+        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0),
                        0o666), made
     except OSError as error:
         raised = OSError(error.errno, error.strerror, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Literal, TypeAlias
 
@@ -20,13 +21,16 @@ class Options:
     """One state of all settings. It does not change."""
 
     __slots__ = ("device_enabled", "dtype", "host_pool_bytes", "page_locked", "page_locked_bytes",
-                 "print_contents", "print_facets", "threads", "torn")
+                 "print_contents", "print_facets", "progress", "spill_above", "spill_dir",
+                 "threads", "torn")
 
     # the parameters are the settings
     def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
                  print_facets: bool = True, device_enabled: bool = True, torn: Torn = "raise",
                  page_locked: bool = False, page_locked_bytes: int = 1 << 30,
-                 threads: int | None = None, host_pool_bytes: int | None = None) -> None:
+                 threads: int | None = None, host_pool_bytes: int | None = None,
+                 spill_dir: str | None = None, spill_above: int | None = None,
+                 progress: Callable[[int, int], object] | None = None) -> None:
         self.dtype: DType = dtype
         self.print_contents: bool = print_contents
         self.print_facets: bool = print_facets
@@ -37,6 +41,12 @@ class Options:
         self.threads: int | None = threads  # None: one for each core that this process may use
         # kept for the next use; None: small against what is in use
         self.host_pool_bytes: int | None = host_pool_bytes
+        # where files are that the host's copies of more bytes are; None: that of the system, and
+        # no files
+        self.spill_dir: str | None = spill_dir
+        self.spill_above: int | None = spill_above
+        # called with bytes done and bytes in all by operations on data in files
+        self.progress: Callable[[int, int], object] | None = progress
 
     def values(self) -> Keywords:
         """Return the settings by name."""
@@ -51,7 +61,7 @@ class Options:
 
 
 NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "page_locked",
-         "page_locked_bytes", "threads", "host_pool_bytes")
+         "page_locked_bytes", "threads", "host_pool_bytes", "spill_dir", "spill_above", "progress")
 
 
 class Changed(Nested):

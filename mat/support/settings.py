@@ -23,6 +23,9 @@ THREADS: list[Callable[[], None]] = []  # called when the number of threads chan
 # called with a new limit of the bytes of free host memory that are kept
 HOST_POOL: list[Callable[[int | None], None]] = []
 CONTEXTS: list[object] = []  # one item for each block that sets the number of threads
+# called with the least number of bytes, of all blocks, above which host copies are files
+SPILL: list[Callable[[int | None], None]] = []
+_SPILLING: list[object] = []  # one item for each block that sets that number
 
 
 def _changed(options: Options, changes: Keywords) -> Options:
@@ -31,25 +34,43 @@ def _changed(options: Options, changes: Keywords) -> Options:
         if name not in NAMES:
             raise SettingError(f"no setting {name!r}{did_you_mean(name, NAMES)}; there are "
                                f"{', '.join(NAMES)}")
-        if name == "torn" and not (isinstance(value, str) and value in _TORN):
-            raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
-        if name == "threads" and value is not None and (isinstance(value, bool)
-                                                        or not isinstance(value, int) or value < 1):
-            raise SettingError("threads is a number above 0, or None for one on each core, got "
-                               f"{value!r}")
-        if name == "page_locked_bytes" and (isinstance(value, bool) or not isinstance(value, int)
-                                            or value < 0):
-            raise SettingError(f"page_locked_bytes is a number of bytes, got {value!r}")
-        if name == "host_pool_bytes" and value is not None and (
-                isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise SettingError("host_pool_bytes is a number of bytes, or None for a limit by what "
-                               f"is in use, got {value!r}")
-        if name not in ("torn", "dtype", "threads", "page_locked_bytes",
-                        "host_pool_bytes") and not isinstance(value, bool):
-            raise SettingError(f"{name} is True or False, got {value!r}")
-    if "dtype" in changes:
-        changes = {**changes, "dtype": as_dtype(changes["dtype"])}
+        fits, wanted = _WANTED.get(name, _TRUTH)
+        if not fits(value):
+            raise SettingError(f"{name} is {wanted}, got {value!r}")
+    changes = {name: _CONVERTED.get(name, _unchanged)(value) for name, value in changes.items()}
     return options.replaced(changes)
+
+
+def _is_count(value: object, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _unchanged(value: object) -> object:
+    return value
+
+
+# what a value is to be, as a function and in words; without it, True or False
+_TRUTH: tuple[Callable[[Any], bool], str] = (lambda v: isinstance(v, bool)), "True or False"
+_WANTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "dtype": (lambda _: True, "a dtype"),  # its conversion raises the error
+    "torn": (lambda v: isinstance(v, str) and v in _TORN,
+             f"one of {', '.join(map(repr, _TORN))}"),
+    "threads": (lambda v: v is None or _is_count(v, 1),
+                "a number above 0, or None for one on each core"),
+    "page_locked_bytes": (_is_count, "a number of bytes"),
+    "host_pool_bytes": (lambda v: v is None or _is_count(v),
+                        "a number of bytes, or None for a limit by what is in use"),
+    "spill_dir": (lambda v: v is None or (isinstance(v, str | os.PathLike) and os.path.isdir(v)),
+                  "the path of a directory that exists, or None for the system's"),
+    "spill_above": (lambda v: v is None or _is_count(v),
+                    "a number of bytes, or None for no files"),
+    "progress": (lambda v: v is None or callable(v),
+                 "a function of bytes done and bytes in all, or None"),
+}
+_CONVERTED: dict[str, Callable[[Any], object]] = {
+    "dtype": as_dtype,
+    "spill_dir": lambda v: None if v is None else os.path.abspath(os.fsdecode(v)),
+}
 
 
 class SettingsBlock(Decorating[Options]):
@@ -80,6 +101,9 @@ class SettingsBlock(Decorating[Options]):
         if "threads" in self.changes:
             CONTEXTS.append(self.changed)
             _notify_threads()
+        if options.spill_above is not None and "spill_above" in self.changes:
+            _SPILLING.append(changed)
+            _notify_spilling()
         self.token = CONTEXT.set(CONTEXT.get())  # it tells the contexts apart
         enter(CONTEXT, changed)
         return options
@@ -89,6 +113,9 @@ class SettingsBlock(Decorating[Options]):
         if changed is None:
             return
         remove(CONTEXTS, changed)
+        if changed in _SPILLING:
+            remove(_SPILLING, changed)
+            _notify_spilling()
         if CONTEXT.get() is changed and self._at_home():
             # copies of this context, which tasks have that began inside, keep the settings
             CONTEXT.set(still_open(changed.parent))
@@ -122,6 +149,9 @@ class Changes(TypedDict, total=False):
     page_locked_bytes: int
     threads: int | None
     host_pool_bytes: int | None
+    spill_dir: str | os.PathLike[str] | None
+    spill_above: int | None
+    progress: Callable[[int, int], object] | None
 
 
 class Settings:
@@ -170,6 +200,15 @@ class Settings:
         them back. None: no more is held than was in use at once in the last 10 to 20 seconds, or
         64 MiB more than is in use, and at most an eighth of the machine's memory is kept.
         Only `configure` sets it, since all threads share the memory.
+    spill_dir : str or None
+        The directory of the files that `spill_above` makes; None: the system's for temporary
+        files, which may be in memory. Choose one on a disk.
+    spill_above : int or None
+        Host memory for a Mat of more than so many bytes is an unnamed file in `spill_dir`, of which
+        the system keeps in memory what is used; None: none is.
+    progress : callable or None
+        Called as ``progress(done, total)``, with numbers of bytes, by operations that are carried
+        out in tiles as their operands are in large files.
 
     Examples
     --------
@@ -188,6 +227,9 @@ class Settings:
     page_locked_bytes: int
     threads: int | None
     host_pool_bytes: int | None
+    spill_dir: str | None
+    spill_above: int | None
+    progress: Callable[[int, int], object] | None
 
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
         _refuse_positional("mat.settings", no_names)
@@ -245,6 +287,8 @@ def configure(*no_names: Never, **changes: Unpack[Changes]) -> None:
     if "host_pool_bytes" in changes:
         for callback in HOST_POOL:
             callback(options.host_pool_bytes)
+    if "spill_above" in changes:
+        _notify_spilling()
 
 
 def _refuse_positional(function: str, values: tuple[object, ...]) -> None:
@@ -266,9 +310,18 @@ def _notify_threads() -> None:
         callback()
 
 
+def _notify_spilling() -> None:
+    blocks = [c.options for c in tuple(_SPILLING) if isinstance(c, Changed)]
+    least = min((options.spill_above for options in (permanent(), *blocks)
+                 if options.spill_above is not None), default=None)
+    for callback in SPILL:
+        callback(least)
+
+
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()
+    _SPILLING[:] = [c for c in _SPILLING if isinstance(c, Changed) and c.thread == here]
     CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, Changed) and c.thread == here]
 
 

@@ -291,5 +291,8 @@ def test_a_mapped_file_by_numpys_keyword(tmp_path):
     mat.save(tmp_path / "w", mat.ones(2))
     with pytest.raises(mat.DirectionError):
         mat.load(tmp_path / "w.npy", "r").fill_(2)
-    with pytest.raises(mat.FormatError, match="r\\+"):
-        mat.load(tmp_path / "w.npy", mmap_mode="r+")
+    mat.load(tmp_path / "w.npy", mmap_mode="r+").fill_(3)
+    mat.load(tmp_path / "w.npy", mmap_mode="c").fill_(4)
+    assert mat.load(tmp_path / "w.npy").tolist() == [3, 3]
+    with pytest.raises(mat.FormatError, match="'w\\+'; open_memmap"):
+        mat.load(tmp_path / "w.npy", mmap_mode="w+")

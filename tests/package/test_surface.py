@@ -56,12 +56,12 @@ FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", 
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",
           "trim",
           "blas", "debug", "extend", "nn"]
-FILES = ["save", "load", "save_all", "load_all"]
+FILES = ["save", "load", "save_all", "load_all", "open_memmap"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
-    "KernelError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
+    "FormatError", "KernelError",
     "SettingError", "ExchangeError"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,

@@ -1,0 +1,266 @@
+"""Host memory that is a file: the system reads its pages when they are accessed, and writes them
+when it needs the memory for something else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import shutil
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import DiskError
+from ..support.c_pointers import address_of
+from ..support.types import Array, DType
+
+PAGE = mmap.PAGESIZE
+# of mmap(), by name where Python has none
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_FIXED = 0x10
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+
+
+LEAST_LARGE = 128 << 20  # bytes of operands in files with which operations are cut into tiles
+LARGE: list[int] = []  # the ids of the pages of files that are so large
+
+
+class FilePages(mmap.mmap):
+    """The mapped pages of a file, until no array over them is left.
+
+    Attributes
+    ----------
+    title : str
+        The file in messages.
+    shared : bool
+        True if the file has what is written to the pages, or will have it.
+    """
+
+    title: str
+    shared: bool
+
+    def check(self, end: int) -> None:
+        """Raise `DiskError` if the file has become shorter than `end` bytes: to access what is
+        missing would end the process.
+        """
+        found = self.size()
+        if found < end:
+            raise DiskError(
+                f"{self.title} was cut off by another program while it is mapped: it has {found} "
+                f"bytes, and the elements end at byte {end}; restore the file, or open it "
+                "again as it is")
+
+    @property
+    def address(self) -> int:
+        """The address of the first page."""
+        return address_of(self.array(0, 1, np.dtype(np.uint8)))
+
+    def array(self, offset: int, size: int, dtype: DType) -> Array:
+        """Return elements as a 1-d array, whose ``base`` is self."""
+        return np.ndarray((size,), dtype, buffer=self, offset=offset)
+
+    def release(self, begin: int, end: int) -> None:
+        """Have the bytes from `begin` to `end` in memory no longer than the system likes to.
+
+        Nothing is lost: pages that were written remain in the system's cache until it has written
+        them to the file.
+        """
+        start, end = begin // PAGE * PAGE, min(end, len(self))
+        if end <= start or not hasattr(self, "madvise"):
+            return
+        with _mapping:  # a fork meanwhile would have pages of its own lose what was written
+            if self.shared:
+                self.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+    def expect(self, begin: int, end: int) -> None:
+        """Have the system begin to read the bytes from `begin` to `end`."""
+        start, stop = begin // PAGE * PAGE, min(end, len(self))
+        if stop > start and hasattr(self, "madvise"):
+            self.madvise(mmap.MADV_WILLNEED, start, stop - start)
+
+
+class SpillPages(FilePages):
+    """The pages of a file without a name, which only this process and its children have."""
+
+    number: int = -1  # of the open file
+
+    def __del__(self) -> None:
+        if self.number >= 0:
+            os.close(self.number)
+
+    def is_blank(self) -> bool:
+        """Return True if it is known that nothing was ever written: all bytes are zero."""
+        if not self.shared or not hasattr(os, "SEEK_DATA"):
+            return False
+        try:
+            os.lseek(self.number, 0, os.SEEK_DATA)
+        except OSError as error:
+            return error.errno == errno.ENXIO  # there is no data
+        return False
+
+    def separate(self) -> None:
+        """Have what is written from now on be this process's own: its children have the file, too,
+        and it remains as it is now.
+        """
+        if self.shared:
+            _remap_privately(self)
+            self.shared = False
+
+
+# of changes of what pages are mapped to; reentrant, since a handler of signals may fork
+_mapping = threading.RLock()
+_all: weakref.WeakValueDictionary[int, FilePages] = weakref.WeakValueDictionary()
+
+
+def all_pages() -> list[FilePages]:
+    """Return the pages of all files that are mapped."""
+    return [p for p in (ref() for ref in _all.valuerefs()) if p is not None]
+
+
+def map_file(number: int, title: str, mode: str) -> FilePages:
+    """Return the pages of an open file, which is not empty; `mode` is "r", "r+" or "c".
+
+    Raise `DiskError` if it cannot be mapped.
+    """
+    pages: FilePages = _registered(FilePages, number, title, _way(mode))
+    pages.shared = mode != "c"
+    return pages
+
+
+def map_temporary(number: int, title: str) -> SpillPages:
+    """Return the pages of an open file without a name; they keep it open.
+
+    Raise `DiskError` if it cannot be mapped.
+    """
+    way = _way("r+")
+    if sys.version_info >= (3, 13):  # else there are two descriptors of the file
+        way["trackfd"] = False
+    pages: SpillPages = _registered(SpillPages, number, title, way)
+    pages.number = os.dup(number)
+    return pages
+
+
+def _registered(kind: type[FilePages], number: int, title: str,
+                way: dict[str, int]) -> Any:
+    """Return the pages of an open file, mapped in a way that `mmap.mmap` has."""
+    try:
+        pages: Any = kind(number, 0, **way)
+    except (ValueError, OSError) as error:
+        raise disk_error(f"{title} cannot be mapped: {error}", error) from error
+    pages.title, pages.shared = title, True
+    if len(pages) >= LEAST_LARGE:
+        LARGE.append(id(pages))
+        weakref.finalize(pages, LARGE.remove, id(pages)).atexit = False
+    _all[id(pages)] = pages
+    return pages
+
+
+def disk_error(text: str, cause: Exception) -> DiskError:
+    """Return an error with the system's number of its cause."""
+    error = DiskError(text)
+    error.errno = getattr(cause, "errno", None)
+    return error
+
+
+def _way(mode: str) -> dict[str, int]:
+    """Return the arguments of `mmap.mmap` for a mode."""
+    if mode == "c" and _NO_RESERVE:  # the system must not refuse files larger than its memory
+        return {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
+    return {"access": {"r": mmap.ACCESS_READ, "r+": mmap.ACCESS_WRITE,
+                       "c": mmap.ACCESS_COPY}[mode]}
+
+
+def pages_of(handle: object) -> FilePages | None:
+    """Return the pages of a file that an array is over, or None."""
+    base = handle
+    while base is not None and not isinstance(base, FilePages):
+        if isinstance(base, tuple):  # of a read-only array
+            base = base[0]
+        else:
+            base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)
+    return base
+
+
+def release(passed: Array) -> None:
+    """Release the pages of an array that is not needed any more, if they are those of a file."""
+    pages = pages_of(passed)
+    if pages is not None and passed.size:
+        begin = address_of(passed) - pages.address
+        pages.release(begin, begin + passed.nbytes)
+
+
+def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> None:
+    """Have an open file have `nbytes` bytes, and their room on the disk, so that no later write
+    fails.
+
+    Raise `DiskError` if there is no room. Where the system cannot reserve any, the file only gets
+    its length.
+    """
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(number, 0, nbytes)
+            return
+    except OSError as error:
+        if is_of_room(error):
+            raise no_room(error, nbytes, what, folder, way_out) from error
+        if error.errno not in _CANNOT:
+            raise
+    if os.fstat(number).st_size < nbytes:
+        os.ftruncate(number, nbytes)
+
+
+def is_of_room(error: OSError) -> bool:
+    """Return whether the system says that a disk, or what this user may have of it, is full."""
+    return error.errno in _NO_ROOM
+
+
+def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -> DiskError:
+    """Return the error that there is no room for a file."""
+    limited = "the limit of this process for files (RLIMIT_FSIZE) is less"
+    try:
+        room = f"{shutil.disk_usage(folder).free} bytes are free"
+    except OSError as unknown:
+        room = str(unknown)
+    reason = limited if error.errno == errno.EFBIG else room
+    return disk_error(f"no room for {what}: it takes {nbytes} bytes in {folder!r}, where {reason}; "
+                      f"{way_out}", error)
+
+
+# Forks
+
+
+@cache
+def _map() -> Callable[..., int | None]:
+    """Return the function mmap() of the C library: that of Python chooses the address itself."""
+    found = ctypes.CDLL(None).mmap
+    found.restype = ctypes.c_void_p
+    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_long)
+    return found
+
+
+def _remap_privately(pages: SpillPages) -> None:
+    """Map the file again at the same address, with changes that the file does not get."""
+    _map()(pages.address, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
+           mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
+
+
+def _before_fork() -> None:
+    _mapping.acquire()
+    for pages in all_pages():
+        if isinstance(pages, SpillPages):
+            pages.separate()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_mapping.release,
+                        after_in_child=_mapping.release)

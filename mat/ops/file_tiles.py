@@ -1,0 +1,108 @@
+"""Tiles on the host: carrying out an operation piece by piece where its operands are in files, so
+that little of them is in memory at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from ..matrix.mat import Mat
+from ..memories import file_pages
+from ..memories.file_pages import FilePages, pages_of
+from ..memories.host import HOST
+from ..support.options import current
+from ..support.types import Arguments, Keywords
+from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
+
+TILE = 32 << 20  # bytes of a tile; the next one is read from the disk meanwhile
+
+
+def carry_out_over_files(operation: Cuttable, args: Arguments,
+                         kwargs: Keywords) -> tuple[object] | None:
+    """Carry out a call, whose arguments have been checked, on the host in tiles; return what the
+    last of them returned, as a tuple.
+
+    Return None, and do nothing, if it need not or cannot be done in tiles.
+    """
+    operands = [args[k] for k in operation.operands]
+    in_files = [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
+    if (operation.cutter is None or operation in being_cut()
+            or span_bytes(*in_files) < file_pages.LEAST_LARGE):
+        return None
+    tiles = _cut(operation, args, kwargs, span_bytes(*operands))
+    if tiles is None:
+        return None
+    with cutting(operation):
+        return (_walk(tiles, Progress(span_bytes(*in_files))),)
+
+
+def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
+         whole: int) -> Iterator[Tile] | None:
+    """Return the tiles, which are larger if they cannot be so small; None if there is one only."""
+    assert operation.cutter is not None
+    budget = TILE
+    while budget < whole:
+        tiles = operation.cutter(args, kwargs, budget)
+        try:
+            first = next(tiles, None)
+        except TileTooLarge as error:
+            budget = max(2 * budget, error.needed)
+        else:
+            return None if first is None else chain((first,), tiles)
+    return None
+
+
+class Progress:
+    """A count of bytes that have been read or written, which is reported by the setting of that
+    name.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.callback = current().progress
+        self.total = total
+        self.done = 0
+
+    def add(self, nbytes: int) -> None:
+        """Count so many more bytes as done; what is read twice counts once."""
+        self.done = min(self.done + nbytes, self.total)
+        if self.callback is not None:
+            self.callback(self.done, self.total)
+
+
+def _walk(tiles: Iterator[Tile], progress: Progress) -> object:
+    """Carry out the tiles; return what the last one returned."""
+    value: object = None
+    tile = next(tiles, None)
+    while tile is not None:
+        following = next(tiles, None)
+        ahead = {} if following is None else _ranges(following.reads)
+        for pages, begin, end in ahead.values():
+            pages.expect(begin, end)
+        value = tile.run()
+        passed = _ranges((*tile.reads, *tile.writes))
+        for key, (pages, begin, end) in passed.items():
+            if key not in ahead:
+                pages.release(begin, end)
+        progress.add(sum(end - begin for _, begin, end in passed.values()))
+        tile = following
+    return value
+
+
+def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], tuple[FilePages, int, int]]:
+    """Return the ranges of bytes in files that views take, each once."""
+    found = {}
+    for x in views:
+        pages = _pages(x)
+        if pages is not None:
+            low, high = x.layout.bounds
+            start = HOST.address_of(x.storage.handles[HOST]) - pages.address
+            begin, end = (start + k * x.storage.itemsize for k in (low, high))
+            found[id(pages), begin, end] = pages, begin, end
+    return found
+
+
+def _pages(x: Mat) -> FilePages | None:
+    """Return the pages of the file that is the host copy of a Mat, or None."""
+    copies = x.storage.handles
+    return pages_of(copies[HOST]) if HOST in copies else None

@@ -1,0 +1,82 @@
+"""Parts of operands for tiles: as views, or packed where a view would take more room.
+
+A copy of a view on a device spans everything from its lowest element to its highest: a block of
+columns of a matrix by rows takes as much as all of these rows. Packed on the host before, it takes
+no more than its elements.
+"""
+
+from __future__ import annotations
+
+from ..devices.in_use import CPU, in_use, note_fallback
+from ..matrix.mat import Mat, new_like
+from ..support.types import Arguments, DType, Function, Keywords
+from .tiling import Tile
+
+
+def is_there(x: Mat) -> bool:
+    """Return whether a device is in use and has all elements of the storage, as they are now."""
+    device = in_use()
+    return device is not CPU and bool(x.storage.fresh & device.memory.bit)
+
+
+def is_compact(view: Mat) -> bool:
+    """Return whether the span of a view has nothing but the view's elements."""
+    low, high = view.layout.bounds
+    return high - low <= view.layout.size
+
+
+def staged(view: Mat) -> Mat:
+    """Return `view`, or a copy with its axes in the same order, made on the host."""
+    if is_compact(view) or is_there(view):
+        return view
+    packed: Mat = on_host(view).copy("K")
+    packed.device_enabled = True
+    return packed
+
+
+def on_host(view: Mat) -> Mat:
+    """Return a view on which operations compute on the host, whatever device is in use."""
+    found = view.over(view.layout)
+    found.device_enabled = False
+    return found
+
+
+def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
+    """Return the tile in which the host carries out an operation: on operands of which a device
+    would be given each element for a single use, and not at once.
+    """
+    def run() -> object:
+        note_fallback(operation.__name__, *(x for x in args if isinstance(x, Mat)))
+        return operation(*(on_host(x) if isinstance(x, Mat) else x for x in args), **kwargs)
+
+    return Tile(run)
+
+
+class StagedResult:
+    """A part of a result: `target` is its view, or a Mat whose elements are copied there in the
+    end, on the host.
+
+    Parameters
+    ----------
+    view : Mat
+        The part.
+    dtype : dtype
+        That of `target`.
+    reads : bool
+        Whether `target` begins with the elements of the part.
+    """
+
+    def __init__(self, view: Mat, dtype: DType, reads: bool) -> None:
+        self.view = view
+        self.target = view
+        if dtype != view.dtype or not (is_compact(view) or is_there(view)):
+            self.target = (on_host(view).astype(dtype, "K") if reads
+                           else new_like(view, view.shape, dtype))
+            self.target.device_enabled = True
+
+    def finish(self) -> None:
+        """Copy the elements to the part unless they are there already, and make room."""
+        if self.target is not self.view:
+            on_host(self.view).assign_(self.target)
+            if in_use() is not CPU:
+                self.target.drop(in_use().memory)
