@@ -234,13 +234,25 @@ class _Execution:
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         try:
             with ExitStack() as copies:
-                with suppress(OutOfDeviceMemory):
+                with suppress(OutOfDeviceMemory), ExitStack() as reading:
+                    for x in tile.reads:  # so that they are copied first, and not evicted
+                        reading.enter_context(x.facet(self.device.facet, "input"))
+                    self.make_room(*self.apart(tile.writes, before), *ahead)
                     copies.enter_context(prefetch(to_device=ahead, to_host=home))
                 return tile.run()
         except OutOfDeviceMemory:
             if not ahead:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
+
+    def make_room(self, *views: Mat) -> None:
+        """Evict what was used longest ago, where there is no room for the views that are not on the
+        device: the memory itself would evict first what is fresh on the host, such as the operands
+        of this tile.
+        """
+        memory = self.device.memory
+        if memory.limit is not None:
+            memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views that have no element of what is written meanwhile."""
