@@ -218,9 +218,11 @@ class _Execution:
                 value = self.carry_out(tile, following, before)
             except Exception as error:
                 if self.number:
-                    count = self.number + 1 + (following is not None) + sum(1 for _ in tiles)
-                    error.add_note(f"in tile {self.number + 1} of {count} of "
-                                   f"{self.operation.__name__}; those before it are done")
+                    # others may have to be packed before they can be counted
+                    rest = (following is not None) + sum(1 for _ in tiles) if tile.free else None
+                    of = "" if rest is None else f" of {self.number + 1 + rest}"
+                    error.add_note(f"in tile {self.number + 1}{of} of {self.operation.__name__}; "
+                                   "those before it are done")
                 raise
             before, tile = tile.writes, following
             self.number += 1
