@@ -58,7 +58,12 @@ class PlannedCall(NamedTuple):
 
 
 class TilePlan:
-    """What `plan` returns; its text is a table of the calls.
+    """A table of calls that would be carried out, as `plan` returns it; its text shows them.
+
+    Parameters
+    ----------
+    pool_bytes : int
+        The bytes that the device may use.
 
     Attributes
     ----------
