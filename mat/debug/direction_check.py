@@ -18,7 +18,7 @@ from ..core.direction import INPUT
 from ..core.observers import Observer
 from ..core.source_line import ASYNC_COPY, EXPORTED, line_of, user_line
 from ..errors import DirectionError
-from ..matrix.base import Storage
+from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..support.fork import renew_after_fork

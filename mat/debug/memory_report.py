@@ -12,9 +12,10 @@ from ..core.coherence import LIVE
 from ..core.export import ExportRecord
 from ..core.registry import Memory, memories
 from ..core.source_line import line_of
-from ..matrix.base import MATS, Storage
+from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.scratch import spare_bytes
+from ..matrix.storage import Storage
 from ..memories.file_pages import all_pages
 from ..memories.pooled import Pooled
 from ..support import formatting, host_pool

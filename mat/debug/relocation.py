@@ -19,7 +19,7 @@ import numpy as np
 from ..core.access_record import AccessRecord
 from ..core.registry import facets
 from ..errors import DirectionError
-from ..matrix.base import Storage
+from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..support.types import Array, DType, Presented
 from .poison import poison

@@ -15,8 +15,8 @@ from ..core.access_record import AccessRecord
 from ..facets.array import over
 from ..facets.backing import BACKING
 from ..layout.strided import Layout
-from ..matrix.base import Storage
 from ..matrix.mat import Mat
+from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..support.types import Array
 from .poison import poison, still_poisoned, word

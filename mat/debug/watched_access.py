@@ -11,7 +11,7 @@ from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
 from ..core.registry import Presented
 from ..core.source_line import line_of, running_operation
-from ..matrix.base import Storage
+from ..matrix.storage import Storage
 from ..support.types import Array
 from .relocation import give_revocable
 from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible

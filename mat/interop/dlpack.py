@@ -18,11 +18,11 @@ from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
 from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
-from ..matrix.base import Storage
 from ..matrix.creation import adopted, seeing
 from ..matrix.exports import Export, exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
+from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
     COPIED,

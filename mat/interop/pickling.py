@@ -24,10 +24,10 @@ from ..core.registry import all_facets
 from ..errors import FormatError, MatError
 from ..facets.array import ARRAY, array_kept_by, over
 from ..layout.shapes import as_shape
-from ..matrix.base import Storage
 from ..matrix.exports import Export
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dtypes import as_dtype
 from ..support.types import Arguments, Array, Bytes, Operand

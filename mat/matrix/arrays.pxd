@@ -1,7 +1,8 @@
 cimport cython
 
 from mat.core.registration cimport Registration
-from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
+from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.storage cimport Storage
 from mat.support.options cimport current
 
 cdef object _float64, _int64

@@ -18,11 +18,12 @@ from ..support.dtypes import as_dtype
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
-from .base import Storage, form_of_result
+from .base import form_of_result
 from .creation import adopted, from_numpy, placed
 from .joined import stacked_at_once
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
+from .storage import Storage
 
 # with types of C
 _float64, _int64, _array_facet, _observers = FLOAT64, np.dtype(np.int64), ARRAY, OBSERVERS

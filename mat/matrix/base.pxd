@@ -2,24 +2,17 @@ cimport cython
 
 from mat._core cimport LiveObjects, Maker
 from mat.core.access cimport Access
-from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.operators cimport Operators
+from mat.matrix.storage cimport Storage
 
 cdef dict _facets, _directions
-cdef list _observers
 cdef object _input, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
 cdef dict _FORMS, _RESULTS, _FLOATS
-
-
-cdef class Storage(Cube):
-    cdef public Py_ssize_t itemsize
-    cdef public bint writable
-    cpdef describe(self, Py_ssize_t size, object dtype, Py_ssize_t itemsize, object fill_value)
 
 
 cdef class Form:

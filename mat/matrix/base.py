@@ -6,28 +6,26 @@ A `Form` is what checks of operations depend on; results of operations are made 
 
 from __future__ import annotations
 
-import warnings
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
-from ..core.cube import Cube
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
-from ..core.observers import OBSERVERS
 from ..core.registry import Facet, facet_named, facets
 from ..core.runs import Runs
-from ..errors import AliasError, ConflictError, DirectionError, DTypeError, TornError
+from ..errors import AliasError, ConflictError, DirectionError, DTypeError
 from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
-from ..support.options import FLOAT64, current
+from ..support.options import FLOAT64
 from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
+from .storage import Storage
 
-_facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS  # with types of C
+_facets, _directions = facets, DIRECTIONS  # with types of C
 _input, _float64 = INPUT, FLOAT64
 MOST_RUNS = 4096  # of an access: of more it is what is between the first and the last element
 MAKER = _maker = compiled.Maker()  # of Mats
@@ -41,35 +39,6 @@ _is_compiled = compiled.BLOCKS.enabled
 def make_mats_of(kind: type) -> None:
     """Have views and results be objects of that class."""
     _maker.set_type(kind, Operators)
-
-
-class Storage(Cube):
-    """The elements of one or more Mats: of one dtype, in any number of memories."""
-
-    __slots__ = ("itemsize", "writable")
-
-    def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
-        self.begin()
-        self.describe(size, dtype, dtype.itemsize, fill_value)
-
-    def describe(self, size: int, dtype: DType, itemsize: int, fill_value: Number) -> None:
-        """Set what the elements are, and notify observers of a new storage."""
-        self.size = size
-        self.dtype: DType = dtype
-        self.itemsize: int = itemsize
-        self.nbytes: int = size * itemsize
-        self.fill_value = fill_value
-        self.writable: bool = True
-        if _observers:
-            for observer in tuple(_observers):
-                observer.created(self)
-
-    def read_torn(self, error: TornError) -> None:
-        """Raise, warn or do nothing, as ``settings.torn`` says; the data remains torn."""
-        if current().torn == "raise":
-            raise TornError(*error.args)
-        if current().torn == "warn":
-            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
 
 
 class Form:

@@ -3,7 +3,8 @@ cimport cython
 from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
+from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
 
 cdef dict _FORMS, _FLOATS

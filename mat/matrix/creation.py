@@ -18,9 +18,10 @@ from ..support.dtypes import as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
-from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, Storage, form_of_result
+from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result
 from .filled_arguments import shape_dtype_order
 from .mat import Mat
+from .storage import Storage
 
 # with types of C
 _array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64

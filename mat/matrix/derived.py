@@ -24,8 +24,8 @@ from ..facets.array import over
 from ..layout.strided import packed
 from ..memories.host import HOST
 from ..support.types import Array, DType
-from .base import Storage
 from .mat import Mat
+from .storage import Storage
 
 _CHANGED = -1  # no version
 

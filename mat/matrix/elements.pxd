@@ -4,7 +4,8 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport MatBase, Storage
+from mat.matrix.base cimport MatBase
+from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers

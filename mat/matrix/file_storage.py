@@ -18,9 +18,9 @@ from ..memories.host import HOST
 from ..support.c_pointers import address_of
 from ..support.options import current
 from ..support.types import Array
-from .base import Storage
 from .creation import flattened
 from .mat import Mat
+from .storage import Storage
 
 
 class FileStorage(Storage):

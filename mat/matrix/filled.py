@@ -15,10 +15,10 @@ from ..support.dtypes import as_dtype, check_number, check_operand
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
-from .base import Storage
 from .creation import adopted, filled, placed
 from .mat import Mat, check_bytes
 from .nested import as_plain, converted, inferred
+from .storage import Storage
 
 _SEQUENCES = (Mat, np.ndarray, list, tuple)
 

@@ -4,7 +4,8 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport KernelCall
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
-from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
+from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.storage cimport Storage
 
 cdef KernelCall _ROWS
 cdef list _in_use, _observers

@@ -43,10 +43,11 @@ from ..support.types import (
     Scalar,
     ShapeLike,
 )
-from .base import MatBase, Storage, form_of_result, make_mats_of
+from .base import MatBase, form_of_result, make_mats_of
 from .items import Items
 from .methods import Methods
 from .printing import Printing
+from .storage import Storage
 
 P = TypeVar("P")
 # what implementations of facets and operations use of a Mat

@@ -24,8 +24,8 @@ from ..support.dtypes import as_dtype
 from ..support.open_blocks import Block
 from ..support.options import current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
-from .base import Storage
 from .mat import Mat, check_bytes
+from .storage import Storage
 
 Key: TypeAlias = tuple[Hashable, DType]  # place and dtype
 _RELEASED = TornError("scratch that was released at the end of its block; copy() what is to "

@@ -1,7 +1,8 @@
 cimport cython
 
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, Storage
+from mat.matrix.base cimport Form, MatBase
+from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.plan cimport Plan
 

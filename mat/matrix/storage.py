@@ -1,0 +1,42 @@
+"""`Storage`: the elements of Mats, a cube with a dtype."""
+
+from __future__ import annotations
+
+import warnings
+
+from ..core.cube import Cube
+from ..core.observers import OBSERVERS
+from ..errors import TornError
+from ..support.options import current
+from ..support.types import DType, Number
+
+_observers = OBSERVERS  # with a type of C
+
+
+class Storage(Cube):
+    """The elements of one or more Mats: of one dtype, in any number of memories."""
+
+    __slots__ = ("itemsize", "writable")
+
+    def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
+        self.begin()
+        self.describe(size, dtype, dtype.itemsize, fill_value)
+
+    def describe(self, size: int, dtype: DType, itemsize: int, fill_value: Number) -> None:
+        """Set what the elements are, and notify observers of a new storage."""
+        self.size = size
+        self.dtype: DType = dtype
+        self.itemsize: int = itemsize
+        self.nbytes: int = size * itemsize
+        self.fill_value = fill_value
+        self.writable: bool = True
+        if _observers:
+            for observer in tuple(_observers):
+                observer.created(self)
+
+    def read_torn(self, error: TornError) -> None:
+        """Raise, warn or do nothing, as ``settings.torn`` says; the data remains torn."""
+        if current().torn == "raise":
+            raise TornError(*error.args)
+        if current().torn == "warn":
+            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
