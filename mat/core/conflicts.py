@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ConflictError
 from .access_record import AccessRecord
 from .compiled import THREADS
-from .direction import INPUT, Direction
+from .direction import INPUT, OUTPUT, Direction
 from .registry import Facet, RecordLike, ViewLike
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
 from .spanned import SpannedCopies
@@ -79,6 +79,21 @@ class ConflictChecks(SpannedCopies):
             raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
                                 f"{other.describe()}; {other.way_out}")
         return apart
+
+    def check_access(self, view: ViewLike, facet: Facet, direction: Direction) -> None:
+        """Raise the error of an access that conflicts with others or reads torn elements; begin
+        none.
+        """
+        with self.lock:
+            thread, task = _threads.current(), _threads.task()
+            if self.spans is not None:
+                self.spans.check_conflicts(self, view, facet, direction, thread, task,
+                                           view._touched())
+            elif self.records:
+                self._check_conflicts(view, facet, direction, thread, task, None)
+            torn = None if direction is OUTPUT else self.torn_error(view)
+            if torn is not None:
+                self.read_torn(torn)
 
     def has_ended(self, record: AccessRecord) -> bool:
         """End an access as failed if its thread or task has ended; return True if it has."""

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ..core.direction import Direction
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
@@ -78,6 +79,8 @@ class Cuttable(Protocol):
     cutter: Cutter | None
     whole_because: str
 
+    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
+
 
 MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
@@ -127,6 +130,10 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise shortage
     if operation.cutter is None or operation in outer:
         raise _no_room(device, operation, args, shortage) from shortage
+    for k in operation.operands:  # before any tile, since those that are done remain
+        if isinstance(args[k], Mat):
+            args[k].storage.check_access(args[k], device.facet,
+                                         operation.declared_direction(k, args))
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
     with cutting(operation):

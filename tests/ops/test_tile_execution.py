@@ -206,7 +206,7 @@ def test_an_allocation_that_fails_changes_no_result(call):
     a = np.random.default_rng(2).standard_normal((100, 20))
     wanted = call(mat.array(a)).to_numpy()
     with mat.use_device("emulated", pool_bytes=1600) as device:
-        for k in range(1, 60, 4):
+        for k in range(1, 60, 9):
             x = mat.array(a)
             device.fail(allocation=k)
             try:
@@ -216,3 +216,21 @@ def test_an_allocation_that_fails_changes_no_result(call):
             device.fail(allocation=0)
             assert found is None or np.allclose(found.to_numpy(), wanted, rtol=1e-12)
             assert np.array_equal(x.to_numpy(), a)
+
+
+def test_conflicts_are_found_before_any_tile():
+    x = mat.array(np.zeros(1000))
+    with (mat.use_device("emulated", pool_bytes=1600), x[990:].facet("array", "input"),
+          pytest.raises(mat.ConflictError)):
+        x += 1
+    assert not x.to_numpy().any()
+
+
+def test_torn_elements_are_found_before_any_tile():
+    x = mat.array(np.zeros(1000))
+    with pytest.raises(ZeroDivisionError), x[990:].facet("array", "io"):
+        raise ZeroDivisionError
+    with mat.use_device("emulated", pool_bytes=1600), pytest.raises(mat.TornError):
+        x += 1
+    x.accept_torn()
+    assert not x.to_numpy().any()
