@@ -151,6 +151,9 @@ class Memory:
         """True if the memory can have copies of parts."""
         return type(self).write_runs is not Memory.write_runs
 
+    def free_oldest(self, nbytes: int) -> None:
+        """Make room for so many bytes by freeing what was used longest ago. Optional."""
+
     def note_use(self, handle: Handle) -> None:
         """Note that `handle` is used now, so that others are evicted before it. Optional."""
 

@@ -23,6 +23,7 @@ from .span_transfer import refresh, takes_parts
 
 # storages of so many bytes are copied whole: a copy of less takes as long
 SMALL = 64 << 10
+MOST_OF = 8  # unless so many would not fit into a memory
 _threads = THREADS
 
 
@@ -41,7 +42,9 @@ class SpannedCopies(DroppableCopies):
             return False
         if self.torn_memory is not None and not self.fresh:
             return True  # what it overwrites, or no element, is not torn
-        if self.nbytes <= SMALL or not takes_parts(memory):
+        if not takes_parts(memory):
+            return False
+        if self.nbytes <= SMALL and (memory.limit is None or MOST_OF * self.nbytes <= memory.limit):
             return False
         return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
             memory is not host() and self.pristine)

@@ -16,6 +16,7 @@ from ..ops.tile_grid import tile_of
 from ..ops.tiling import Tile, TileTooLarge, span_bytes
 from ..support.types import Arguments, Keywords
 
+ASKED = -1  # a limit that every call exceeds
 Key = tuple[int, tuple[int, int]]  # a storage, and a range of it
 
 
@@ -57,7 +58,12 @@ class PlannedCall(NamedTuple):
 
 
 class TilePlan:
-    """What `plan` returns; its text is a table of the calls.
+    """A table of calls that would be carried out, as `plan` returns it; its text shows them.
+
+    Parameters
+    ----------
+    pool_bytes : int
+        The bytes that the device may use.
 
     Attributes
     ----------
@@ -144,6 +150,7 @@ class _Planner(Device):
         mats = [args[k] for k in operation.operands if isinstance(args[k], Mat)]
         least = self.least_of(operation, args, kwargs)
         self.plan.least += least + span_bytes(*(args[k] for k in operation.written))
+        self.memory.limit = self.plan.pool_bytes  # by which cutters choose
         try:
             count, first, largest, moved = self.carry_out(self.tiles(operation, args, kwargs))
         except TileTooLarge as error:
@@ -154,6 +161,8 @@ class _Planner(Device):
             shape = max((x.shape for x in views), key=_size, default=())
             self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
                                                moved, least))
+        finally:
+            self.memory.limit = ASKED
         return True if operation.result is None else args[operation.result]
 
     def least_of(self, operation: Op, args: Arguments, kwargs: Keywords) -> int:
@@ -200,7 +209,7 @@ class _Nothing(Memory):
     """A memory without room, so that every call asks whether there is."""
 
     name = "planned"
-    limit = -1
+    limit = ASKED
 
 
 def _size(shape: tuple[int, ...]) -> int:

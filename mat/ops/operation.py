@@ -255,6 +255,8 @@ class Op(Declaration):
 
     def call_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out a call that has no plan yet on a device."""
+        if device.planner is not None:
+            return device.planner(self, args, kwargs)
         return self._call(args, kwargs, device)
 
     def _call(self, args: Arguments, kwargs: Keywords, device: Device) -> Operand:

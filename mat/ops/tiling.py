@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..core.direction import Direction
@@ -19,6 +20,7 @@ from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
 from ..matrix.prefetch import prefetch
 from ..support.types import Arguments, Keywords, Operand
+from .overlap import overlap
 
 
 class Tile(NamedTuple):
@@ -33,11 +35,15 @@ class Tile(NamedTuple):
         The views that it reads; they are copied to the device ahead.
     writes : tuple of Mat
         The views that it overwrites; one that it also reads is in both.
+    free : bool
+        Whether the tiles of the call give the same bits in any order. Then those come first whose
+        operands are on the device already.
     """
 
     run: Callable[[], object]
     reads: tuple[Mat, ...] = ()
     writes: tuple[Mat, ...] = ()
+    free: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -73,9 +79,10 @@ class Cuttable(Protocol):
     cutter: Cutter | None
     whole_because: str
 
-    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction:
-        """Return the direction of operand `k` in a call."""
+    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
+
+MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
 # the operations of which a tile is being carried out
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
@@ -123,6 +130,10 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise shortage
     if operation.cutter is None or operation in outer:
         raise _no_room(device, operation, args, shortage) from shortage
+    for k in operation.operands:  # before any tile, since those that are done remain
+        if isinstance(args[k], Mat):
+            args[k].storage.check_access(args[k], device.facet,
+                                         operation.declared_direction(k, args))
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
     with cutting(operation):
@@ -152,11 +163,6 @@ class _Execution:
         Other copies may be accessed or kept on the device, of which only trying tells: as long as
         there is no room for the first tile, smaller ones are tried.
         """
-        for k in self.operation.operands:  # first: a conflict is not to be found half-way
-            view = self.args[k]
-            if isinstance(view, Mat):
-                direction = self.operation.direction(k, self.args, self.kwargs)
-                view.storage.check_access(view, self.device.facet, direction)
         while True:
             tiles = self.cut()
             try:
@@ -177,8 +183,24 @@ class _Execution:
             except TileTooLarge as error:
                 too_large = error
             else:
-                return _with_first(first, tiles)
+                return self.in_order(first, tiles)
         raise self.no_room(too_large)
+
+    def in_order(self, first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
+        """Return the tiles, those first whose operands are on the device, if they are free."""
+        if first is None:
+            return tiles
+        found = chain((first,), tiles)
+        bit = self.device.facet.bit
+        operands = (self.args[k] for k in self.operation.operands)
+        if not first.free or not any(x.storage.seen & bit for x in operands if isinstance(x, Mat)):
+            return found
+        ordered = sorted(islice(found, MOST_ORDERED), key=lambda tile: not self.is_there(tile))
+        return chain(ordered, found)
+
+    def is_there(self, tile: Tile) -> bool:
+        """Return whether all that a tile reads is on the device."""
+        return all(self.device.memory.name in x.fresh for x in tile.reads)
 
     def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
         """Return the error for a smallest tile that needs too many bytes."""
@@ -203,9 +225,11 @@ class _Execution:
                 value = self.carry_out(tile, following, before)
             except Exception as error:
                 if self.number:
-                    count = self.number + 1 + (following is not None) + sum(1 for _ in tiles)
-                    error.add_note(f"in tile {self.number + 1} of {count} of "
-                                   f"{self.operation.__name__}; those before it are done")
+                    # others may have to be packed before they can be counted
+                    rest = (following is not None) + sum(1 for _ in tiles) if tile.free else None
+                    of = "" if rest is None else f" of {self.number + 1 + rest}"
+                    error.add_note(f"in tile {self.number + 1}{of} of {self.operation.__name__}; "
+                                   "those before it are done")
                 raise
             before, tile = tile.writes, following
             self.number += 1
@@ -219,7 +243,10 @@ class _Execution:
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         try:
             with ExitStack() as copies:
-                with suppress(OutOfDeviceMemory):
+                with suppress(OutOfDeviceMemory), ExitStack() as reading:
+                    for x in tile.reads:  # so that they are copied first, and not evicted
+                        reading.enter_context(x.facet(self.device.facet, "input"))
+                    self.make_room(*self.apart(tile.writes, before), *ahead)
                     copies.enter_context(prefetch(to_device=ahead, to_host=home))
                 return tile.run()
         except OutOfDeviceMemory:
@@ -227,15 +254,18 @@ class _Execution:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
 
+    def make_room(self, *views: Mat) -> None:
+        """Evict what was used longest ago, where there is no room for the views that are not on the
+        device: the memory itself would evict first what is fresh on the host, such as the operands
+        of this tile.
+        """
+        memory = self.device.memory
+        if memory.limit is not None:
+            memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
+
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views that have no element of what is written meanwhile."""
-        return [x for x in views if not any(x.storage is y.storage for y in written)]
-
-
-def _with_first(first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
-    if first is not None:
-        yield first
-        yield from tiles
+        return [x for x in views if not any(overlap(x, y) for y in written)]
 
 
 def _no_room(device: Device, operation: Cuttable, args: Arguments,

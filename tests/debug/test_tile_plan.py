@@ -59,6 +59,19 @@ def test_composed_functions():
     assert [c.name for c in joined.calls] == ["assign", "assign"]
 
 
+def test_products():
+    a, b = mat.ones(100, 100), mat.ones(100, 100)
+    (call,) = mat.debug.plan(mat.matmul, a, b, pool_bytes=40_000).calls
+    assert call.tiles > 1
+    assert 160_000 <= call.moved <= 500_000
+
+
+def test_operands_that_overlap_the_result_are_copied():
+    x = mat.arange(1000.0)
+    found = mat.debug.plan(lambda: x[1:].assign_(x[:-1]), pool_bytes=2000)
+    assert [c.name for c in found.calls] == ["assign", "assign"]
+
+
 def test_it_wants_a_limit():
     with pytest.raises(mat.SettingError, match="pool_bytes"):
         mat.debug.plan(mat.exp, mat.ones(3))
