@@ -52,6 +52,7 @@ cdef class Cube(ConflictChecks):
     @cython.locals(lock=Lock)
     cpdef close(self, AccessRecord record, bint failed)
     cdef _commit(self, AccessRecord record)
+    @cython.locals(view=View)
     cdef _end_write(self, AccessRecord record, bint failed)
     @cython.locals(other=AccessRecord)
     cdef AccessRecord _next_writer(self)

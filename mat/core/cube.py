@@ -166,9 +166,9 @@ class Cube(ConflictChecks):
             return True
         if self.records and self._check_conflicts(view, facet, direction, thread, task, where):
             return True
-        if self.fresh & facet.mask:
+        if self.fresh & facet.mask or view._sees_all():
             return False
-        return self.wants_spans(view, facet.memory)
+        return self.wants_spans(facet.memory)
 
     # the parameters are those of an access
     def _ready(self, view: View, facet: Facet, direction: Direction, key: int,
@@ -353,8 +353,9 @@ class Cube(ConflictChecks):
 
     def _end_write(self, record: AccessRecord, failed: bool) -> None:
         """Commit or roll back the outermost writing access `record`."""
-        self.writer = None
-        if self._next_writer() is not None or self.needs_spans(record.view, record.mask, failed):
+        self.writer, view = None, record.view
+        if (self.records and self._next_writer() is not None) or (
+                not view._sees_all() and self.needs_spans(record.mask, failed)):
             self.end_part(record, failed)
         elif failed:
             self._roll_back(record)

@@ -34,12 +34,10 @@ class SpannedCopies(DroppableCopies):
 
     # When there are spans
 
-    def wants_spans(self, view: ViewLike, memory: Memory) -> bool:
-        """Return whether an access to `memory`, which is not fresh there, is to copy no more than
-        the elements that it needs.
+    def wants_spans(self, memory: Memory) -> bool:
+        """Return whether an access to a part of the elements in `memory`, which is not fresh, is to
+        copy no more than these.
         """
-        if view._sees_all():
-            return False
         if self.torn_memory is not None and not self.fresh:
             return True  # what it overwrites, or no element, is not torn
         if not takes_parts(memory):
@@ -49,11 +47,11 @@ class SpannedCopies(DroppableCopies):
         return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
             memory is not host() and self.pristine)
 
-    def needs_spans(self, view: ViewLike, mask: int, failed: bool) -> bool:
-        """Return whether the end of a block that wrote `view` in the memory with the bit `mask` is
-        to change the state of no more than its elements.
+    def needs_spans(self, mask: int, failed: bool) -> bool:
+        """Return whether the end of a block that wrote a part of the elements in the memory with
+        the bit `mask` is to change the state of no more than these.
         """
-        if view._sees_all() or (failed and self.pristine):
+        if failed and self.pristine:
             return False
         beside = self.fresh & ~mask
         if not beside:
@@ -149,8 +147,8 @@ class SpannedCopies(DroppableCopies):
             self.end_abandoned()
             writer: RecordLike = self.writer
             apart = writer is not None and not view._touched().meets(writer.view._touched())
-            if self.spans is not None or apart or (not self.fresh & memory.bit
-                                                   and self.wants_spans(view, memory)):
+            stale = not self.fresh & memory.bit and not view._sees_all()
+            if self.spans is not None or apart or (stale and self.wants_spans(memory)):
                 return self.begin_span_copy(view, memory, where)
             if self.writer is not None:
                 raise ConflictError(
