@@ -21,7 +21,7 @@ from mat.ops.blas_gemm import gemm, gemm_batched
 from mat.ops.blas_level23 import gemv, ger, syrk, trsm
 from mat.ops.matmul import product
 
-from ..support.tiles import in_tiles
+from ..support.in_tiles import in_tiles
 
 pytestmark = pytest.mark.host
 LENGTHS = st.integers(1, 40)

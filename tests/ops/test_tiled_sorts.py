@@ -15,7 +15,7 @@ from mat.ops.gathering import gather, gather_along, mask_positions, mask_starts,
 from mat.ops.operation import REGISTRY
 from mat.ops.sorting import argsort, count_bins, count_weights, firsts, place, search, unsort
 
-from ..support.tiles import in_tiles, same_bits
+from ..support.in_tiles import in_tiles, same_bits
 
 pytestmark = pytest.mark.host
 SORT, ARGSORT = REGISTRY["sorting.sort"], REGISTRY["sorting.argsort"]
