@@ -14,8 +14,8 @@ from mat.ops.tiling import TileTooLarge
 
 from ..support import random_cases, selection  # noqa: F401
 from ..support.cases import CASES
-from ..support.layouts import MIXES, check_hidden, place, tolerance
 from ..support.in_tiles import in_tiles, same_bits
+from ..support.layouts import MIXES, check_hidden, place, tolerance
 
 BUILT_IN = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
 CUT = [name for name in CASES if name in BUILT_IN and BUILT_IN[name].cutter is not None]
