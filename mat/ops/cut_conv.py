@@ -146,8 +146,9 @@ def _bytes(a: SpacedAxis, args: Arguments, outputs: int, length: int) -> int:
     x, w, y = args
     extra = 2 * -(-max(0, -a.off) // a.step) + 2
     rows = min(a.nx, (length + extra) * a.step + a.dilation * (a.k - 1))
-    per_output = w.nbytes // len(w) + y.nbytes // y.shape[1] // a.n * (2 * length + extra)
-    return outputs * per_output + x.nbytes // a.nx * rows
+    per_output: int = w.nbytes // len(w) + y.nbytes // y.shape[1] // a.n * (2 * length + extra)
+    of_image: int = x.nbytes // a.nx * rows
+    return outputs * per_output + of_image
 
 
 # the parameters are the operands, with the points and the block of the result

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..devices.in_use import in_use
+from ..devices.in_use import CPU, in_use
 from ..layout.product_blocks import (
     ProductBlocks,
     ProductForm,
@@ -160,6 +160,8 @@ class _Steps:
             self.result = StagedResult(view, dtype, product.reads_c)
         beta = (None if first and last else 0) if product.beta is None else product.beta
         run = partial(_compute, product.multiply, a, b, beta if first else 1, self.result, last)
+        if outer == "m":
+            run = partial(_and_use, run, a)
         ahead = tuple(x for x, stays in ((a, outer == "m"), (b, outer == "n")) if not stays)
         return Tile(run, ahead, (self.result.target,))
 
@@ -170,6 +172,18 @@ def _compute(multiply: Multiply, a: Mat, b: Mat, beta: Number | None, result: St
     found = multiply(a, b, beta, result.target)
     if last:
         result.finish()
+    return found
+
+
+def _and_use(run: Callable[[], object], stays: Mat) -> object:
+    """Carry out a tile, and have the device make room by other copies than the one that stays,
+    which was opened before them.
+    """
+    found = run()
+    device = in_use()
+    if device is not CPU:
+        with stays.facet(device.facet, "input"):
+            pass
     return found
 
 
