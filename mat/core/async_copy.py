@@ -116,6 +116,7 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     if not copy.done:  # the source cannot be written before the record is removed
         cube.fresh |= target.bit
         copy.done = True
+        target.note_use(cube.handles[target])  # it is used next: others are evicted before it
     _remove(cube, copy)
     cube.log(copy.source, target, perf_counter() - copy.begun)
 

@@ -9,13 +9,15 @@ from functools import partial
 from typing import NamedTuple
 
 from ..layout.channel_window import Channels, SpacedAxis
-from ..matrix.mat import Mat, new_like
+from ..matrix.mat import new_like
 from ..support.types import Arguments, Function, Keywords
 from .elementwise import assign
+from .staging import StagedResult, staged
 from .tile_grid import GridAxes, Gridded, TileGrid, tiles_over
 from .tiling import Cutter, Tile, TileTooLarge
 
 SizesOf = Callable[[Arguments, Keywords], Channels]
+_LEAST = 4  # slabs are at least so many windows high as long as outputs can be cut
 # the axes of the grid: images, outputs
 _AXES: dict[str, tuple[int | None, int | None]] = {
     "x": (0, None), "w": (1, None), "y": (0, 1)}
@@ -34,13 +36,13 @@ def by_images_and_outputs(operation: Gridded, roles: str, sizes_of: SizesOf,
     sizes_of : callable
         Returns the sizes for arguments and keywords.
     by_slabs : callable, optional
-        Yields the tiles of one image and one output, for those arguments.
+        Yields the tiles of one image, for those arguments; without it outputs are cut.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         groups = sizes_of(args, kwargs).groups
         try:
-            yield from tiles_over(operation, grid := _grid(args, roles, groups == 1), kwargs,
-                                  budget, grid.blocks(budget))
+            grid = _grid(args, roles, groups == 1 and by_slabs is None)
+            yield from tiles_over(operation, grid, kwargs, budget, grid.blocks(budget))
             return
         except TileTooLarge:
             if groups == 1 and by_slabs is None:
@@ -51,8 +53,8 @@ def by_images_and_outputs(operation: Gridded, roles: str, sizes_of: SizesOf,
                 yield from cut(_of_group(args, roles, group, groups), inner, budget)
             return
         assert by_slabs is not None
-        grid = _grid(args, roles, True)
-        for window in grid.windows((1, 1)):
+        grid = _grid(args, roles, False)
+        for window in grid.windows((1, grid.shape[1])):
             yield from by_slabs(grid.arguments(window), kwargs, budget)
 
     return cut
@@ -115,41 +117,48 @@ def slab(a: SpacedAxis, first: int, last: int) -> Slab:
 
 def slabs_of_points(operation: Function, axes_of: SizesOf, args: Arguments, kwargs: Keywords,
                     budget: int) -> Iterator[Tile]:
-    """Yield the tiles of ``operation(x, w, y)`` for slabs along the first spatial axis."""
+    """Yield the tiles of ``operation(x, w, y)`` of one image, by outputs and by slabs along the
+    first spatial axis, which have as many outputs as there is room for.
+    """
     x, w, y = args
     axes = axes_of(args, kwargs).axes
-    length = y.shape[2]
-    while length > 1 and _bytes(axes[0], x, w, y, length) > budget:
-        length = -(-length // 2)
-    if _bytes(axes[0], x, w, y, length) > budget:
-        raise TileTooLarge(_bytes(axes[0], x, w, y, length))
+    outputs, length = y.shape[1], y.shape[2]
+    while (needed := _bytes(axes[0], args, outputs, length)) > budget:
+        if length > _LEAST * axes[0].k or (outputs == 1 and length > 1):
+            length = -(-length // 2)
+        elif outputs > 1:
+            outputs = -(-outputs // 2)
+        else:
+            raise TileTooLarge(needed)
     for first in range(0, y.shape[2], length):
         part = slab(axes[0], first, min(first + length, y.shape[2]))
-        seen, to = x[:, :, part.seen], y[:, :, part.first:part.last]
+        seen = staged(x[:, :, part.seen])
         paddings = (part.padding, *(-a.off for a in axes[1:]))
-        yield Tile(partial(_convolve_slab, operation, (seen, w, to), part,
-                           {**kwargs, "padding": paddings}), (seen, w), (to,))
+        for k in range(0, y.shape[1], outputs):
+            result = StagedResult(y[:, k:k + outputs, part.first:part.last], y.dtype, False)
+            mats = seen, w[k:k + outputs], result.target
+            yield Tile(partial(_convolve_slab, operation, mats, part, result,
+                               {**kwargs, "padding": paddings}), mats[:2], (result.target,))
 
 
-def _bytes(a: SpacedAxis, x: Mat, w: Mat, y: Mat, length: int) -> int:
+def _bytes(a: SpacedAxis, args: Arguments, outputs: int, length: int) -> int:
     """Return the bytes that so many points need at most, with those that are too many."""
+    x, w, y = args
     extra = 2 * -(-max(0, -a.off) // a.step) + 2
     rows = min(a.nx, (length + extra) * a.step + a.dilation * (a.k - 1))
-    return w.nbytes + _range(x, rows) + _range(y, min(length, a.n)) + (
-        y.nbytes // a.n * (length + extra))
+    per_output: int = w.nbytes // len(w) + y.nbytes // y.shape[1] // a.n * (2 * length + extra)
+    of_image: int = x.nbytes // a.nx * rows
+    return outputs * per_output + of_image
 
 
-def _range(x: Mat, rows: int) -> int:
-    """Return the bytes from the first to the last element of so many rows of an image."""
-    low, high = x[:, :, :rows].layout.bounds
-    return (high - low) * x.storage.itemsize
-
-
-def _convolve_slab(operation: Function, args: Arguments, part: Slab, kwargs: Keywords) -> None:
+# the parameters are the operands, with the points and the block of the result
+def _convolve_slab(operation: Function, args: Arguments, part: Slab, result: StagedResult,
+                   kwargs: Keywords) -> None:
     x, w, y = args
     if part.points == part.last - part.first:
         operation(x, w, y, **kwargs)
-        return
-    found = new_like(y, (*y.shape[:2], part.points, *y.shape[3:]), y.dtype)
-    operation(x, w, found, **kwargs)
-    assign(found[:, :, part.skipped:part.skipped + part.last - part.first], y)
+    else:
+        found = new_like(y, (*y.shape[:2], part.points, *y.shape[3:]), y.dtype)
+        operation(x, w, found, **kwargs)
+        assign(found[:, :, part.skipped:part.skipped + part.last - part.first], y)
+    result.finish()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..devices.in_use import in_use
+from ..devices.in_use import CPU, in_use
 from ..layout.product_blocks import (
     ProductBlocks,
     ProductForm,
@@ -26,9 +26,10 @@ from ..support.dtypes import HALVES
 from ..support.types import DType, Number
 from .staging import StagedResult, is_there, staged
 from .tile_grid import GridAxes, TileGrid
-from .tiling import Tile, TileTooLarge
+from .tiling import Tile, TileTooLarge, span_bytes
 
 _FLOAT32 = np.dtype(np.float32)
+_SPARE = 64  # part of the room that is left, as memory is allocated in blocks of certain sizes
 # computes c <- a b + beta c for blocks; None as beta: the inner axis is whole, and C is not read
 Multiply = Callable[[Mat, Mat, Number | None, Mat], object]
 
@@ -89,7 +90,7 @@ def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, Produc
         for k in kept:
             name, x = ("a", product.a) if k == 0 else ("b", product.b)
             changed = changed._replace(**{name: getattr(form, name)._replace(copied=False)})
-            left -= x.storage.nbytes
+            left -= span_bytes(x)
         blocks = product_blocks(changed, left) if left > 0 else None
         if blocks is not None:
             found.append((changed, blocks))
@@ -101,7 +102,8 @@ def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, Produc
 def product_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
     """Yield the tiles of a product; with what the next tile needs, one takes twice the budget."""
     limit = in_use().memory.limit
-    _, blocks = plan_product(product, 2 * budget if limit is None else min(2 * budget, limit))
+    room = 2 * budget if limit is None else min(2 * budget, limit)
+    _, blocks = plan_product(product, room - room // _SPARE)
     steps = _Steps(product, blocks)
     for rows, columns, inner in _windows(product.lengths(), blocks):
         yield steps.tile(rows, columns, inner)
@@ -158,6 +160,8 @@ class _Steps:
             self.result = StagedResult(view, dtype, product.reads_c)
         beta = (None if first and last else 0) if product.beta is None else product.beta
         run = partial(_compute, product.multiply, a, b, beta if first else 1, self.result, last)
+        if outer == "m":
+            run = partial(_and_use, run, a)
         ahead = tuple(x for x, stays in ((a, outer == "m"), (b, outer == "n")) if not stays)
         return Tile(run, ahead, (self.result.target,))
 
@@ -168,6 +172,18 @@ def _compute(multiply: Multiply, a: Mat, b: Mat, beta: Number | None, result: St
     found = multiply(a, b, beta, result.target)
     if last:
         result.finish()
+    return found
+
+
+def _and_use(run: Callable[[], object], stays: Mat) -> object:
+    """Carry out a tile, and have the device make room by other copies than the one that stays,
+    which was opened before them.
+    """
+    found = run()
+    device = in_use()
+    if device is not CPU:
+        with stays.facet(device.facet, "input"):
+            pass
     return found
 
 

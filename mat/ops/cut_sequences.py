@@ -33,8 +33,8 @@ def vector_parts(size: int, per_element: int, budget: int) -> Iterator[slice]:
 
 
 def by_searches(operation: Gridded) -> Cutter:
-    """Return the cutter of ``search(a, v, out, right)``: where there is no room for the sorted
-    vector, counts in parts of it are added up.
+    """Return the cutter of ``search(a, v, out, right)``: between elements of v;
+    without room for the sorted vector, of which few elements are looked at, the host searches.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         v = args[1]
@@ -43,29 +43,10 @@ def by_searches(operation: Gridded) -> Cutter:
         try:
             lengths = grid.blocks(budget)
         except TileTooLarge:
-            return _in_parts(operation, args, budget)
+            return iter((by_host(operation, args, kwargs),))
         return tiles_over(operation, grid, kwargs, budget, lengths)
 
     return cut
-
-
-def _in_parts(operation: Function, args: Arguments, budget: int) -> Iterator[Tile]:
-    a, v, out, right = args
-    every = tuple(range(v.ndim))
-    grid = TileGrid(v.shape, {1: every, 2: every}, args, besides=[(out, every)])
-    for window in grid.windows(grid.blocks(budget // 2)):
-        _, wanted, to, _ = grid.arguments(window)
-        for part in vector_parts(a.size, a.storage.itemsize, budget // 2):
-            yield Tile(partial(_add_counts, operation, a[part], wanted, to, right, part.start > 0),
-                       (a[part], wanted), (to,))
-
-
-# the parameters are those of the operation, and whether to add to the result
-def _add_counts(operation: Function, a: Mat, v: Mat, out: Mat, right: bool, adds: bool) -> None:
-    found = new_like(out, out.shape, _INDICES) if adds else out
-    operation(a, v, found, right)
-    if adds:
-        add(out, found, out)
 
 
 # Counting

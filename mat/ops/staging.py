@@ -14,9 +14,9 @@ from .tiling import Tile
 
 
 def is_there(x: Mat) -> bool:
-    """Return whether a device is in use and has all elements of the storage, as they are now."""
+    """Return whether a device is in use and has the elements of `x`, as they are now."""
     device = in_use()
-    return device is not CPU and bool(x.storage.fresh & device.memory.bit)
+    return device is not CPU and x.storage.is_fresh(device.memory, x)
 
 
 def is_compact(view: Mat) -> bool:
@@ -53,8 +53,8 @@ def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
 
 
 class StagedResult:
-    """A part of a result: `target` is its view, or a Mat whose elements are copied there in the
-    end, on the host.
+    """A part of a result: `target` is its view, where that is all of a Mat or is on the device
+    already, or a Mat whose elements are copied there in the end, on the host.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class StagedResult:
     def __init__(self, view: Mat, dtype: DType, reads: bool) -> None:
         self.view = view
         self.target = view
-        if dtype != view.dtype or not (is_compact(view) or is_there(view)):
+        if dtype != view.dtype or not (view.size == view.storage.size or is_there(view)):
             self.target = (on_host(view).astype(dtype, "K") if reads
                            else new_like(view, view.shape, dtype))
             self.target.device_enabled = True

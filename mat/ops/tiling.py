@@ -126,7 +126,8 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
     `shortage` is the error that was raised without tiles.
     """
     outer = _cut_now.get()
-    if operation in outer and shortage is not None:  # its tiles are not cut again
+    # the tile is tried again with more room: what tiles of its own had done would be done twice
+    if outer and shortage is not None:
         raise shortage
     if operation.cutter is None or operation in outer:
         raise _no_room(device, operation, args, shortage) from shortage

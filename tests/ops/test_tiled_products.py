@@ -225,3 +225,40 @@ def test_trsm_keeps_the_triangle_whole(n, count, budget, left, lower, transpose)
         assert 8 * (n * n + n) > budget
     else:
         assert_allclose(out.to_numpy(), wanted.to_numpy(), **NEAR)
+
+
+# On a device
+
+
+@pytest.mark.parametrize("pool", [0.5, 0.25, 0.1])
+@pytest.mark.parametrize("columns", [(False, False), (False, True), (True, False), (True, True)])
+def test_a_device_is_given_what_the_blocks_predict(pool, columns):
+    n = 512
+    a, b, room = values(1, n, n), values(2, n, n), int(8 * pool * n * n)
+    x, y = stored(a, columns[0]), stored(b, columns[1])
+    with mat.use_device("emulated", pool_bytes=room), mat.debug.count_copies() as copies:
+        found = x @ y
+        moved = copies.bytes
+    form = ProductForm((n, n, n), ProductOperand(8, "m" if columns[0] else "k"),
+                       ProductOperand(8, "k" if columns[1] else "n"), ProductOperand(8, "n"), False)
+    predicted = product_blocks(form, room - room // 64).moved
+    assert predicted <= moved <= 1.02 * predicted
+    assert moved <= 2 * 8 * max(3 * n * n, 2 * n**3 / (pool * n * n)**0.5)
+    assert_allclose(found.to_numpy(), a @ b, **NEAR)
+
+
+def test_a_matrix_is_given_to_a_device_once_for_a_vector():
+    a, x = values(1, 600, 500), values(2, 500)
+    with mat.use_device("emulated", pool_bytes=300_000), mat.debug.count_copies() as copies:
+        found = mat.array(a) @ mat.array(x)
+        assert copies.bytes <= 1.1 * a.nbytes
+    assert_allclose(found.to_numpy(), a @ x, **NEAR)
+
+
+def test_a_tile_without_room_is_not_done_twice():
+    """Its parts that were done before there was no room would be added twice."""
+    a, x = values(1, 600, 500), values(2, 600)
+    for pool in range(200_000, 260_000, 7_000):
+        with mat.use_device("emulated", pool_bytes=pool):
+            found = mat.array(x) @ mat.array(a)
+        assert_allclose(found.to_numpy(), x @ a, **NEAR)
