@@ -81,6 +81,7 @@ cdef class KernelCall:
     cdef mat_kernel *finish_kernel
     cdef const void *kernel_frame
     cdef int64_t units, least, finish_units
+    cdef bint finish_shared
     cdef size_t workspace
     cdef readonly int way
     cdef readonly int operand_count
@@ -94,6 +95,8 @@ cdef class KernelCall:
     cdef void repeat_operand(self, int k, int other) noexcept
     cdef int run_at_once(self) except -1
     cdef object run_released(self)
+    cdef object run_by(self, int64_t threads, int64_t least)
+    cdef void set_units(self, int64_t units) noexcept
     cdef object result_number(self)
     cdef bint can_share(self)
     cdef uintptr_t number_address(self, int k) noexcept

@@ -67,6 +67,7 @@ cdef enum:
     ONE_THREAD  # how a kernel runs: without the GIL
     UNDER_GIL  # at once, since it is so little
     SHARED  # by several threads
+    SHARED_AT_ONCE  # by several threads, while the caller keeps the GIL
 
 # NumPy's scalars that are no subclasses of Python's numbers
 cdef frozenset _real_scalars = frozenset((numpy.float16, numpy.float32))
@@ -218,6 +219,17 @@ def share_by(uintptr_t address, int64_t threads):
     share_threads = threads
 
 
+# the parameters are those of a kernel
+cdef inline void share_stage(mat_kernel *kernel, const void *frame, char *const *operands,
+                             const double *numbers, double *result, int64_t units, int64_t least,
+                             int64_t threads) noexcept nogil:
+    """Call a kernel in so many threads at most; 0 and 1 are this one."""
+    if threads > 1 and units >= 2 * least:
+        share(<uintptr_t>kernel, frame, operands, numbers, result, units, least, threads)
+    else:
+        kernel(frame, operands, numbers, result, 0, units)
+
+
 cdef class KernelCall:
     """A kernel, and its operands and numbers while they are gathered for a call."""
 
@@ -232,11 +244,18 @@ cdef class KernelCall:
         self.way = way
         self.returns = ord(returns) if returns else 0
 
-    def set_finish(self, uintptr_t kernel, int64_t units, size_t workspace):
-        """Set a second kernel, and the bytes of a buffer that both get as a last operand."""
+    def set_finish(self, uintptr_t kernel, int64_t units, size_t workspace, bint shared):
+        """Set a second kernel, the bytes of a buffer that both get as a last operand, and whether
+        it is shared, too.
+        """
+        self.finish_shared = shared
         self.finish_kernel = <mat_kernel *>kernel
         self.finish_units = units
         self.workspace = workspace
+
+    cdef void set_units(self, int64_t units) noexcept:
+        """Set the units of work anew, before operands are."""
+        self.units = units
 
     def set_operands(self, int count, int numbers, bint takes_complex):
         """Set how many operands and numbers there are; return False if there is no room."""
@@ -275,28 +294,34 @@ cdef class KernelCall:
         self.operand[k] = self.operand[other]
 
     cdef int run_at_once(self) except -1:
-        """Call the kernel under the GIL."""
+        """Call the kernel under the GIL, which the threads that share it do not need."""
         cdef void *buffer = NULL
+        cdef int64_t threads = share_threads if self.way >= SHARED else 0
         self.found[0] = self.found[1] = 0  # what no units give
         if self.finish_kernel != NULL:
             buffer = blocks.allocate_block(self.workspace)
             if buffer == NULL:
                 raise MemoryError
             self.operand[self.operand_count] = <char *>buffer
-        self.kernel(self.kernel_frame, self.operand, self.pair, self.found, 0, self.units)
+        share_stage(self.kernel, self.kernel_frame, self.operand, self.pair, self.found, self.units,
+                    self.least, threads)
         if buffer != NULL:
-            self.finish_kernel(self.kernel_frame, self.operand, self.pair, self.found, 0,
-                               self.finish_units)
+            share_stage(self.finish_kernel, self.kernel_frame, self.operand, self.pair, self.found,
+                        self.finish_units, self.least, threads if self.finish_shared else 0)
             blocks.free_block(buffer, self.workspace)
         return 0
 
     cdef object run_released(self):
         """Call the kernel without the GIL, in one thread or several; return the result."""
+        return self.run_by(share_threads if self.way >= SHARED else 0, self.least)
+
+    cdef object run_by(self, int64_t threads, int64_t least):
+        """Do so in that many threads at most, each of which gets at least so many units."""
         cdef char *operand[MOST_OPERANDS + 1]
         cdef double pair[2 * (MOST_OPERANDS + MOST_NUMBERS)]
         cdef double found[2]
         cdef int k
-        cdef int64_t threads = share_threads if self.way == SHARED else 0
+        cdef int64_t units = self.units
         found[0] = found[1] = 0  # what no units give
         memcpy(operand, self.operand, sizeof(operand))
         memcpy(pair, self.pair, sizeof(pair))
@@ -308,13 +333,10 @@ cdef class KernelCall:
             if operand[self.operand_count] == NULL:
                 raise MemoryError
         with nogil:
-            if threads:
-                share(<uintptr_t>self.kernel, self.kernel_frame, operand, pair, found, self.units,
-                      self.least, threads)
-            else:
-                self.kernel(self.kernel_frame, operand, pair, found, 0, self.units)
+            share_stage(self.kernel, self.kernel_frame, operand, pair, found, units, least, threads)
             if self.finish_kernel != NULL:
-                self.finish_kernel(self.kernel_frame, operand, pair, found, 0, self.finish_units)
+                share_stage(self.finish_kernel, self.kernel_frame, operand, pair, found,
+                            self.finish_units, least, threads if self.finish_shared else 0)
                 blocks.free_block(operand[self.operand_count], self.workspace)
         return number(self.returns, found)
 
@@ -324,7 +346,7 @@ cdef class KernelCall:
 
     cdef bint can_share(self):
         """Return whether there are threads for a kernel that is to be shared."""
-        return self.way != SHARED or share_threads != 0
+        return self.way < SHARED or share_threads != 0
 
     cdef uintptr_t number_address(self, int k) noexcept:
         """Return the address of pair `k`, which takes the place of an operand."""

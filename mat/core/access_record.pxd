@@ -3,7 +3,7 @@ cimport cython
 
 @cython.freelist(64)
 cdef class AccessRecord:
-    cdef public object facet, handle, value, make_value, view, where, task, direction
+    cdef public object facet, handle, value, make_value, view, where, task, direction, runs, used
     cdef public unsigned long long mask, bit, thread
     cpdef void reset(self)
     cdef void begin(self, object view, object direction, unsigned long long thread, object task)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from .direction import INPUT, Direction
 from .registry import Facet, Handle, Presented, ViewLike
+from .runs import NONE, Runs
 from .source_line import SourceLine, describe, label_of
+from .span_copy import SpanCopy
 
 
 class AccessRecord:
@@ -17,8 +19,8 @@ class AccessRecord:
     A record outlives its access in `View.presented`, so that the next access finds the value.
     """
 
-    __slots__ = ("bit", "direction", "facet", "handle", "make_value", "mask", "task", "thread",
-                 "value", "view", "where")
+    __slots__ = ("bit", "direction", "facet", "handle", "make_value", "mask", "runs", "task",
+                 "thread", "used", "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Handle, value: Presented) -> None:
         self.facet: Facet = facet
@@ -34,6 +36,9 @@ class AccessRecord:
     def reset(self) -> None:
         """Be in use by no access: the record may be used again."""
         self.view: ViewLike | None = None  # only while it lasts, so that a Mat is in no cycle
+        # where copies have spans: the elements that it accesses, and in which copy
+        self.runs: Runs = NONE
+        self.used: SpanCopy | None = None
         self.where: SourceLine | None = None
         self.task: object = None  # of asyncio
         self.direction: Direction = INPUT

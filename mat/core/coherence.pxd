@@ -16,9 +16,9 @@ cdef class Coherence:
     cdef public object dtype, fill_value
     cdef public unsigned long long fresh, seen
     cdef public long long version
-    cdef public bint pristine, spoiled, frees_handles
+    cdef public bint pristine, frees_handles
     cdef public AccessRecord writer
-    cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers
+    cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers, spans
     cdef Lock own_lock
     cdef dict copies
     cdef list records
@@ -31,6 +31,7 @@ cdef class Coherence:
     cpdef replace_host(self, object handle)
     cpdef adopt_host(self, object handle, bint owned)
     cpdef _refresh(self, object memory)
+    cpdef settle(self)
     cpdef _allocate(self, object memory)
     cpdef expect_copy(self, object memory)
     cpdef notify_allocated(self, object memory)

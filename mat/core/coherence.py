@@ -23,8 +23,12 @@ from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .observers import OBSERVERS
-from .registry import ElementType, Handle, Memory, Number, ViewLike, host
+from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
+from .runs import Runs
 from .source_line import SourceLine
+from .span_drops import tidy
+from .span_transfer import peek, refresh
+from .spans import Spans
 
 LIVE = _live = NewLiveObjects()  # everything that has copies
 _blocks, _in_use, _observers, _threads = BLOCKS, IN_USE, OBSERVERS, THREADS  # with types of C
@@ -50,7 +54,6 @@ class Coherence:
     seen: int  # the bits of the facets that accesses used
     records: list[AccessRecord] | None
     writer: AccessRecord | None  # the outermost writing access, which decides
-    spoiled: bool  # an outer writing block failed before an inner one ended
     pristine: bool  # never written: if nothing is fresh, the data is the fill value
     torn: TornError | None
     torn_memory: Memory | None
@@ -62,6 +65,9 @@ class Coherence:
     kept: dict[Memory, list[int]] | None  # the threads of `keep` blocks
     async_copies: dict[Memory, AsyncCopy] | None  # copies in progress, by their target
     history: deque[tuple[str, str, int]] | None  # last copies: from, to, version
+    # what is fresh where, if that cannot be told for whole copies; then `fresh` has the memories
+    # with a fresh copy of all elements
+    spans: SpansLike
 
     def __init__(self) -> None:
         self.begin()
@@ -79,6 +85,7 @@ class Coherence:
         """Free all handles: nobody uses the cube any more."""
         if self.copies:
             _free_all(self.copies)
+        self.spans = None  # its copies free their handles
 
     def __dealloc__(self) -> None:  # the name that Cython has for it; see the end of this file
         # not `weakref.finalize`, which takes longer than all the rest of a small call
@@ -152,6 +159,8 @@ class Coherence:
 
     def _refresh(self, memory: Memory) -> Handle:
         """Make `memory` fresh and return its handle."""
+        if self.spans is not None:
+            return self._refresh_spans(memory)
         writer = self.writer
         if writer is not None and writer.facet.memory is memory:
             return self.handles[memory]  # in the middle of a writing block: its elements count
@@ -164,6 +173,26 @@ class Coherence:
             finish_copy_locked(self, memory)
             return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
+
+    def _refresh_spans(self, memory: Memory) -> Handle:
+        """Make all elements fresh in `memory`, in the state of `Spans`."""
+        spans = self.spans
+        copy = spans.whole_in(memory) or spans.make(self, memory, 0, self.size)
+        refresh(self, spans, copy, spans.everything)
+        self.settle()
+        return self.handles[memory]
+
+    def to_spans(self) -> SpansLike:
+        """Return the state of parts of the data, which begins with that of whole copies."""
+        if self.spans is None:
+            self.spans = Spans(self)
+        return self.spans
+
+    def settle(self) -> None:
+        """Have no `Spans` any more where whole copies are fresh or not, else summarise them."""
+        tidy(self, self.spans)
+        if self.spans.summarise(self):
+            self.spans = None
 
     def _fill_handle(self, memory: Memory, handle: Handle) -> None:
         if self.fill_value is not None and not memory.fill(self, handle):
@@ -239,6 +268,14 @@ class Coherence:
         for observer in tuple(_observers):
             observer.allocated(self, memory)
 
+    def log_runs(self, source: Memory, target: Memory, runs: Runs, seconds: float) -> None:
+        """Record a copy of some elements and notify observers of it."""
+        if self.history is None:
+            self.history = deque(maxlen=4)
+        self.history.append((source.name, target.name, self.version))
+        for observer in tuple(_observers):
+            observer.copied_runs(self, source, target, runs, seconds)
+
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
         """Record a copy and notify observers of it."""
         if self.history is None:
@@ -284,7 +321,11 @@ class Coherence:
     def accept_torn(self) -> None:
         """Accept the elements that a failed block left as the data."""
         with self.lock:
-            if self.torn is not None and self.torn_memory is not None:
+            if self.spans is not None:
+                self.spans.accept_torn()
+                self.version += 1
+                self.settle()
+            elif self.torn is not None and self.torn_memory is not None:
                 self.fresh, self.torn = self.torn_memory.bit, None
                 self.version += 1
 
@@ -299,6 +340,8 @@ class Coherence:
         `spans` are valid.
         """
         with self.lock:
+            if self.spans is not None:
+                return peek(self, self.spans, spans)
             hub, writer = host(), self.writer
             if self.fresh & hub.bit or (writer is not None and writer.facet.memory is hub):
                 return self.handles[hub]
@@ -323,7 +366,7 @@ class Coherence:
         being written, or the memory cannot copy a part.
         """
         with self.lock:
-            if not self.is_elsewhere or self.size == 1:
+            if not self.is_elsewhere or self.size == 1 or self.spans is not None:
                 return None
             if self.writer is not None or self.torn is not None:
                 return None
@@ -338,7 +381,7 @@ class Coherence:
         the memory cannot write a part.
         """
         with self.lock:
-            if self.accesses or not self.fresh or self.fresh & host().bit:
+            if self.accesses or not self.fresh or self.fresh & host().bit or self.spans is not None:
                 return False
             memory, before = self.fresh_memories()[0], self.fresh
             self.fresh = memory.bit  # first: an interrupt must not leave other copies fresh
@@ -353,7 +396,7 @@ class Coherence:
 
         `owned` is False if the memory belongs to the user.
         """
-        hub = host()
+        hub, self.spans = host(), None
         if self.copies is None and not self.owns_block:
             self.copies = {hub: handle}
         else:
@@ -368,7 +411,7 @@ class Coherence:
 
         It is not dropped.
         """
-        self.frees_handles = True
+        self.frees_handles, self.spans = True, None
         self.handles[memory] = handle
         self.fresh, self.pristine = memory.bit, False
         self.adopted = memory

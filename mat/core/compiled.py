@@ -229,6 +229,7 @@ def share_by(threads: int) -> None:
 
 
 _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
+share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     Lock: TypeAlias = _PythonLock
     KernelCall: TypeAlias = Any

@@ -3,7 +3,7 @@ from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlocks, Lock, Threads
 from mat.core.access_record cimport AccessRecord
-from mat.core.dropping cimport DroppableCopies
+from mat.core.conflicts cimport ConflictChecks
 from mat.core.export cimport ExportRecord
 from mat.core.registration cimport Registration
 
@@ -18,14 +18,20 @@ cdef class View:
     cdef public Cube storage
     cdef public dict presented
     cdef object _direction_allowed(self, object direction)
+    cpdef bint _sees_all(self) except -1
+    cpdef object _touched(self)
+    cpdef object _relative_to(self, Py_ssize_t start)
 
 
-cdef class Cube(DroppableCopies):
+cdef class Cube(ConflictChecks):
     @cython.locals(lock=Lock, record=AccessRecord)
     cpdef AccessRecord open(self, View view, Registration facet, object direction, object where)
     @cython.locals(lock=Lock, record=AccessRecord, thread=cython.ulonglong)
     cpdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
                                         object where)
+    cdef bint may_write_at_once(self, unsigned long long mask) except -1
+    cdef bint _is_apart(self, View view, Registration facet, object direction,
+                        unsigned long long thread, object task, object where=*) except -1
     cdef bint _allocate_block(self) except -1
     cdef _begin(self, AccessRecord record, View view, object direction, unsigned long long thread,
                 object task)
@@ -35,7 +41,7 @@ cdef class Cube(DroppableCopies):
     cdef AccessRecord _open(self, View view, Registration facet, object direction)
     @cython.locals(record=AccessRecord)
     cdef AccessRecord _ready(self, View view, Registration facet, object direction, object key,
-                             dict presented, unsigned long long thread, object task)
+                             dict presented)
     @cython.locals(record=AccessRecord)
     cdef AccessRecord _present(self, View view, Registration facet, object key, object handle,
                                dict presented)
@@ -45,7 +51,6 @@ cdef class Cube(DroppableCopies):
     cdef object _export(self, View view, Registration facet, object where)
     @cython.locals(lock=Lock)
     cpdef close(self, AccessRecord record, bint failed)
-    cdef _close(self, AccessRecord record, bint failed)
     cdef _commit(self, AccessRecord record)
     cdef _end_write(self, AccessRecord record, bint failed)
     @cython.locals(other=AccessRecord)
@@ -57,7 +62,4 @@ cdef class Cube(DroppableCopies):
     cdef uintptr_t element_address(self, unsigned long long mask, unsigned long long bit,
                                    bint writes) except? 1
     cpdef object host_array(self, object memory, Registration facet, bint writes)
-    @cython.locals(writer=AccessRecord, other=AccessRecord, thread=cython.ulonglong)
-    cpdef bint covers(self, unsigned long long mask, bint writes) except -1
-    cdef bint may_conflict(self, unsigned long long mask, bint writes) except -1
     cpdef written(self, unsigned long long mask)

@@ -8,24 +8,22 @@ The contract is the docstring of `Direction`.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..errors import ConflictError, TornError
+from ..errors import TornError
+from . import spanned
 from .access_record import AccessRecord
-from .async_copy import begin_copy, finish_copy
 from .barrier import OPEN
 from .compiled import BLOCKS, THREADS
+from .conflicts import ConflictChecks
 from .direction import INPUT, IO, OUTPUT, Direction
-from .dropping import DroppableCopies
 from .export import ExportRecord
 from .observers import OBSERVERS
-from .registry import Facet, Handle, Memory, all_facets, host
-from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
+from .registry import Facet, Handle, Memory, host
+from .runs import Runs, run
+from .source_line import EXPORTED, SourceLine
+from .spans import TORN
 
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
 _input, _io, _output, _barriers = INPUT, IO, OUTPUT, OPEN
-_TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
-         "is with accept_torn()")
 
 
 class View:
@@ -40,12 +38,24 @@ class View:
         """Return the direction with which the storage is to be accessed, if writing is allowed."""
         return direction
 
+    def _sees_all(self) -> bool:
+        """Return whether all elements of the storage are visible."""
+        return True
+
+    def _touched(self) -> Runs:
+        """Return the elements that accesses to self touch."""
+        return run(0, self.storage.size)
+
+    def _relative_to(self, start: int) -> View:  # noqa: ARG002  # all are of the whole
+        """Return the same elements in a storage that begins with the element `start`."""
+        return self
+
     def label(self) -> str:
         """Return a short name for messages, without accessing the data."""
         return "<a cube>"
 
 
-class Cube(DroppableCopies):
+class Cube(ConflictChecks):
     """One piece of data, its copies and the open accesses to it."""
 
     __slots__ = ()
@@ -55,7 +65,6 @@ class Cube(DroppableCopies):
     records: list[AccessRecord] | None
     address: int
     owns_block: bool
-    spoiled: bool
     pristine: bool
     torn_memory: Memory | None
     version: int
@@ -86,15 +95,18 @@ class Cube(DroppableCopies):
         lock = self._guard()
         lock.acquire()
         try:
-            if self.records:
-                self._check_conflicts(view, facet, direction, thread, task, None)
-            if direction is not _output and not self.fresh & facet.mask:
-                self._refresh(facet.memory)
-            elif not ((not facet.of_device
-                       and (self.address or (not self.copies and self._allocate_block())))
-                      or facet.memory in self.handles):
-                self._allocate(facet.memory)
-            record = AccessRecord(facet, None, None)
+            if self._is_apart(view, facet, direction, thread, task):
+                record = self.open_spans(view, facet, direction, thread, task, False)
+            else:
+                if direction is _output and not view._sees_all():
+                    direction = _io
+                if direction is not _output and not self.fresh & facet.mask:
+                    self._refresh(facet.memory)
+                elif not ((not facet.of_device
+                           and (self.address or (not self.copies and self._allocate_block())))
+                          or facet.memory in self.handles):
+                    self._allocate(facet.memory)
+                record = AccessRecord(facet, None, None)
             if view.storage is self:
                 record.where = where
                 self._begin(record, view, direction, thread, task)
@@ -118,10 +130,17 @@ class Cube(DroppableCopies):
         record, presented = None, view.presented
         if presented is None:
             presented = view.presented = {}  # a change of the view replaces it
-        elif self.fresh & facet.mask and not self.records:
+        elif self.fresh & facet.mask and not self.records and self.spans is None:
             record = presented.get(key)
+        if record is None and self._is_apart(view, facet, direction, thread, task):
+            record = self.open_spans(view, facet, direction, thread, task, True)
+            if view.presented is not presented or view.storage is not self:
+                self.settle()
+                return None
+        elif direction is _output and not view._sees_all():
+            direction = _io
         if record is None:
-            record = self._ready(view, facet, direction, key, presented, thread, task)
+            record = self._ready(view, facet, direction, key, presented)
             if view.presented is not presented or view.storage is not self:
                 return None
         self._begin(record, view, direction, thread, task)
@@ -140,12 +159,22 @@ class Cube(DroppableCopies):
         self.records.append(record)
 
     # the parameters are those of an access
+    def _is_apart(self, view: View, facet: Facet, direction: Direction, thread: int,
+                  task: object, where: SourceLine | None = None) -> bool:
+        """Return whether an access changes the state of parts; raise an error if it conflicts."""
+        if self.spans is not None:
+            return True
+        if self.records and self._check_conflicts(view, facet, direction, thread, task, where):
+            return True
+        if self.fresh & facet.mask:
+            return False
+        return self.wants_spans(view, facet.memory)
+
+    # the parameters are those of an access
     def _ready(self, view: View, facet: Facet, direction: Direction, key: int,
-               presented: dict[int, AccessRecord], thread: int, task: object) -> AccessRecord:
-        """Check conflicts, make the data fresh, and return a record with the presented value."""
+               presented: dict[int, AccessRecord]) -> AccessRecord:
+        """Make the data fresh, and return a record with the presented value."""
         memory = facet.memory
-        if self.records:
-            self._check_conflicts(view, facet, direction, thread, task, None)
         if direction is not _output and not self.fresh & facet.mask:
             handle = self._refresh(memory)
         else:
@@ -181,8 +210,10 @@ class Cube(DroppableCopies):
         """Begin an export, as `_open` does an access."""
         if view.storage is not self:
             return None
-        if self.records:
-            self._check_conflicts(view, facet, _input, EXPORTED, None, where)
+        if self._is_apart(view, facet, _input, EXPORTED, None, where):
+            record = self.export_spans(view, facet, where)
+            self.accesses.append(record)
+            return record
         if view.presented is None:
             view.presented = {}
         presented = view.presented
@@ -209,6 +240,8 @@ class Cube(DroppableCopies):
         """
         if self.records and self.may_conflict(mask, writes):
             return 0
+        if writes and not self.may_write_at_once(mask):
+            return 0
         if self.own_lock is not None and self.own_lock.count:
             return 0
         if reads and not self.fresh & mask:
@@ -217,6 +250,10 @@ class Cube(DroppableCopies):
             return 0
         self.seen |= bit
         return self.address
+
+    def may_write_at_once(self, mask: int) -> bool:
+        """Return whether a write to the memory with that bit makes all other copies stale."""
+        return self.spans is None and (not self.fresh & ~mask or self.nbytes <= spanned.SMALL)
 
     def _allocate_block(self) -> bool:
         """Have the host's copy be a block, if there are blocks; return True if it is."""
@@ -246,33 +283,14 @@ class Cube(DroppableCopies):
         """
         if _observers or not self.fresh & facet.mask:
             return None
+        if writes and not self.may_write_at_once(facet.mask):
+            return None
         if self.records and self.may_conflict(facet.mask, writes):
             return None
         if self.own_lock is not None and self.own_lock.count:
             return None
         self.seen |= facet.bit
         return self.handles[memory]
-
-    def may_conflict(self, mask: int, writes: bool) -> bool:
-        """Return whether an access to the memory with that bit, besides open ones, needs a check:
-        none does that reads what others only read.
-        """
-        return (writes or self.writer is not None) and not self.covers(mask, writes)
-
-    def covers(self, mask: int, writes: bool) -> bool:
-        """Return whether an open access of this thread and task covers another one to the memory
-        with that bit, which then needs none of its own.
-        """
-        writer = self.writer
-        thread, task = _threads.current(), _threads.task()
-        if writer is not None:
-            return writer.thread == thread and writer.task is task and writer.mask == mask
-        if writes or self.records is None:
-            return False
-        for other in self.records:
-            if other.thread == thread and other.task is task and other.mask == mask:
-                return True
-        return False
 
     def written(self, mask: int) -> None:
         """Commit what a kernel wrote at once to the memory with the bit `mask`."""
@@ -281,38 +299,6 @@ class Cube(DroppableCopies):
             self.pristine = False
             self.torn = None
             self.version += 1
-
-    # the parameters are those of an access
-    def _check_conflicts(self, view: View, facet: Facet, direction: Direction, thread: int,
-                         task: object, where: SourceLine | None) -> None:
-        """Raise `ConflictError` if an access conflicts with one that is open."""
-        if getattr(allow_conflicts, "depth", 0):
-            return
-        for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
-            # one without a thread is about to end
-            if (direction is _input and other.direction is _input) or not other.thread:
-                continue
-            mine = other.thread == thread and other.task is task
-            if (mine and other.mask == facet.mask) or self._ended_without_leaving(other):
-                continue
-            wanted = describe(view, facet, direction, thread, where or _threads.line())
-            raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
-                                f"{other.describe()}; {other.way_out}")
-
-    def end_abandoned(self) -> None:
-        """End the accesses of threads and tasks that have ended; the caller holds the lock."""
-        for record in tuple(self.records or ()):
-            self._ended_without_leaving(record)
-
-    def _ended_without_leaving(self, record: AccessRecord) -> bool:
-        """End an access as failed if its thread or task has ended; return True if it has."""
-        if record.thread in (ASYNC_COPY, EXPORTED):
-            return False
-        task: Any = record.task
-        if _threads.ident(record.thread) and (task is None or not task.done()):
-            return False
-        self._close(record, True)
-        return True
 
     def close(self, record: AccessRecord, failed: bool) -> None:
         """End an access; commit it or roll it back if it writes."""
@@ -328,6 +314,12 @@ class Cube(DroppableCopies):
 
     def _close(self, record: AccessRecord, failed: bool) -> None:
         """End an access; the caller holds the lock."""
+        if self.spans is not None and record in self.accesses:
+            try:
+                self.close_spans(record, failed)
+            finally:
+                record.reset()
+            return
         if not self._forget(record):  # it was ended for a thread that had ended
             return
         try:
@@ -356,17 +348,15 @@ class Cube(DroppableCopies):
             self.torn_memory = record.facet.memory  # it was let through, and read torn data
             return
         self.fresh = record.mask
-        self.pristine = self.spoiled = False
+        self.pristine = False
         self.torn = None
 
     def _end_write(self, record: AccessRecord, failed: bool) -> None:
         """Commit or roll back the outermost writing access `record`."""
-        failed = failed or self.spoiled
-        inner = self._next_writer()
-        if inner is not None:  # it did not end in order; the last one decides
-            self.writer, self.spoiled = inner, failed
+        self.writer = None
+        if self._next_writer() is not None or self.needs_spans(record.view, record.mask, failed):
+            self.end_part(record, failed)
         elif failed:
-            self.writer, self.spoiled = None, False
             self._roll_back(record)
         else:
             self._commit(record)
@@ -383,8 +373,8 @@ class Cube(DroppableCopies):
         if self.fresh or self.pristine or self.torn is not None:
             return
         self.torn_memory = record.facet.memory
-        self.torn = TornError(_TORN.format("a block"))  # first: describing it may be interrupted
-        self.torn = TornError(_TORN.format(record.describe()))
+        self.torn = TornError(TORN.format("a block"))  # first: describing it may be interrupted
+        self.torn = TornError(TORN.format(record.describe()))
 
     def undo(self, record: AccessRecord) -> None:
         """End an access whose block never began; the data is unchanged."""
@@ -399,6 +389,8 @@ class Cube(DroppableCopies):
             if self.writer is record:
                 self.writer = self._next_writer()
             record.reset()
+            if self.spans is not None:
+                self.settle()
         finally:
             lock.release()
 
@@ -419,30 +411,3 @@ class Cube(DroppableCopies):
             except BaseException as error:
                 fault = fault or error
         return fault
-
-    # Asynchronous copies
-
-    def begin_copy(self, view: View, memory: Memory, where: SourceLine) -> bool:
-        """Begin to copy the data to `memory`; return False if there is nothing to `finish_copy`."""
-        with self.lock:
-            self.end_abandoned()
-            if self.writer is not None:
-                raise ConflictError(
-                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
-                    f"access to {self.writer.describe()}; leave that block first")
-            if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
-                return not self.fresh & memory.bit
-            hub = host()
-            source = hub if self.fresh & hub.bit else next(iter(self.fresh_memories()), memory)
-            # from one device to another, or there is nothing to copy
-            if hub not in (source, memory) or source is memory:
-                self._refresh(memory)
-                return False
-            facet = min((f for f in all_facets() if f.memory is source),
-                        key=lambda f: not self.seen & f.bit)
-            begin_copy(self, view, facet, memory, where)
-            return True
-
-    def finish_copy(self, memory: Memory) -> None:
-        """Wait for the copy to `memory`, if one is in progress; raise its error if it failed."""
-        finish_copy(self, memory)

@@ -15,6 +15,10 @@ from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
 from .observers import OBSERVERS
 from .registry import Memory, ViewLike, all_facets, host
+from .span_copy import SpanCopy
+from .span_drops import drop as drop_copies
+from .span_drops import evict as evict_copy
+from .span_drops import refresh_before_drop as refresh_doomed
 
 _observers, _threads = OBSERVERS, THREADS  # with types of C
 
@@ -43,6 +47,8 @@ class DroppableCopies(Coherence):
         exports if `retain` is True; else it is a conflict.
         """
         with self.lock:
+            if self.spans is not None:
+                return self._drop_spans(self.spans.in_memory(memory), force, retain)
             if memory not in self.handles:
                 return False
             self._check_droppable(memory, retain)
@@ -56,6 +62,21 @@ class DroppableCopies(Coherence):
             self.discard(memory)
         return True
 
+    def drop_span(self, copy: SpanCopy, force: bool, retain: bool = False) -> bool:
+        """Free the copy of a part, as `drop` does; return False if it is not there any more."""
+        with self.lock:
+            if self.spans is None or copy not in self.spans.copies:
+                return False
+            return self._drop_spans([copy], force, retain)
+
+    def _drop_spans(self, copies: list[SpanCopy], force: bool, retain: bool) -> bool:
+        for copy in copies:
+            self._check_droppable(copy.memory, retain, copy)
+        if copies:
+            drop_copies(self, self.spans, copies, force)
+            self.settle()
+        return bool(copies)
+
     def _would_lose(self, memory: Memory) -> bool:
         """Return True if `memory` has the only copy of the data."""
         writing = self.writer.facet.memory.bit if self.writer is not None else 0
@@ -64,11 +85,14 @@ class DroppableCopies(Coherence):
         return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing
                     and not self.pristine)
 
-    def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
-        """Raise `ConflictError` if the copy in `memory` is in use."""
+    def _check_droppable(self, memory: Memory, retain: bool = False,
+                         copy: SpanCopy | None = None) -> None:
+        """Raise `ConflictError` if the copy in `memory`, or of a part there, is in use."""
         self.end_abandoned()
         for record in tuple(self.accesses):
             if not record.thread or record.facet.memory is not memory:
+                continue
+            if copy is not None and record.used is not copy:
                 continue
             if not (retain and isinstance(record, ExportRecord)):
                 raise ConflictError(f"cannot drop {memory.name!r} during the access to "
@@ -76,6 +100,9 @@ class DroppableCopies(Coherence):
         if self.async_copies and memory in self.async_copies:
             raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
                                 f"{self.async_copies[memory].record.describe()}")
+        if copy is not None and copy in self.spans.pending:
+            raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
+                                f"{self.spans.pending[copy].record.describe()}")
         if self.is_kept(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
                                 "open")
@@ -92,6 +119,8 @@ class DroppableCopies(Coherence):
                               if record.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= ~sum(f.bit for f in all_facets() if f.memory is memory)
+        if self.spans is not None:
+            self.spans.forget(self.spans.whole_in(memory))
         del self.handles[memory]  # only now: what comes before can be interrupted
         if memory is host():
             self.address = 0
@@ -110,6 +139,9 @@ class DroppableCopies(Coherence):
             return False
         try:
             self.end_abandoned()
+            if self.spans is not None:
+                whole = self.spans.whole_in(memory)
+                return whole is not None and self._evict_span(whole, dirty)
             if memory not in self.handles or self.writer is not None:
                 return False
             if not self._is_droppable(memory):
@@ -129,6 +161,22 @@ class DroppableCopies(Coherence):
             self.lock.release()
         return True
 
+    def evict_span(self, copy: SpanCopy, dirty: bool) -> bool:
+        """Free the copy of a part to make room, as `evict` does."""
+        if not self.lock.try_acquire():
+            return False
+        try:
+            self.end_abandoned()
+            return self.spans is not None and self._evict_span(copy, dirty)
+        finally:
+            self.lock.release()
+
+    def _evict_span(self, copy: SpanCopy, dirty: bool) -> bool:
+        freed = evict_copy(self, self.spans, copy, dirty)
+        if freed and self.spans is not None and not self.spans.busy:
+            self.settle()
+        return freed
+
     def _is_droppable(self, memory: Memory) -> bool:
         try:
             self._check_droppable(memory)
@@ -140,13 +188,14 @@ class DroppableCopies(Coherence):
         """Free every copy now and discard the data: a later access reads the fill value."""
         with self.lock:
             adopted, self.adopted = self.adopted, None
+            parts = [] if self.spans is None else self.spans.copies
             try:
-                for memory in self.handles:
+                for memory in {*self.handles, *(copy.memory for copy in parts)}:
                     self._check_droppable(memory)
             except BaseException:
                 self.adopted = adopted
                 raise
-            self.fresh, self.torn, self.pristine = 0, None, True
+            self.fresh, self.torn, self.pristine, self.spans = 0, None, True, None
             for memory in tuple(self.handles):
                 self.discard(memory)
 
@@ -159,7 +208,10 @@ class DroppableCopies(Coherence):
         if there is none.
         """
         with self.lock:
-            if memory not in self.handles:
+            if self.spans is not None:
+                if not self.spans.in_memory(memory):
+                    self.spans.make(self, memory, 0, self.size)
+            elif memory not in self.handles:
                 self._allocate(memory)
             if self.kept is None:
                 self.kept = {}
@@ -183,6 +235,11 @@ class DroppableCopies(Coherence):
         """
         with self.lock:
             self.end_abandoned()
+            if self.spans is not None:
+                doomed = [c for c in self.spans.copies if c.memory.bit & dropped]
+                refresh_doomed(self, self.spans, doomed)
+                self.settle()
+                return
             only_there = self.fresh and not self.fresh & ~dropped
             if only_there and not self.pristine and self.writer is None:
                 self._refresh(ensure)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from ..support.open_blocks import Decorating, remove
 from .registry import CubeLike, Memory, RecordLike, ViewLike
+from .runs import Runs
 
 
 class Observer:
@@ -59,6 +60,14 @@ class Observer:
 
     def copied(self, cube: CubeLike, source: Memory, target: Memory, seconds: float) -> None:
         """Receive a cube that was copied from `source` to `target` in so many seconds."""
+
+    def copied_runs(self, cube: CubeLike, source: Memory, target: Memory, runs: Runs,
+                    seconds: float) -> None:
+        """Receive a cube of which some elements were copied, those in `runs`.
+
+        By default this is `copied`.
+        """
+        self.copied(cube, source, target, seconds)
 
     def created(self, cube: CubeLike) -> None:
         """Receive a new storage."""

@@ -24,6 +24,7 @@ Engine: TypeAlias = Any  # the module or namespace that computes on such values
 CubeLike: TypeAlias = Any  # a `Cube`
 ViewLike: TypeAlias = Any  # a `View`
 RecordLike: TypeAlias = Any  # an `AccessRecord`
+SpansLike: TypeAlias = Any  # the `Spans` of a cube
 
 
 class PendingCopy(Protocol):
@@ -115,6 +116,46 @@ class Memory:
         copied to the host for it.
         """
         return False
+
+    def read_runs(self, cube: CubeLike, handle: Handle, host: Handle,
+                  runs: list[tuple[int, int]]) -> bool:
+        """Copy runs of elements to the same positions of `host` and return True. Optional.
+
+        A memory that has this method and `write_runs` has copies of parts: `allocate`, `free` and
+        these two are then also given a part of a cube as `cube`, with a size, a dtype and a fill
+        value of its own, and a handle of that size. `runs` are pairs ``(start, stop)`` of positions
+        in `handle` and in the 1-d array `host`.
+        """
+        return False
+
+    def write_runs(self, cube: CubeLike, handle: Handle, host: Handle,
+                   runs: list[tuple[int, int]]) -> bool:
+        """Copy runs of elements from the same positions of `host` and return True. Optional.
+
+        See `read_runs`.
+        """
+        return False
+
+    # the parameters are two handles, each of a part of the same cube
+    def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
+                  runs: list[tuple[int, int]]) -> bool:
+        """Copy runs of elements from another handle of this memory and return True. Optional.
+
+        `runs` are positions in `handle`; those in `source` are `shift` higher. If it returns False,
+        they are copied through the host.
+        """
+        return False
+
+    @property
+    def has_spans(self) -> bool:
+        """True if the memory can have copies of parts."""
+        return type(self).write_runs is not Memory.write_runs
+
+    def free_oldest(self, nbytes: int) -> None:
+        """Make room for so many bytes by freeing what was used longest ago. Optional."""
+
+    def note_use(self, handle: Handle) -> None:
+        """Note that `handle` is used now, so that others are evicted before it. Optional."""
 
     def copy_from(self, cube: CubeLike, handle: Handle, memory: Memory, source: Handle) -> bool:
         """Copy all elements from the handle `source` of another memory and return True. Optional.

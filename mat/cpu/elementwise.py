@@ -21,16 +21,16 @@ from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, HALVES, REAL_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, DType, Number, Operand
-from .kernel import CpuKernel
+from .kernel import BRIEF, CpuKernel
 from .thread_pool import share
 
 PRECISION = {char: BY_CHAR[char].suffix for char in REAL_TYPES}
 # what an operand that is a number becomes, by the kind of its dtype
 _NUMBER = {char: char if t.kind in "fc" else "i" for char, t in BY_CHAR.items()}
 _FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
-# elements that are worth a thread where memory is what takes time: some 30 microseconds,
-GRAIN = 1 << 17
-HEAVY_GRAIN = 1 << 15  # and where the function does
+# elements that are worth a thread where memory is what takes time: some 5 microseconds,
+GRAIN = 1 << 14
+HEAVY_GRAIN = 1 << 12  # and where the function does
 FEW_SIGNS = 1 << 12  # 16-bit floats of which NumPy changes the signs in the time of a short call
 # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM = 1 << 24
@@ -205,7 +205,7 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
     count = prod(shape)
     if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
         frame.stream = 1 << len(views) - 1
-    return CpuKernel(kernel, frame, count, grain)
+    return CpuKernel(kernel, frame, count, grain, brief=BRIEF * grain)
 
 
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:

@@ -18,47 +18,56 @@ from ..support.native import ffi, lib
 from ..support.types import CData, Number, Presented
 from .thread_pool import share
 
+# grains that are done under the GIL where a grain is what pays for a second thread: in one thread
+# some 50 microseconds
+BRIEF = 8
+
 
 class Finish(NamedTuple):
-    """The second stage of a kernel: its address, its units, and the bytes of a buffer that both
-    stages get as a last operand.
+    """The second stage of a kernel: its address, its units, the bytes of a buffer that both stages
+    get as a last operand, and whether it is shared as the first one is.
     """
 
     address: int
     units: int
     room: int
+    shared: bool = False
 
 
 class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
     """A compiled kernel for operands of one form; call it with what facets present.
 
     `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept. `count` is
-    how many units of work there are, rows or elements, and `grain` how many a thread should at
-    least get; less work than that is done without releasing the GIL. With a `grain` of 0 it is
-    neither shared nor done so. `result` is the kind of number that is returned, if one is ("d"
-    float, "i" int, "D" complex). `keep` is whatever the frame points to; `called` the library
-    routine and its arguments, if it is one, for observers. A kernel of two stages has a `Finish`.
+    how many units of work there are, rows or elements, and `grain` how many, or what part of one, a
+    thread should at least get. No more than that, or than `brief` units, is done without releasing
+    the GIL; with a `grain` of 0 the work is neither shared nor done so. `result` is the kind of
+    number that is returned, if one is ("d" float, "i" int, "D" complex). `keep` is whatever the
+    frame points to; `called` the library routine and its arguments, if it is one, for observers. A
+    kernel of two stages has a `Finish`.
     """
 
-    __slots__ = ("address", "called", "count", "finish", "frame", "grain", "keep", "numbers",
-                 "operands", "result")
+    __slots__ = ("address", "brief", "called", "count", "finish", "frame", "grain", "keep", "least",
+                 "numbers", "operands", "result")
 
     # so many parameters: they are facts of kernels of several kinds, most of which have few
-    def __init__(self, kernel: CData, frame: CData, count: int, grain: int, *, result: str = "",
-                 keep: object = None, called: tuple[str, dict[str, object]] | None = None,
+    def __init__(self, kernel: CData, frame: CData, count: int, grain: float, *, brief: float = 0,
+                 result: str = "", keep: object = None,
+                 called: tuple[str, dict[str, object]] | None = None,
                  finish: Finish | None = None) -> None:
         self.address: int = int(ffi.cast("uintptr_t", kernel))
         self.frame: CData = frame
         self.count: int = count
-        self.grain: int = grain
+        self.grain: float = grain
+        self.least: int = max(1, int(grain))
+        self.brief: float = max(grain, brief)
         self.result: str = result
         self.keep: object = keep
         self.called: tuple[str, dict[str, object]] | None = called
         self.finish: Finish | None = finish
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
-        self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, grain, self.how,
-                        result)
+        self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, self.least,
+                        self.how, result)
         if finish is not None:
             self.set_finish(*finish)
 
@@ -69,12 +78,11 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
 
     @property
     def how(self) -> int:
-        """The way to run it: by one thread without the GIL (0), or with it, since it is so little
-        (1), or shared by several (2).
+        """The way to run it: by one thread without the GIL (0) or, since it is so little, with it
+        (1); shared by several without the GIL (2) or with it (3).
         """
-        if self.count <= self.grain:
-            return 1
-        return 2 if self.grain and self.count >= 2 * self.grain else 0
+        shared = self.grain and self.count >= 2 * max(self.grain, 1)
+        return (2 if shared else 0) + (self.count <= self.brief)
 
     def __call__(self, *values: Presented) -> Number:
         if OBSERVERS and self.called is not None:
@@ -95,14 +103,20 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
             else:
                 _put(numbers, k, value)
                 operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)
-        if self.grain:
-            share(self.address, self.frame, operands, numbers, result, self.count, self.grain)
-        else:
-            lib.mat_run(self.address, self.frame, operands, numbers, result, 0, self.count)
+        self._run(self.address, self.count, bool(self.grain), operands, numbers, result)
         if self.finish is not None:
-            lib.mat_run(self.finish.address, self.frame, operands, numbers, result, 0,
-                        self.finish.units)
+            self._run(self.finish.address, self.finish.units, self.finish.shared, operands, numbers,
+                      result)
         return self._result(result) if self.result else None
+
+    # the parameters are those of a kernel
+    def _run(self, address: int, units: int, shared: bool, operands: CData, numbers: CData,
+             result: CData) -> None:
+        """Call one of the stages."""
+        if shared:
+            share(address, self.frame, operands, numbers, result, units, self.least)
+        else:
+            lib.mat_run(address, self.frame, operands, numbers, result, 0, units)
 
     def _result(self, found: CData) -> Number:
         if self.result == "D":

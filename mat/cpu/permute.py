@@ -17,7 +17,7 @@ from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..layout.strided import Layout, packed
 from ..support.native import ffi, lib
 from ..support.types import CData, Operand, Presented
-from .kernel import CpuKernel
+from .kernel import BRIEF, CpuKernel
 
 BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # ways to copy a block; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
@@ -29,8 +29,8 @@ FAR = 1 << 23  # bytes from which on a copy is large,
 FAR_RUNS = 1 << 24  # and one that only copies runs, for which the largest cache is enough
 STREAM = 1 << 11  # bytes of lines that are long enough to be written past the caches
 LINES = 24  # bytes of units from which on the order of the destination is the best
-SHARE = 1 << 19  # bytes that a thread should at least get,
-SHARE_RUNS = 1 << 20  # and of long runs
+SHARE = 1 << 16  # bytes that a thread should at least get,
+SHARE_RUNS = 1 << 17  # and of long runs
 FEW = 4  # axes up to this length get code of their own
 WIDTH: int = lib.mat_permute_width() if lib is not None else 8
 
@@ -128,8 +128,8 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     outer = _blocks(frame, loops, moved, switches)
     _fill(frame, outer, switches)
     count = prod(a.n for a in outer)
-    share = SHARE_RUNS if frame.kind == BYTES else SHARE
-    return CpuKernel(lib.mat_permute, frame, count, max(1, count * share // moved))
+    grain = count * (SHARE_RUNS if frame.kind == BYTES else SHARE) / moved
+    return CpuKernel(lib.mat_permute, frame, count, grain, brief=BRIEF * grain)
 
 
 def _blocks(frame: CData, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:

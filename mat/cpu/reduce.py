@@ -12,7 +12,7 @@ from math import ceil, inf, prod
 from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..support.native import ffi, lib
 from ..support.types import CData
-from .kernel import CpuKernel, Finish
+from .kernel import BRIEF, CpuKernel, Finish
 
 TILE = 1024  # columns that a kernel does at once, at most: as in native/cpu/reduce_inline.h
 BLOCK = 1024  # elements of a line after which a part may end
@@ -20,7 +20,7 @@ ROWS = 64  # the same of columns
 PART = 16384  # elements that a part should have at least
 PARTS = 64  # parts that are enough for any number of threads
 UNITS = 16  # units of work that are so many that none need be cut
-SHARE = 1 << 18  # bytes of x that a thread should at least get
+SHARE = 1 << 16  # bytes of x that a thread should at least get
 RANK = 32  # axes that a frame has room for
 
 
@@ -56,13 +56,14 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     units = frame.tiles * prod(a.n for a in kept)
     frame.chunk, frame.chunks = _cut(total, units, frame.tile)
     work = frame.chunk * max(frame.tile, 1) * itemsize
-    grain = max(1, SHARE // max(work, 1))
+    grain = SHARE / max(work, 1)
     if frame.chunks > 1:
         name, _, letter = kernel.rpartition("_")
         finish = Finish(_address(f"{name}_finish_{letter}"), results,
                         (16 if ddof is None else 24) * results * frame.chunks)
-        return CpuKernel(_address(kernel), frame, units * frame.chunks, grain, finish=finish)
-    return CpuKernel(_address(kernel), frame, units, grain)
+        return CpuKernel(_address(kernel), frame, units * frame.chunks, grain,
+                         brief=BRIEF * grain, finish=finish)
+    return CpuKernel(_address(kernel), frame, units, grain, brief=BRIEF * grain)
 
 
 def _fill(axes: CData, given: list[ReductionAxis]) -> None:

@@ -40,7 +40,7 @@ def prepare_selection(kernel: str, shape: Ints, strides: Ints, itemsize: int, ax
     _fill(frame.item, inner, itemsize)
     address = ffi.addressof(lib, kernel)
     found = CpuKernel(address, frame, 1, 1, result="i")
-    found.set_operands(3, 2, False)
+    found.set_operands(4, 2, False)
     return found
 
 

@@ -159,6 +159,14 @@ if hasattr(os, "register_at_fork"):
 THREADS.append(lambda: share_by(0))
 
 
+def serving() -> int:
+    """Return how many threads share an operation, of which those that serve have been started."""
+    n = threads()
+    if _servers.count < n - 1:
+        _servers.have(n - 1)
+    return n
+
+
 # the parameters are those of mat_share
 def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CData, count: int,
           grain: int) -> None:
@@ -167,12 +175,10 @@ def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CD
     Each thread gets at least `grain` units. Unlike `run` this needs no Python code for a piece, and
     its threads poll for the next range for a while before they sleep.
     """
-    n = threads()
-    if count >= 2 * grain:
-        if _servers.count < n - 1:
-            _servers.have(n - 1)
-        if not CONTEXTS:
-            share_by(n)  # compiled calls may share by themselves, until the number changes
+    shared = count >= 2 * grain
+    n = serving() if shared else 1
+    if shared and not CONTEXTS:
+        share_by(n)  # compiled calls may share by themselves, until the number changes
     lib.mat_share(kernel, frame, operands, numbers, result, count, grain, n)
 
 

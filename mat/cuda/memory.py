@@ -99,6 +99,20 @@ class CudaMemory(Pooled):
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
+    def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
+                   runs: list[tuple[int, int]]) -> bool:
+        size = cube.dtype.itemsize
+        for start, stop in runs:
+            transfers.send(self.gpu, handle.address + start * size, host[start:stop])
+        return True
+
+    def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
+                  runs: list[tuple[int, int]]) -> bool:
+        size = cube.dtype.itemsize
+        for start, stop in runs:
+            transfers.fetch(self.gpu, host[start:stop], handle.address + start * size)
+        return True
+
     def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:
         """Copy from another GPU without waiting; return False for other memories.

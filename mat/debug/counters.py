@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ..core.cube import Cube, View
 from ..core.observers import Observation, Observer, observe_always
 from ..core.registry import Memory, host
+from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation
 from ..errors import ConflictError, DirectionError, SettingError
@@ -58,6 +59,14 @@ class CopyCounter(Observer):
             self.h2d += source is host()
             self.d2h += target is host()
             self.bytes += cube.nbytes
+
+    # the parameters are those of the method of `Observer`
+    def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
+                    seconds: float) -> None:
+        with self._lock:
+            self.h2d += source is host()
+            self.d2h += target is host()
+            self.bytes += runs.size * (cube.nbytes // cube.size)
 
     def packed(self, view: View) -> None:
         with self._lock:

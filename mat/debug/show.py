@@ -7,7 +7,9 @@ import sys
 from typing import TextIO
 
 from ..core.registry import Memory, all_facets, memories
+from ..core.runs import Runs
 from ..core.source_line import line_of
+from ..core.span_copy import SpanCopy
 from ..errors import DTypeError
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
@@ -103,9 +105,10 @@ def _views(x: Mat) -> list[str]:
 
 def _state(x: Mat) -> str:
     storage = x.storage
-    if storage.torn is not None:
-        return f"\ntorn: {storage.torn}"
-    if not storage.fresh:
+    torn = storage.torn_error(x)
+    if torn is not None:
+        return f"\ntorn: {torn}"
+    if not storage.fresh and storage.spans is None:
         fill = storage.fill_value
         return ", never written: " + ("arbitrary" if fill is None else f"all {fill}")
     return "" if storage.writable else ", read-only"
@@ -114,15 +117,31 @@ def _state(x: Mat) -> str:
 def _memories(x: Mat) -> list[str]:
     rows = [(m.name, str(x.storage.nbytes), _freshness(x, m), _facets_of(x, m) or "-")
             for m in memories.values() if m in x.storage.handles]
+    rows += [(f"{c.memory.name} [{c.start}:{c.stop}]", str(c.nbytes), _shown(c.fresh),
+              _facets_of(x, c.memory) or "-") for c in _parts_of(x)]
     if not rows:
         return ["no copy anywhere"]
     return formatting.table([("memory", "bytes", "state", "facets"), *rows]).splitlines()
 
 
 def _freshness(x: Mat, memory: Memory) -> str:
+    spans = x.storage.spans
     state = "fresh" if x.storage.fresh & memory.bit else "stale"
+    if spans is not None and state == "stale":
+        state = _shown(spans.whole_in(memory).fresh)
     users = ", the user's" if x.storage.adopted is memory else ""
     return state + (", kept" if x.storage.is_kept(memory) else "") + users
+
+
+def _parts_of(x: Mat) -> list[SpanCopy]:
+    """Return the copies of parts of the storage."""
+    spans = x.storage.spans
+    return [] if spans is None else [c for c in spans.copies if not c.whole]
+
+
+def _shown(fresh: Runs) -> str:
+    """Return which elements of a copy are fresh."""
+    return f"fresh {fresh!r}" if fresh else "stale"
 
 
 def _facets_of(x: Mat, memory: Memory) -> str:

@@ -15,20 +15,24 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
 from ..core.observers import Observation, Observer
 from ..core.registry import Memory, host
+from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
+from ..core.span_copy import SpanCopy
 from ..matrix.mat import Mat
 from ..support import formatting
 from ..support.fork import renew_after_fork
 from .timeline import chrome, page
 from .trace_event import TraceEvent
 
+# what events are about: a cube, a copy of a part of one, or some of its elements
+Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]
 LEAST_TURNS = 3  # copies in alternating directions, from which on data moves back and forth
 
 
@@ -83,12 +87,16 @@ class Trace(Observer):
         """Make a new lock in a forked child."""
         self._lock = threading.Lock()
 
-    def _add(self, kind: str, cube: Cube, memories: tuple[str, str] = ("", ""), *,
+    def _add(self, kind: str, of: Events, memories: tuple[str, str] = ("", ""), *,
              view: Mat | None = None, seconds: float = 0.0, locked: bool = False) -> None:
+        cube, runs = _elements(of)
         line, label = line_of(user_line()), _label(cube) if view is None else view.label()
         with self._lock:
             number = self._numbers.setdefault(cube, len(self._numbers))
             nbytes = cube.nbytes if view is None else view.nbytes
+            if runs is not None:
+                nbytes = runs.size * (nbytes // cube.size)
+                label = f"{label} [{runs!r}]"
             at = perf_counter() - self.begun - seconds
             self.events.append(TraceEvent(kind, label, *memories, nbytes, at, seconds, locked, line,
                                           self._dirtied.get(cube, ""), line_of(cube.made), number))
@@ -104,6 +112,14 @@ class Trace(Observer):
         other = source if target is host() else target
         near = cube.handles.get(host())
         self._add("copy", cube, (source.name, target.name), seconds=seconds,
+                  locked=near is not None and other.page_locked(near))
+
+    # the parameters are those of the method of `Observer`
+    def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
+                    seconds: float) -> None:
+        other = source if target is host() else target
+        near = cube.handles.get(host())
+        self._add("copy", (cube, runs), (source.name, target.name), seconds=seconds,
                   locked=near is not None and other.page_locked(near))
 
     def packed(self, view: Mat) -> None:
@@ -205,6 +221,13 @@ class Trace(Observer):
 
     def _repr_html_(self) -> str:
         return page(self.events, repr(self), whole=False)
+
+
+def _elements(of: Events) -> tuple[Any, Runs | None]:
+    """Return a cube and the elements that an event is about; None if it is about all."""
+    if isinstance(of, SpanCopy):
+        return of.of_cube(), run(of.start, of.stop)
+    return of if isinstance(of, tuple) else (of, None)
 
 
 def _label(cube: Cube) -> str:

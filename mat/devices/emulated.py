@@ -145,6 +145,44 @@ class EmulatedMemory(Pooled):
         host[start:stop] = found.view(cube.dtype)
         return True
 
+    def write_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
+                   runs: list[tuple[int, int]]) -> bool:
+        self.device.check(handle)
+        self.device.fail_if_requested("h2d", DeviceError)
+        size = cube.dtype.itemsize
+        # copies: the caller may modify `host` before the device reads them
+        parts = [(start * size, host[start:stop].tobytes()) for start, stop in runs]
+        self.device.transfers["h2d"] += sum(len(part) for _, part in parts)
+        self.device.enqueue(lambda: _put_all(handle.bytes, parts))
+        return True
+
+    def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
+                  runs: list[tuple[int, int]]) -> bool:
+        self.device.check(handle)
+        self.device.fail_if_requested("d2h", DeviceError)
+        self.device.synchronize()
+        found = handle.elements(cube.dtype)
+        for start, stop in runs:
+            host[start:stop] = found[start:stop]
+        self.device.transfers["d2h"] += sum(b - a for a, b in runs) * cube.dtype.itemsize
+        return True
+
+    # the parameters are those of the method of `Memory`
+    def copy_runs(self, cube: CubeLike, handle: EmulatedBlock, source: EmulatedBlock, shift: int,
+                  runs: list[tuple[int, int]]) -> bool:
+        self.device.check(handle)
+        self.device.check(source)
+        size = cube.dtype.itemsize
+        self.device.transfers["d2d"] += sum(b - a for a, b in runs) * size
+
+        def copy() -> None:
+            for start, stop in runs:
+                handle.bytes[start * size:stop * size] = (
+                    source.bytes[(start + shift) * size:(stop + shift) * size])
+
+        self.device.enqueue(copy)
+        return True
+
     def copy_from(self, cube: CubeLike, handle: EmulatedBlock, memory: Memory,
                   source: Handle) -> bool:
         if not isinstance(memory, EmulatedMemory):
@@ -219,6 +257,11 @@ def _nothing() -> None:
 
 def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
     target[start:start + len(source)] = np.frombuffer(source, np.uint8)
+
+
+def _put_all(target: Bytes, parts: list[tuple[int, bytes]]) -> None:
+    for start, part in parts:
+        _put(target, start, part)
 
 
 class Emulated(PooledDevice):

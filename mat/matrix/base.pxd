@@ -9,7 +9,7 @@ from mat.matrix.operators cimport Operators
 
 cdef dict _facets, _directions
 cdef list _observers
-cdef object _input, _io, _float64
+cdef object _input, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
@@ -55,6 +55,10 @@ cdef class MatBase(Operators):
     cpdef MatBase _see(self, Layout layout, Storage storage, MatBase now)
     @cython.locals(storage=Storage, layout=Layout)
     cdef object _direction_allowed(self, object direction)
+    cpdef bint _sees_all(self) except -1
+    cpdef object _touched(self)
+    @cython.locals(layout=Layout)
+    cpdef object _relative_to(self, Py_ssize_t start)
     cdef Access _facet(self, object name, object direction)
     @cython.locals(access=Access)
     cdef Access _access(self, Registration facet, object direction)

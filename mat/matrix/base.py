@@ -14,10 +14,12 @@ from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
-from ..core.direction import DIRECTIONS, INPUT, IO, Direction, as_direction
+from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet, facet_named, facets
+from ..core.runs import Runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, TornError
+from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
@@ -26,7 +28,8 @@ from ..support.types import DirectionName, DType, FacetName, Number, Presents, S
 from .operators import Operators
 
 _facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS  # with types of C
-_input, _io, _float64 = INPUT, IO, FLOAT64
+_input, _float64 = INPUT, FLOAT64
+MOST_RUNS = 4096  # of an access: of more it is what is between the first and the last element
 MAKER = _maker = compiled.Maker()  # of Mats
 MATS = _mats = compiled.LiveObjects()
 # uncompiled, other threads run between the statements of a change of layout and storage, which
@@ -370,7 +373,7 @@ class MatBase(Operators):
         return access
 
     def allowed(self, direction: Direction) -> Direction:
-        """Return the direction with which the storage is to be accessed, if writing is allowed.
+        """Return `direction`, if self may be accessed in it.
 
         Parameters
         ----------
@@ -380,7 +383,7 @@ class MatBase(Operators):
         Returns
         -------
         Direction
-            The same; ``io`` for an ``output`` that does not see the whole storage.
+            The same.
 
         Raises
         ------
@@ -402,7 +405,22 @@ class MatBase(Operators):
         if not layout.injective:
             raise AliasError(f"{self.label()} has elements that overlap each other, so writing it "
                              "is ambiguous; write what it was broadcast from, or x.copy()")
-        return _io if layout.size != storage.size else direction
+        return direction
+
+    # What a cube asks of its views
+
+    def _sees_all(self) -> bool:
+        """Return whether all elements of the storage are visible."""
+        return self.layout.size == self.storage.size
+
+    def _touched(self) -> Runs:
+        """Return the elements that accesses to self touch."""
+        return Runs(element_runs(self.layout, MOST_RUNS))
+
+    def _relative_to(self, start: int) -> MatBase:
+        """Return the same elements in a storage that begins with the element `start`."""
+        layout = self.layout
+        return self._view_of(layout.moved_to(layout.displacement - start))
 
     # Views
 

@@ -55,12 +55,13 @@ class Items(Exports):
                              "takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
+        at = _storage_index(self.layout, k)
         if self.storage.is_elsewhere:
-            found = self.storage.peek_element(_storage_index(self.layout, k))
+            found = self.storage.peek_element(at)
             if found is not None:
                 return found.item()
-        with self.facet("array", "input") as a:
-            return a.item(k)
+        with self.over(packed((), at)).facet("array", "input") as a:
+            return a.item()
 
     def ravel_index(self, *index: int) -> int:
         """Return the row-major index of an element.

@@ -15,13 +15,15 @@ from ..support.options import current
 from .base import form_of_result
 from .mat import Mat
 
-# bytes of a joined Mat from which other threads of Python are not to wait for the copy
-LARGE = 1 << 20
+# bytes of a joined Mat from which other threads of Python are not to wait for the copy, and bytes
+# that are worth a thread
+LARGE = 1 << 21
+WORTH = 1 << 17
 
 # the kernel that copies rows, if anything is compiled
 _ROWS: Any = None
 if lib is not None:
-    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, 1, 1)
+    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, LARGE, WORTH, brief=LARGE)
     _ROWS.set_operands(2, 4, False)
 _in_use, _observers, _foreign, _mat = IN_USE, OBSERVERS, FOREIGN, Mat  # with types of C
 
@@ -61,7 +63,8 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         _locate(view)
     storage = first.storage
     itemsize = storage.itemsize
-    if size * itemsize >= LARGE or not size:
+    if size * itemsize >= LARGE or not size or (
+            size * itemsize >= 2 * WORTH and not _ROWS.can_share()):
         return None
     for k in range(axis):
         rows *= shape[k]
@@ -95,6 +98,7 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
         left -= view.layout.size
         if not at or left < 0 or not view.layout.contiguous:
             return False  # another thread may have changed it
+        kernel.set_units(rows * nbytes)
         kernel.set_number(0, rows)
         kernel.set_number(1, nbytes)
         kernel.set_number(2, nbytes)

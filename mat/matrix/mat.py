@@ -155,7 +155,7 @@ class Mat(Items, Printing, Methods):
         storage = self.storage
         with storage.lock:
             storage.end_abandoned()
-            found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit),
+            found = {f.name: FacetState(f.name, f.memory.name, storage.is_fresh(f.memory, self),
                                         storage.nbytes,
                                         tuple(_watcher(record) for record in tuple(storage.accesses)
                                               if record.facet is f))
@@ -164,8 +164,9 @@ class Mat(Items, Printing, Methods):
 
     @property
     def fresh(self) -> set[str]:
-        """The names of the memories that have the current data."""
-        return {m.name for m in memories.values() if self.storage.fresh & m.bit}
+        """The names of the memories that have the current data, of the elements that self sees."""
+        storage = self.storage
+        return {m.name for m in memories.values() if storage.is_fresh(m, self)}
 
     @property
     def device(self) -> Device:

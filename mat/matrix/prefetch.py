@@ -66,7 +66,7 @@ class Prefetch(Block["Prefetch"]):
     @property
     def count(self) -> int:
         """The number of copies that were begun and are not finished yet."""
-        return sum(memory in (x.storage.async_copies or ()) for x, memory in self.begun)
+        return sum(x.storage.is_copying(memory) for x, memory in self.begun)
 
     def __repr__(self) -> str:
         return f"<prefetch: {self.count} copies under way>"

@@ -47,13 +47,13 @@ class Printing(Exports):
     def _letters(self) -> list[tuple[str, bool]]:
         """Return the letters of facets that were accessed, and whether their memory is fresh."""
         storage = self.storage
-        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets()
+        return [(f.letter, storage.is_fresh(f.memory, self)) for f in all_facets()
                 if storage.seen & f.bit]
 
     def _peek(self) -> Array | None:
         """Return the visible elements to print without an access, or None if there are none."""
         storage = self.storage
-        if storage.torn is not None:
+        if storage.torn_error(self) is not None:
             return None
         options = np.get_printoptions()
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
@@ -69,7 +69,7 @@ class Printing(Exports):
                                                          self.shape)
 
     def _absent(self) -> str:
-        if self.storage.torn is not None:
+        if self.storage.torn_error(self) is not None:
             return "torn"
         return "in a file that was cut off" if self.storage.fresh else "uninitialised"
 

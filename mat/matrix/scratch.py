@@ -98,7 +98,7 @@ class ScratchStorage(Storage):
                 return None
             for view in self.live_viewers():
                 view.presented = {}
-            self.viewers, self.seen = [], 0
+            self.viewers, self.seen, self.spans = [], 0, None
             handle: Array | None = self.handles.get(HOST)
             self.replace_host(None)
             for memory in tuple(self.handles):

@@ -140,6 +140,9 @@ class Pooled(Memory):
         self.renew(handle)
         return handle
 
+    def note_use(self, handle: Handle) -> None:
+        handle.tick = next(CLOCK)
+
     def block_at(self, address: int) -> tuple[Handle, CubeLike | None] | None:
         """Return the handle whose block contains an address, and its cube unless it was freed.
 
@@ -251,6 +254,25 @@ class Pooled(Memory):
             handle = self._reuse(size)
             if handle is not None:
                 return handle
+
+    def free_oldest(self, nbytes: int) -> None:
+        """Evict copies until there is room for so many bytes, as far as that can be: the least
+        recently used first, whether they are fresh elsewhere or not.
+        """
+        with self.lock:
+            self._collect()
+            limit, oldest = self.limit, self._by_last_use()
+            while limit is not None and sum(self._counted()) + nbytes > limit:
+                if self._counted()[1]:
+                    self._shrink()
+                    continue
+                found = next(oldest, None)
+                if found is None:
+                    return
+                handle, cube = found
+                if cube.handles.get(self) is handle:
+                    cube.evict(self, True)
+                self._collect()
 
     def _evictions(self, cube: CubeLike) -> Iterator[bool]:
         """Free one block after another for `cube`, the least expensive first."""

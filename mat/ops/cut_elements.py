@@ -3,25 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords
 from .overlap import must_copy
-from .tile_grid import GridAxes, Gridded, TileGrid, broadcast_axes, tiles_over
-from .tiling import Cutter, Tile
+from .staging import StagedResult, staged
+from .tile_grid import (
+    GridAxes,
+    Gridded,
+    PackedGrid,
+    TileGrid,
+    broadcast_axes,
+    tile_of,
+    tiles_over,
+)
+from .tiling import Cutter, Tile, TileTooLarge
+
+FEWER = 4  # how many times as many views cost as much as packing
 
 
 def by_elements(operation: Gridded) -> Cutter:
-    """Return the cutter of an operation each element of whose result depends on those elements of
-    the operands, broadcast to its shape, that are at its position.
+    """Return the cutter of an operation that computes element by element.
+
+    Parameters
+    ----------
+    operation : Op
+        An operation each element of whose result depends on those elements of the operands,
+        broadcast to its shape, that are at its position.
+
+    Returns
+    -------
+    callable
+        What `Op.cut_by` takes.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         args = with_copies(operation, args)
         out = args[operation.result]
         axes = {k: broadcast_axes(args[k], out.ndim) for k in operation.operands}
-        return tiles_over(operation, TileGrid(out.shape, axes, args), kwargs, budget)
+        return tiles_or_packed(operation, out.shape, axes, args, kwargs, budget)
 
     return cut
+
+
+# the parameters are those of a call, and its grid
+def tiles_or_packed(operation: Gridded, shape: Ints, axes: dict[int, GridAxes], args: Arguments,
+                    kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Return the tiles of a grid: of views, or of packed parts where these are far fewer, which is
+    so where operands are stored in different orders.
+    """
+    grid, packed = TileGrid(shape, axes, args), PackedGrid(shape, axes, args)
+    lengths = packed.blocks(budget)
+    with suppress(TileTooLarge):
+        direct = grid.blocks(budget)
+        if grid.count(direct) <= FEWER * packed.count(lengths):
+            return tiles_over(operation, grid, kwargs, budget, direct, free=True)
+    return (_packed_tile(operation, packed.arguments(window), kwargs)
+            for window in packed.windows(lengths))
+
+
+def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
+    """Return a tile whose operands are packed where that takes less room."""
+    found = tile_of(operation, args, kwargs)
+    read = {id(x) for x in found.reads}
+    results = {id(x): StagedResult(x, x.dtype, id(x) in read) for x in found.writes}
+    inputs = {id(x): staged(x) for x in found.reads if id(x) not in results}
+    parts = inputs | {key: result.target for key, result in results.items()}
+
+    def run() -> None:
+        operation(*(parts.get(id(x), x) for x in args), **kwargs)
+        for result in results.values():
+            result.finish()
+
+    return Tile(run, tuple(parts[id(x)] for x in found.reads),
+                tuple(parts[id(x)] for x in found.writes))
 
 
 def with_copies(operation: Gridded, args: Arguments) -> Arguments:
@@ -46,6 +102,6 @@ def by_lines_of_factors(operation: Gridded, factors: int, axis: int) -> Cutter:
         axes: dict[int, GridAxes] = dict.fromkeys(operation.operands, (0, 1))
         axes[factors] = (axis,)
         return tiles_over(operation, TileGrid(args[operation.result].shape, axes, args), kwargs,
-                          budget)
+                          budget, free=True)
 
     return cut

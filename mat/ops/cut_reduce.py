@@ -43,7 +43,7 @@ class Parts(Protocol[P]):
         ...
 
     def merged(self, one: P, other: P) -> P:
-        """Return what is known of two parts, the second of which comes later."""
+        """Return what is known of two parts, which stay as they are; the second comes later."""
         ...
 
     def finish(self, part: P, out: Mat, count: int, settings: Arguments) -> None:
@@ -65,7 +65,7 @@ def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
             lengths = grid.blocks(budget)
         except TileTooLarge:
             return _in_parts(parts, args, axes, budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
 
     return cut
 
@@ -106,17 +106,18 @@ class Tree(Generic[P]):
     def add(self, x: Mat, axes: Ints, window: Window, out: Mat,
             more: tuple[int, Arguments]) -> None:
         """Reduce a part; the last one completes a block of the result, which is written."""
-        size, part = 1, self.parts.of(x, axes, window)
-        while self.waiting and self.waiting[-1][0] == size:
-            part = self.parts.merged(self.waiting.pop()[1], part)
+        size, part, waiting = 1, self.parts.of(x, axes, window), [*self.waiting]
+        while waiting and waiting[-1][0] == size:
+            part = self.parts.merged(waiting.pop()[1], part)
             size *= 2
-        self.waiting.append((size, part))
-        self.added += 1
-        if self.added % self.count == 0:
-            while len(self.waiting) > 1:
-                (_, part), (_, before) = self.waiting.pop(), self.waiting.pop()
-                self.waiting.append((0, self.parts.merged(before, part)))
-            self.parts.finish(self.waiting.pop()[1], out, *more)
+        waiting.append((size, part))
+        if (self.added + 1) % self.count == 0:
+            while len(waiting) > 1:
+                (_, part), (_, before) = waiting.pop(), waiting.pop()
+                waiting.append((0, self.parts.merged(before, part)))
+            self.parts.finish(waiting.pop()[1], out, *more)
+        # last, since a tile for which there was no room is carried out again
+        self.waiting, self.added = waiting, self.added + 1
 
 
 def with_axes(out: Mat, axes: Ints, keepdims: bool) -> Mat:
@@ -138,7 +139,7 @@ class Merged:
     def __init__(self, operation: Op, merge: Function, accumulates: bool = False,
                  as_real: bool = False) -> None:
         self.operation = operation
-        self.merge: Op = vars(merge)["op"]
+        self.merge = merge
         self.accumulates = accumulates
         self.as_real = as_real
 
@@ -158,7 +159,7 @@ class Merged:
         return found
 
     def merged(self, one: Mat, other: Mat) -> Mat:
-        found: Mat = self.merge(one, other, one)
+        found: Mat = self.merge(one, other)
         return found
 
     def finish(self, part: Mat, out: Mat, count: int, settings: Arguments) -> None:
@@ -196,11 +197,12 @@ class Moments:
     def merged(self, one: tuple[int, Mat, Mat],
                other: tuple[int, Mat, Mat]) -> tuple[int, Mat, Mat]:
         (n, mean, squares), (m, mean_other, squares_other) = one, other
-        distance = elementwise.subtract(mean_other, mean, mean_other)
-        squares += squares_other
-        squares += elementwise.multiply(elementwise.square(distance), n * m / (n + m))
-        mean += elementwise.multiply(distance, m / (n + m), distance)
-        return n + m, mean, squares
+        distance = elementwise.subtract(mean_other, mean)
+        between = elementwise.square(distance)
+        between = elementwise.multiply(between, n * m / (n + m), between)
+        between = elementwise.add(between, elementwise.add(squares, squares_other), between)
+        moved = elementwise.multiply(distance, m / (n + m), distance)
+        return n + m, elementwise.add(mean, moved, moved), between
 
     def finish(self, part: tuple[int, Mat, Mat], out: Mat, count: int,
                settings: Arguments) -> None:
@@ -233,7 +235,7 @@ class Places:
         if best.dtype.char in INEXACT:
             missing = elementwise.greater(elementwise.isnan(best_other), elementwise.isnan(best))
             later = ufuncs.logical_or(later, missing, later)
-        return (select(later, best_other, best, best), select(later, at_other, at, at))
+        return select.new((later, best_other, best, None)), select.new((later, at_other, at, None))
 
     def finish(self, part: tuple[Mat, Mat], out: Mat, count: int, settings: Arguments) -> None:
         out.assign_(part[1])

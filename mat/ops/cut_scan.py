@@ -30,7 +30,7 @@ def by_lines(operation: Op, step: Function) -> Cutter:
             lengths = grid.blocks(budget)
         except TileTooLarge:
             return _along_lines(operation, step, (x, out, axis), budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
 
     return cut
 

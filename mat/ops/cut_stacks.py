@@ -30,6 +30,6 @@ def by_stacks(operation: Gridded, reason: str) -> Cutter:
             lengths = grid.blocks(budget)
         except TileTooLarge as error:
             raise TileTooLarge(error.needed, f"a matrix is not cut, since {reason}") from None
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
 
     return cut

@@ -37,7 +37,7 @@ def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
         axes: GridAxes = tuple(range(len(shape)))
         grid = TileGrid(shape, dict.fromkeys(mats, axes), args)
         if combine is None:
-            yield from tiles_over(operation, grid, {}, budget)
+            yield from tiles_over(operation, grid, {}, budget, free=not packed)
             for view, of in packed:
                 yield Tile(partial(_put_back, view, of))  # which is cut itself
         else:

@@ -14,8 +14,8 @@ cdef bint _is_advanced(object index) except -1
 cdef object _gather(object self, object index)
 @cython.locals(chosen=Selection)
 cdef object _scatter(object self, object index, object value)
-@cython.locals(source=object)
-cdef bint _overwrite(object self, Selection chosen, Py_ssize_t count, object value) except -1
+@cython.locals(source=object, count=Py_ssize_t)
+cdef bint _overwrite(object self, Selection chosen, object value) except -1
 @cython.locals(now=MatBase, target=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)
 cdef Selection _chosen(MatBase self, tuple index)

@@ -64,8 +64,8 @@ def get_item(self: Mat, index: Index) -> Operand:
             found = now.storage.peek_element(layout.displacement)
             if found is not None:
                 return found
-        with self.facet("array", "input") as a:
-            return a[index]
+        with now.over(layout).facet("array", "input") as a:
+            return a[()]
     return now.over(layout)
 
 
@@ -202,7 +202,7 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
         _checked_shape(self, _plain(index), index)
         note_fallback("setitem", self)
     chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
-    if chosen is None or not _overwrite(self, chosen, chosen.count(), value):
+    if chosen is None or not _overwrite(self, chosen, value):
         _scatter_by_numpy(self, _plain(index), index, value)
 
 
@@ -214,12 +214,13 @@ def _value(value: Operand, target: Mat) -> Mat:
     return source if source.dtype == target.dtype else source.astype(target.dtype)
 
 
-def _overwrite(self: Mat, chosen: Selection, count: int, value: Operand) -> bool:
+def _overwrite(self: Mat, chosen: Selection, value: Operand) -> bool:
     """Overwrite what is selected by compiled kernels; return whether that could be done."""
     if self.storage.dtype.kind != "c" and type(value) in (bool, int, float):
         check_number(value, self.storage.dtype, "value")
         self.allowed(IO)
-        return chosen.fill(value, count)
+        return chosen.fill(value)
+    count = chosen.count()
     shape = chosen.shape_of(count)
     source = value if type(value) is Mat else _source(value, self.storage.dtype)
     if type(source) is not Mat or not _fits(self, source, shape):

@@ -24,7 +24,7 @@ from .overlap import check_disjoint
 from .tiling import is_too_large
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
-SHARED_PART = 1 << 21
+SHARED_PART = 1 << 18
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 
 

@@ -186,8 +186,9 @@ class Op(Declaration):
         ----------
         cutter : callable
             ``cutter(args, kwargs, budget)`` yields `Tile` objects, each of which needs at most
-            `budget` bytes at once; all positional arguments are in `args`, and were checked. It
-            raises `TileTooLarge` if the smallest tile needs more.
+            `budget` bytes at once, or two that follow one another twice as many together; all
+            positional arguments are in `args`, and were checked. A tile is asked for before the
+            one ahead of it runs. It raises `TileTooLarge` if the smallest tile needs more.
 
         Returns
         -------

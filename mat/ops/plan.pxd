@@ -43,6 +43,8 @@ cdef class Plan:
                    position=int, address=uintptr_t)
     cdef bint gather(self, tuple args, MatBase out) except -1
     cdef arm_launch(self, list values)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    cdef bint has_spans(self, tuple args) except -1
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, copies=dict, count=int,
                    k=int, position=int, address=uintptr_t)
     cdef bint launch(self, tuple args) except -1

@@ -34,7 +34,7 @@ _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
 _elements_of = elements_of
-_UNDER_GIL = 1  # how a kernel runs: at once
+_UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
 FEW = 500  # elements for which ufuncs keep the GIL
 
 
@@ -62,7 +62,8 @@ class PlannedOperand:
         self.position: int = position
         self.form: Any = form  # of the Mat; None for a number
         self.direction: Direction = direction
-        self.reads: bool = direction is not OUTPUT
+        # what is not overwritten survives
+        self.reads: bool = direction is not OUTPUT or (form is not None and not form.whole)
         self.writes: bool = direction is not INPUT
         self.other: int = other  # the operand that is the same Mat, of those that are repeated
 
@@ -107,7 +108,7 @@ class Plan:
         self.kernel = kernel
         self.number_positions = numbers
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
-        self.at_once = self.armed and kernel.way == _UNDER_GIL
+        self.at_once = self.armed and kernel.way in _UNDER_GIL
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
@@ -138,6 +139,8 @@ class Plan:
         `out`, if it is not None, takes the place of the argument that is the result. Return False
         if the kernel was not called.
         """
+        if not self.kernel.can_share():
+            return False
         if not self.gather(args, out):
             self.locate(args)
             if not self.gather(args, out):
@@ -202,6 +205,8 @@ class Plan:
         cannot be done without presenting them.
         """
         kernel, memory, count = self.kernel, self.facet.memory, 0
+        if self.has_spans(args):
+            return False
         for position in self.number_positions:
             if not kernel.set_number(count, args[position]):
                 return False
@@ -221,6 +226,15 @@ class Plan:
                 kernel.repeat_operand(k, operand.other)
         kernel.run_released()
         return True
+
+    def has_spans(self, args: Arguments) -> bool:
+        """Return whether an operand has copies of parts, whose addresses only presenting finds."""
+        for operand in self.accesses:
+            view = args[operand.position]
+            storage = view.storage
+            if storage.spans is not None:
+                return True
+        return False
 
     def gather(self, args: Arguments, out: MatBase | None) -> bool:
         """Give the kernel numbers and addresses; return False where that cannot be done at once.
@@ -302,8 +316,11 @@ class Plan:
                     values[operand.position] = record.value
                 elif not (view.storage.records and self.is_covered(view, operand)):
                     storage = view.storage  # compiled code keeps local variables only alive
-                    records.append(storage.open_unpresented(view, self.facet, operand.direction,
-                                                            line))
+                    record = storage.open_unpresented(view, self.facet, operand.direction, line)
+                    records.append(record)
+                    if record.used is not None and not record.used.whole:
+                        values[operand.position] = self.facet.present(
+                            view._relative_to(record.used.start), record.handle, operand.writes)
             for operand in self.accesses:
                 view = args[operand.position]
                 if view.known_form is not operand.form:

@@ -15,11 +15,11 @@ cdef int _NOT_CALLED
 
 cdef class SelectionKernels:
     cdef readonly Form form
-    cdef readonly Py_ssize_t length, count
+    cdef readonly Py_ssize_t count, lines, worth
     cdef readonly int axis, axes
     cdef readonly bint whole
     cdef readonly tuple before, rest
-    cdef readonly KernelCall number, get, put, fill
+    cdef readonly KernelCall number, check, get, put, fill
     cdef Form result
 
 
@@ -43,24 +43,36 @@ cdef class Selection:
     cdef tuple shape
     cdef Py_ssize_t size
     cdef readonly bint masked
+    cdef bint large
+    cdef object starts
+    cdef uintptr_t starts_address
+    @cython.locals(found=Py_ssize_t)
     cpdef Py_ssize_t count(self) except? -2
     cdef fill_in(self, MatBase view, MatBase index, SelectionKernels kernels, bint masked)
+    cdef Py_ssize_t tiles(self)
+    cdef Py_ssize_t work(self)
     cdef bint in_range(self) except -1
+    cdef Py_ssize_t threads(self) except -1
+    cdef Py_ssize_t worth(self, Py_ssize_t units)
     cdef keep_index(self)
     cpdef tuple shape_of(self, Py_ssize_t count)
     @cython.locals(form=Form, count=Py_ssize_t, shape=tuple)
     cpdef object get(self)
     cpdef bint put(self, MatBase source, Py_ssize_t count) except? -1
-    cpdef bint fill(self, object value, Py_ssize_t count) except? -1
-    @cython.locals(at=uintptr_t, address=uintptr_t, address_of_index=uintptr_t, found=Py_ssize_t)
+    cpdef bint fill(self, object value) except? -1
+    @cython.locals(units=Py_ssize_t)
+    cdef bint overwrite(self, KernelCall kernel, MatBase source, object value,
+                        Py_ssize_t count) except? -1
+    @cython.locals(at=uintptr_t, address=uintptr_t, address_of_index=uintptr_t, found=Py_ssize_t,
+                   threads=Py_ssize_t, least=Py_ssize_t)
     cdef Py_ssize_t call(self, KernelCall kernel, MatBase other, object value, Py_ssize_t count,
-                         bint writes, bint writes_other) except? -4
+                         Py_ssize_t units, bint writes, bint writes_other) except? -4
     cdef set_operands(self, KernelCall kernel, uintptr_t address, uintptr_t address_of_index,
-                      uintptr_t at, object value, Py_ssize_t count)
+                      uintptr_t at, object value, Py_ssize_t count, Py_ssize_t units)
     @cython.locals(view=MatBase, index=MatBase, at=uintptr_t, address=uintptr_t,
                    address_of_index=uintptr_t)
     cdef Py_ssize_t call_at_once(self, KernelCall kernel, MatBase other, object value,
-                                 object element, Py_ssize_t count, bint writes,
-                                 bint writes_other) except? -4
+                                 object element, Py_ssize_t count, Py_ssize_t units,
+                                 bint writes, bint writes_other) except? -4
     @cython.locals(storage=Cube)
     cdef locate(self, MatBase view)

@@ -1,12 +1,14 @@
 """Elements that one mask, or one array of integers, selects of a Mat: copied to a new one, or
 overwritten, by compiled kernels.
 
-What is small is done at once, under the GIL, where no access need be opened. This module does not
-know what other indices there are, and returns None for operands that NumPy is to take.
+What is small is done at once, under the GIL, where no access need be opened; what is large is
+shared among threads. This module does not know what other indices there are, and returns None for
+operands that NumPy is to take.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..core.direction import INPUT, IO, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.kernel import CpuKernel
 from ..cpu.selection import prepare_selection
+from ..cpu.thread_pool import serving
 from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints
 from ..matrix.base import Form, MatBase, form_of_result
@@ -30,7 +33,9 @@ from ..support.types import Array, Number
 _observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
 _AXES = 32  # of which a frame has room
 _NOT_CALLED = -3
-_LARGE = 1 << 15  # elements that are worth releasing the GIL
+_LARGE = 1 << 15  # elements that are worth releasing the GIL, and other threads
+_ITEMS, _BYTES = 1 << 12, 1 << 16  # of items that integers select, which are worth a thread
+_TILE = 0 if lib is None else lib.MAT_MASK_TILE  # bytes of a mask, which are worth one
 _MOST = 1024
 _INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
@@ -38,22 +43,26 @@ _INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
-    __slots__ = ("axes", "axis", "before", "count", "fill", "form", "get", "length", "number",
-                 "put", "rest", "result", "whole")
+    __slots__ = ("axes", "axis", "before", "check", "count", "fill", "form", "get", "lines",
+                 "number", "put", "rest", "result", "whole", "worth")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form: Form = form
         self.axis: int = axis
         self.axes: int = axes
         self.count: int = count
-        self.length: int = form.shape[axis]
         self.before: tuple[int, ...] = form.shape[:axis]
         self.rest: tuple[int, ...] = form.shape[axis + (axes or 1):]
         self.whole: bool = not self.before and not self.rest  # all axes are selected of
+        self.lines: int = prod(self.before)
+        # items that a thread gets at least, or tiles of a mask
+        nbytes = form.itemsize * prod(self.rest)
+        self.worth: int = 1 if axes else max(1, min(_ITEMS, _BYTES // max(nbytes, 1)))
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
         self.number: CpuKernel = prepare_selection("mat_masked_count", *of, False)
+        self.check: CpuKernel = prepare_selection("mat_taken_check", *of, False)
         self.get: CpuKernel = prepare_selection(f"mat_{kind}_get", *of, False)
         self.put: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, False)
         self.fill: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, True)
@@ -146,7 +155,8 @@ class _NothingWritten(Exception):
 class Selection:
     """What a mask or integers select of a Mat."""
 
-    __slots__ = ("index", "kernels", "masked", "shape", "size", "view")
+    __slots__ = ("index", "kernels", "large", "masked", "shape", "size", "starts",
+                 "starts_address", "view")
 
     def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
         """Be what `index` selects of `view`."""
@@ -156,6 +166,9 @@ class Selection:
         self.masked: bool = masked
         self.shape: Ints = index.layout.shape
         self.size: int = index.layout.size
+        self.large: bool = self.size > _LARGE or kernels.form.size > _LARGE
+        self.starts: Array | None = None  # how many items are selected before each tile of a mask
+        self.starts_address: int = 0
 
     # How much
 
@@ -165,12 +178,32 @@ class Selection:
         """
         if not self.masked:
             return self.size
-        return self.call(self.kernels.number, None, None, self.size, False, False)
+        found = self.call(self.kernels.number, None, None, 0, self.tiles(), False, False)
+        if self.starts is not None:
+            np.cumsum(self.starts, out=self.starts)
+            found = int(self.starts[-1])
+        return found
+
+    def tiles(self) -> int:
+        """Return how many tiles the mask has."""
+        return -(-self.size // _TILE)
+
+    def work(self) -> int:
+        """Return the units of work of the kernels that copy what is selected."""
+        return self.tiles() if self.masked else self.size * self.kernels.lines
 
     def in_range(self) -> bool:
         """Return whether all integers are in the range of the axis: else no access is opened."""
-        found, length = self.index.to_numpy(), self.kernels.length
-        return bool(found.min() >= -length and found.max() < length)
+        return not self.call(self.kernels.check, None, None, 0, self.size, False, False)
+
+    def threads(self) -> int:
+        """Return how many threads share the work."""
+        found: int = serving() if self.large else 1
+        return found
+
+    def worth(self, units: int) -> int:
+        """Return how many of the units a thread gets at least."""
+        return max(1, self.kernels.worth * units // max(self.work(), 1))
 
     def keep_index(self) -> None:
         """Copy the index if it is among what is written."""
@@ -195,7 +228,7 @@ class Selection:
         if form is None or (form.shape is not shape and form.shape != shape):
             form = self.kernels.result = form_of_result(shape, self.view.storage.dtype)
         found: Mat = form.new(self.view.device_enabled, None)
-        if form.size and not self.call(self.kernels.get, found, None, count, False, True):
+        if form.size and self.call(self.kernels.get, found, None, count, self.work(), False, True):
             return None
         return found
 
@@ -203,29 +236,38 @@ class Selection:
         """Overwrite the `count` items that are selected with the elements of `source`, a packed Mat
         of their shape and dtype; return whether all could be.
         """
-        self.keep_index()
-        return bool(self.call(self.kernels.put, source, None, count, True, False))
+        return self.overwrite(self.kernels.put, source, None, count)
 
-    def fill(self, value: Number, count: int) -> bool:
-        """Overwrite the `count` items that are selected with a number, which the dtype can
-        represent; return whether all could be.
+    def fill(self, value: Number) -> bool:
+        """Overwrite what is selected with a number, which the dtype can represent; return whether
+        all could be.
         """
+        return self.overwrite(self.kernels.fill, None, value, self.size)
+
+    def overwrite(self, kernel: CompiledCall, source: MatBase | None, value: Number,
+                  count: int) -> bool:
+        """Do so with a kernel; return whether all could be."""
         self.keep_index()
-        return bool(self.call(self.kernels.fill, None, value, count, True, False))
+        units = self.work() if self.masked or source is None else self.kernels.lines
+        return not self.call(kernel, source, value, count, units, True, False)
 
     # the parameters are the operands of a kernel
     def call(self, kernel: CompiledCall, other: MatBase | None, value: Number, count: int,
-             writes: bool, writes_other: bool) -> int:
+             units: int, writes: bool, writes_other: bool) -> int:
         """Call a kernel for the Mat, the index, and another Mat or a number; return its result."""
         dtype, element = self.view.storage.dtype, None
         if value is not None and (dtype is not _float64 or type(value) is not float):
             element = np.array(value, dtype)
-        if self.size <= _LARGE and self.kernels.form.size <= _LARGE and not _observers:
-            found = self.call_at_once(kernel, other, value, element, count, writes, writes_other)
+        if not self.large and not _observers:
+            found = self.call_at_once(kernel, other, value, element, count, units, writes,
+                                      writes_other)
             if found != _NOT_CALLED:
                 return found
         if writes and not self.masked and not self.in_range():
-            return 0
+            return 1
+        if self.large and kernel is self.kernels.number:
+            self.starts = np.zeros(units + 1, _INDICES)
+            self.starts_address, element = address_of(self.starts), self.starts[1:]
         requests = [(self.view, "foreign", IO if writes else INPUT), (self.index, "foreign", INPUT)]
         if other is not None:
             requests.append((other, "foreign", OUTPUT if writes_other else INPUT))
@@ -236,29 +278,34 @@ class Selection:
                 address_of_index = arrays[1].address
                 if other is not None:
                     at = arrays[2].address
-                self.set_operands(kernel, address, address_of_index, at, value, count)
-                result: int = kernel.run_released()
-                if writes_other and not result:
+                threads, least = self.threads(), self.worth(units)
+                # no code of Python may run from here until the kernel has its operands
+                self.set_operands(kernel, address, address_of_index, at, value, count, units)
+                result: int = kernel.run_by(threads, least)
+                if writes_other and result:
                     raise _NothingWritten  # so that the block fails
                 return result
         except _NothingWritten:
-            return 0
+            return 1
 
     # the parameters are the operands of a kernel
     def set_operands(self, kernel: CompiledCall, address: int, address_of_index: int, at: int,
-                     value: Number, count: int) -> None:
-        """Give a kernel its operands, the last of which is what is at `at` or, for 0, `value`."""
-        kernel.set_number(0, count)
+                     value: Number, count: int, units: int) -> None:
+        """Give a kernel its operands, one of which is what is at `at` or, for 0, `value`."""
+        kernel.set_units(units)
+        kernel.set_number(0, count if self.masked else self.size)
         if not at and value is not None:
             kernel.set_number(1, value)
             at = kernel.number_address(1)
         kernel.set_operand(0, address)
         kernel.set_operand(1, address_of_index)
         kernel.set_operand(2, at)
+        kernel.set_operand(3, self.starts_address)
 
     # the parameters are the operands of a kernel
     def call_at_once(self, kernel: CompiledCall, other: MatBase | None, value: Number,
-                     element: Array | None, count: int, writes: bool, writes_other: bool) -> int:
+                     element: Array | None, count: int, units: int, writes: bool,
+                     writes_other: bool) -> int:
         """Do so if no access need be opened; return _NOT_CALLED else."""
         view, index = self.view, self.index
         at = 0 if element is None else address_of(element)
@@ -280,9 +327,9 @@ class Selection:
             at += other.layout.displacement * self.kernels.form.itemsize
         address += view.layout.displacement * self.kernels.form.itemsize
         address_of_index += index.layout.displacement * (1 if self.masked else 8)
-        self.set_operands(kernel, address, address_of_index, at, value, count)
+        self.set_operands(kernel, address, address_of_index, at, value, count, units)
         kernel.run_at_once()
-        if writes and (self.masked or kernel.found[0] != 0):
+        if writes and (self.masked or not kernel.found[0]):
             view.storage.written(_foreign.mask)
         if other is not None and writes_other:
             other.storage.written(_foreign.mask)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any, Protocol, TypeAlias
 
 from ..core.direction import INPUT, OUTPUT, Direction
@@ -67,18 +68,24 @@ class TileGrid:
     def blocks(self, budget: int) -> Ints:
         """Return the lengths of blocks that need at most `budget` bytes.
 
-        That axis is halved first by which most bytes are saved, which is one of large strides.
+        That axis is halved first by which most bytes are saved, which is one of large strides, or
+        the longest.
         """
         lengths = list(self.shape)
         while self.nbytes(tuple(lengths)) > budget:
             axes = [k for k, n in enumerate(lengths) if n > 1 and k not in self.whole]
             if not axes:
                 raise TileTooLarge(self.nbytes(tuple(lengths)))
-            best = min(axes, key=lambda k: self.nbytes(_with(lengths, k, -(-lengths[k] // 2))))
+            best = min(axes, key=lambda k: (self.nbytes(_with(lengths, k, -(-lengths[k] // 2))),
+                                            -lengths[k]))
             lengths[best] = -(-lengths[best] // 2)
         for k in self.order():
             lengths[k] = self._grown(lengths, k, budget)
         return tuple(lengths)
+
+    def count(self, lengths: Ints) -> int:
+        """Return how many blocks of these lengths there are."""
+        return prod(-(-n // max(1, length)) for n, length in zip(self.shape, lengths, strict=True))
 
     def _grown(self, lengths: list[int], k: int, budget: int) -> int:
         """Return the largest length along axis `k` that fits, but so that all blocks are about
@@ -121,6 +128,13 @@ class TileGrid:
         return tuple(found)
 
 
+class PackedGrid(TileGrid):
+    """A grid of which parts of operands are packed if they take less room so."""
+
+    def nbytes(self, lengths: Ints) -> int:
+        return sum(min(span.nbytes(lengths), span.packed_nbytes(lengths)) for span in self.spans)
+
+
 class Span:
     """The range of a storage that an operand takes for blocks of given lengths.
 
@@ -131,10 +145,14 @@ class Span:
         self.key = id(view.storage), view.layout.displacement, view.strides, axes
         self.itemsize: int = view.storage.itemsize
         self.fixed = 1  # elements of the range that no cut makes smaller
+        self.whole = 1  # elements along axes that are not cut
+        self.axes = [axis for n, axis in zip(view.shape, axes, strict=True)
+                     if axis is not None and n != 1]
         self.steps: dict[int, int] = {}  # bytes from one element of the block to the next
         for n, step, axis in zip(view.shape, view.strides, axes, strict=True):
             if axis is None or n == 1:
                 self.fixed += (n - 1) * abs(step)
+                self.whole *= n
                 continue
             length, times = (windows[axis].k, windows[axis].step) if windows else (1, 1)
             self.fixed += (length - 1) * abs(step)
@@ -144,6 +162,10 @@ class Span:
         """Return its bytes."""
         return self.fixed * self.itemsize + sum(
             max(0, lengths[k] - 1) * step for k, step in self.steps.items())
+
+    def packed_nbytes(self, lengths: Ints) -> int:
+        """Return the bytes of its elements."""
+        return self.whole * prod(lengths[k] for k in self.axes) * self.itemsize
 
 
 def _distinct(spans: list[Span]) -> list[Span]:
@@ -170,13 +192,15 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
     return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),))
 
 
+# the parameters are those of a call, and what is known of its tiles
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
-               lengths: Ints | None = None) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, in which the operation itself is called; `lengths` are
-    those of the blocks, if they are known.
+               lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
+    """Yield a tile for each block of a grid, in which the operation itself is called.
+
+    `lengths` are those of the blocks, if they are known; the tiles are `free` or not.
     """
     for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
-        yield tile_of(operation, grid.arguments(window), kwargs)
+        yield tile_of(operation, grid.arguments(window), kwargs)._replace(free=free)
 
 
 def broadcast_axes(view: Operand, ndim: int) -> GridAxes:

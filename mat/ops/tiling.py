@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..devices.device import Device
@@ -18,6 +19,7 @@ from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
 from ..matrix.prefetch import prefetch
 from ..support.types import Arguments, Keywords, Operand
+from .overlap import overlap
 
 
 class Tile(NamedTuple):
@@ -32,11 +34,15 @@ class Tile(NamedTuple):
         The views that it reads; they are copied to the device ahead.
     writes : tuple of Mat
         The views that it overwrites; one that it also reads is in both.
+    free : bool
+        Whether the tiles of the call give the same bits in any order. Then those come first whose
+        operands are on the device already.
     """
 
     run: Callable[[], object]
     reads: tuple[Mat, ...] = ()
     writes: tuple[Mat, ...] = ()
+    free: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -72,6 +78,8 @@ class Cuttable(Protocol):
     cutter: Cutter | None
     whole_because: str
 
+
+MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
 # the operations of which a tile is being carried out
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
@@ -162,14 +170,30 @@ class _Execution:
         """Return the tiles, which leave room to copy the next one ahead if there are such."""
         assert self.operation.cutter is not None
         for budget in (self.room // 2, self.room):
-            tiles = self.operation.cutter(self.args, self.kwargs, budget)
             try:
+                tiles = self.operation.cutter(self.args, self.kwargs, budget)
                 first = next(tiles, None)
             except TileTooLarge as error:
                 too_large = error
             else:
-                return _with_first(first, tiles)
+                return self.in_order(first, tiles)
         raise self.no_room(too_large)
+
+    def in_order(self, first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
+        """Return the tiles, those first whose operands are on the device, if they are free."""
+        if first is None:
+            return tiles
+        found = chain((first,), tiles)
+        bit = self.device.facet.bit
+        operands = (self.args[k] for k in self.operation.operands)
+        if not first.free or not any(x.storage.seen & bit for x in operands if isinstance(x, Mat)):
+            return found
+        ordered = sorted(islice(found, MOST_ORDERED), key=lambda tile: not self.is_there(tile))
+        return chain(ordered, found)
+
+    def is_there(self, tile: Tile) -> bool:
+        """Return whether all that a tile reads is on the device."""
+        return all(self.device.memory.name in x.fresh for x in tile.reads)
 
     def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
         """Return the error for a smallest tile that needs too many bytes."""
@@ -194,9 +218,11 @@ class _Execution:
                 value = self.carry_out(tile, following, before)
             except Exception as error:
                 if self.number:
-                    count = self.number + 1 + (following is not None) + sum(1 for _ in tiles)
-                    error.add_note(f"in tile {self.number + 1} of {count} of "
-                                   f"{self.operation.__name__}; those before it are done")
+                    # others may have to be packed before they can be counted
+                    rest = (following is not None) + sum(1 for _ in tiles) if tile.free else None
+                    of = "" if rest is None else f" of {self.number + 1 + rest}"
+                    error.add_note(f"in tile {self.number + 1}{of} of {self.operation.__name__}; "
+                                   "those before it are done")
                 raise
             before, tile = tile.writes, following
             self.number += 1
@@ -210,7 +236,10 @@ class _Execution:
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         try:
             with ExitStack() as copies:
-                with suppress(OutOfDeviceMemory):
+                with suppress(OutOfDeviceMemory), ExitStack() as reading:
+                    for x in tile.reads:  # so that they are copied first, and not evicted
+                        reading.enter_context(x.facet(self.device.facet, "input"))
+                    self.make_room(*self.apart(tile.writes, before), *ahead)
                     copies.enter_context(prefetch(to_device=ahead, to_host=home))
                 return tile.run()
         except OutOfDeviceMemory:
@@ -218,15 +247,18 @@ class _Execution:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
 
+    def make_room(self, *views: Mat) -> None:
+        """Evict what was used longest ago, where there is no room for the views that are not on the
+        device: the memory itself would evict first what is fresh on the host, such as the operands
+        of this tile.
+        """
+        memory = self.device.memory
+        if memory.limit is not None:
+            memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
+
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views that have no element of what is written meanwhile."""
-        return [x for x in views if not any(x.storage is y.storage for y in written)]
-
-
-def _with_first(first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
-    if first is not None:
-        yield first
-        yield from tiles
+        return [x for x in views if not any(overlap(x, y) for y in written)]
 
 
 def _no_room(device: Device, operation: Cuttable, args: Arguments,

@@ -92,14 +92,15 @@ def test_while_it_lives_writing_is_a_conflict_that_names_its_line(write):
 
 
 @pytest.mark.host
-def test_any_view_of_the_storage_is_protected_and_any_thread_is():
+def test_any_view_of_the_elements_is_protected_in_any_thread():
     x = mat.zeros(4, 4).fill_(1)
     a = np.asarray(x[1])
     found = []
 
     def write():
         try:
-            x[3].fill_(2)
+            x[3].fill_(2)  # other elements
+            x[:, 2].fill_(3)
         except mat.ConflictError as error:
             found.append(str(error))
 
@@ -108,6 +109,7 @@ def test_any_view_of_the_storage_is_protected_and_any_thread_is():
     thread.join()
     assert "exported as facet 'array'" in found[0]
     assert a.tolist() == [1, 1, 1, 1]
+    assert x[3].to_numpy().tolist() == [2, 2, 2, 2]
 
 
 @pytest.mark.host

@@ -48,6 +48,12 @@ def under_way(x):
     return [memory.name for memory in x.storage.async_copies or ()]
 
 
+def accessed(x):
+    """Access all of a Mat on the device at once; return how many elements it has."""
+    with x.facet("emulated", "input"):
+        return x.size
+
+
 def test_tiles_run_in_order_and_the_last_one_has_the_result(summed, large):
     ran = []
     summed.tiles = [Tile(lambda k=k: ran.append(k) or 10 * k) for k in range(4)]
@@ -132,7 +138,7 @@ def test_smaller_tiles_where_others_use_the_device(summed, large):
 
     def cut(args, kwargs, budget):
         size = 400 if budget >= 400 else 200
-        yield Tile(lambda: float(parts[size].sum()), (parts[size],))
+        yield Tile(lambda: accessed(parts[size]), (parts[size],))
 
     summed.op.cut_by(cut)
     with mat.use_device("emulated", pool_bytes=1000), other.facet("emulated", "input"):
@@ -141,21 +147,24 @@ def test_smaller_tiles_where_others_use_the_device(summed, large):
 
 def test_the_error_where_others_use_the_device(summed, large):
     other = mat.array(np.ones(120))
-    summed.op.cut_by(lambda args, kwargs, budget: iter([Tile(lambda: float(large[0].sum()))]))
+    summed.op.cut_by(lambda args, kwargs, budget: iter([Tile(lambda: accessed(large[0]))]))
     with (mat.use_device("emulated", pool_bytes=1000), other.facet("emulated", "input"),
           pytest.raises(mat.OutOfDeviceMemory, match=r"test_tile_execution\.py")):
         summed.op(*large)
 
 
-def test_a_failure_says_which_tile_it_was(summed, large):
+@pytest.mark.parametrize("free", [True, False])
+def test_a_failure_says_which_tile_it_was(summed, large, free):
     def fail():
         raise ZeroDivisionError("here")
 
-    summed.tiles = [Tile(lambda: 1), Tile(fail), Tile(lambda: 3)]
+    summed.tiles = [Tile(lambda: 1, free=free) for _ in range(3)]
+    summed.tiles[1] = Tile(fail, free=free)
     with (mat.use_device("emulated", pool_bytes=1000),
           pytest.raises(ZeroDivisionError, match="here") as caught):
         summed.op(*large)
-    assert caught.value.__notes__ == ["in tile 2 of 3 of summed; those before it are done"]
+    of = " of 3" if free else ""
+    assert caught.value.__notes__ == [f"in tile 2{of} of summed; those before it are done"]
 
 
 def test_tiles_are_not_cut_again(summed, large):
@@ -187,3 +196,23 @@ def test_mats_that_stay_on_the_host_are_not_cut(summed, large):
     with mat.use_device("emulated", pool_bytes=1000):
         assert summed.op(*large) == 200
     assert summed.budgets == []
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: mat.sum(x, axis=0), lambda x: np.var(x, axis=0), lambda x: mat.argmax(x, axis=0),
+    lambda x: np.cumsum(x, axis=0), lambda x: mat.exp(x + x.reshape(20, 100).T)])
+def test_an_allocation_that_fails_changes_no_result(call):
+    """A tile for which there was no room is carried out again, after what was copied ahead."""
+    a = np.random.default_rng(2).standard_normal((100, 20))
+    wanted = call(mat.array(a)).to_numpy()
+    with mat.use_device("emulated", pool_bytes=1600) as device:
+        for k in range(1, 60, 4):
+            x = mat.array(a)
+            device.fail(allocation=k)
+            try:
+                found = call(x)
+            except mat.OutOfDeviceMemory:
+                found = None
+            device.fail(allocation=0)
+            assert found is None or np.allclose(found.to_numpy(), wanted, rtol=1e-12)
+            assert np.array_equal(x.to_numpy(), a)

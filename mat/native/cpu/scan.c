@@ -40,8 +40,27 @@ OF(mat_c128)
 
 enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those of the others */
 
+/* Operands are elements X and elements Y; where their steps are 1, compilers know. */
+#define EACH_STEP(f, k, n, statement) \
+    if (f->step_x == 1 && f->step_y == 1) { \
+        const int64_t step_x = 1, step_y = 1; \
+        (void)step_y; \
+        for (int64_t k = 1; k < n; k++) statement; \
+    } else { \
+        const int64_t step_x = f->step_x, step_y = f->step_y; \
+        (void)step_y; \
+        for (int64_t k = 1; k < n; k++) statement; \
+    }
+
 /* From elements X to elements Y: the units of one frame, by lines or by columns. */
 #define SCAN(name, X, Y, AS, TOGETHER) \
+    INLINE void name##_line(const mat_scan *f, const X *x, Y *y, int64_t n, Y total) { \
+        y[0] = total; \
+        EACH_STEP(f, k, n, { \
+            total = TOGETHER(total, AS(Y, x[k * step_x])); \
+            y[k * step_y] = total; \
+        }) \
+    } \
     INLINE void name##_lines(const mat_scan *f, const X *const *x, Y *const *y, int64_t lines) { \
         Y total[LINES]; \
         EACH(j, lines) y[j][0] = total[j] = AS(Y, x[j][0]); \
@@ -89,11 +108,67 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
             } \
             cursor_step(&at); \
         } \
-        EACH(j, n) name##_lines(f, x + j, y + j, 1); \
+        EACH(j, n) name##_line(f, x[j], y[j], f->length, AS(Y, x[j][0])); \
+    }
+
+/* The same by blocks of lines, where no order of the elements gives another result: the first
+   kernel leaves the total of each block, in so many times 16 bytes, and the second one begins each
+   block with those before. One thread, which has all units, does all at once, and says so in the
+   result. */
+#define SCAN_BY_BLOCKS(name, X, Y, AS, TOGETHER) \
+    SCAN(name, X, Y, AS, TOGETHER) \
+    static void mat_##name##_totals(const void *frame, char *const *operands, \
+                                    const double *numbers, double *result, int64_t start, \
+                                    int64_t stop) { \
+        const mat_scan *f = frame; \
+        const int64_t lines = lines_of(f); \
+        if (!start && stop == lines * f->blocks) { \
+            mat_##name(frame, operands, numbers, result, 0, lines); \
+            result[0] = 1; \
+            return; \
+        } \
+        EACH_BLOCK(X, Y, { \
+            Y total = AS(Y, x[0]); \
+            EACH_STEP(f, k, n, total = TOGETHER(total, AS(Y, x[k * step_x]))) \
+            *(Y *)(operands[2] + 16 * u) = total; \
+        }) \
+    } \
+    static void mat_##name##_finish(const void *frame, char *const *operands, \
+                                    const double *numbers, double *result, int64_t start, \
+                                    int64_t stop) { \
+        const mat_scan *f = frame; \
+        (void)numbers; \
+        if (result[0] != 0) return; \
+        EACH_BLOCK(X, Y, { \
+            Y total = AS(Y, x[0]); \
+            for (int64_t j = u - 1; j >= u - block; j--) \
+                total = TOGETHER(*(const Y *)(operands[2] + 16 * j), total); \
+            name##_line(f, x, y, n, total); \
+        }) \
+    }
+
+INLINE int64_t lines_of(const mat_scan *f) {
+    int64_t lines = 1;
+    EACH(k, f->others.rank) lines *= f->others.n[k];
+    return lines;
+}
+
+/* Does a statement for each block of the range, with its place in the operands and its length. */
+#define EACH_BLOCK(X, Y, statement) \
+    mat_cursor at; \
+    cursor_seek(&at, &f->others, f->others.rank, start / f->blocks); \
+    for (int64_t u = start; u < stop; u++) { \
+        const int64_t block = u % f->blocks, first = block * f->block; \
+        const int64_t n = f->length - first < f->block ? f->length - first : f->block; \
+        const X *x = (const X *)operands[0] + at.x + first * f->step_x; \
+        Y *y = (Y *)operands[1] + at.y + first * f->step_y; \
+        (void)y; \
+        statement; \
+        if (block == f->blocks - 1) cursor_step(&at); \
     }
 
 /* NumPy adds up bools and small integers as those of 64 bits. */
-#define TYPES(EACH_TYPE) \
+#define INTEGER_TYPES(EACH_TYPE) \
     EACH_TYPE(b1, uint8_t, i64, int64_t) \
     EACH_TYPE(i8, int8_t, i64, int64_t) \
     EACH_TYPE(i16, int16_t, i64, int64_t) \
@@ -102,9 +177,9 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
     EACH_TYPE(u8, uint8_t, u64, uint64_t) \
     EACH_TYPE(u16, uint16_t, u64, uint64_t) \
     EACH_TYPE(u32, uint32_t, u64, uint64_t) \
-    EACH_TYPE(u64, uint64_t, u64, uint64_t) \
-    EACH_TYPE(f32, float, f32, float) \
-    EACH_TYPE(f64, double, f64, double)
+    EACH_TYPE(u64, uint64_t, u64, uint64_t)
+#define FLOATING_TYPES(EACH_TYPE) \
+    EACH_TYPE(f32, float, f32, float) EACH_TYPE(f64, double, f64, double)
 #define ORDERED_TYPES(EACH_TYPE) \
     EACH_TYPE(i8, int8_t) EACH_TYPE(i16, int16_t) EACH_TYPE(i32, int32_t) EACH_TYPE(i64, int64_t) \
     EACH_TYPE(u8, uint8_t) EACH_TYPE(u16, uint16_t) EACH_TYPE(u32, uint32_t) \
@@ -112,25 +187,35 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
 #define COMPLEX_TYPES(EACH_TYPE) \
     EACH_TYPE(c64, mat_c64, c64, mat_c64) EACH_TYPE(c128, mat_c128, c128, mat_c128)
 
-#define BOTH(x, X, y, Y) \
+#define INTEGERS(x, X, y, Y) \
+    SCAN_BY_BLOCKS(cumsum_##x##_##y, X, Y, CAST, PLUS) \
+    SCAN_BY_BLOCKS(cumprod_##x##_##y, X, Y, CAST, TIMES)
+#define FLOATING(x, X, y, Y) \
     SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS) SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES)
-#define BOTH_COMPLEX(x, X, y, Y) \
+#define COMPLEX(x, X, y, Y) \
     SCAN(cumsum_##x##_##y, X, Y, SAME, X##_plus) SCAN(cumprod_##x##_##y, X, Y, SAME, X##_times)
 #define EXTREMES(x, X) \
-    SCAN(cummax_##x##_##x, X, X, SAME, LARGER) SCAN(cummin_##x##_##x, X, X, SAME, SMALLER)
-TYPES(BOTH)
-COMPLEX_TYPES(BOTH_COMPLEX)
+    SCAN_BY_BLOCKS(cummax_##x##_##x, X, X, SAME, LARGER) \
+    SCAN_BY_BLOCKS(cummin_##x##_##x, X, X, SAME, SMALLER)
+INTEGER_TYPES(INTEGERS)
+FLOATING_TYPES(FLOATING)
+COMPLEX_TYPES(COMPLEX)
 ORDERED_TYPES(EXTREMES)
 
-#define ENTRIES(x, X, y, Y) \
-    {"cumsum_" #x "_" #y, mat_cumsum_##x##_##y}, {"cumprod_" #x "_" #y, mat_cumprod_##x##_##y},
+#define ENTRY(name) {#name, mat_##name},
+#define ENTRIES_BY_BLOCKS(name) \
+    ENTRY(name) {#name "_totals", mat_##name##_totals}, {#name "_finish", mat_##name##_finish},
+#define INTEGER_ENTRIES(x, X, y, Y) \
+    ENTRIES_BY_BLOCKS(cumsum_##x##_##y) ENTRIES_BY_BLOCKS(cumprod_##x##_##y)
+#define ENTRIES(x, X, y, Y) ENTRY(cumsum_##x##_##y) ENTRY(cumprod_##x##_##y)
 #define ORDERED_ENTRIES(x, X) \
-    {"cummax_" #x "_" #x, mat_cummax_##x##_##x}, {"cummin_" #x "_" #x, mat_cummin_##x##_##x},
+    ENTRIES_BY_BLOCKS(cummax_##x##_##x) ENTRIES_BY_BLOCKS(cummin_##x##_##x)
 
 static const struct {
     const char *name;
     mat_kernel *kernel;
-} kernels[] = {TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES) ORDERED_TYPES(ORDERED_ENTRIES)};
+} kernels[] = {INTEGER_TYPES(INTEGER_ENTRIES) FLOATING_TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES)
+                   ORDERED_TYPES(ORDERED_ENTRIES)};
 
 uintptr_t mat_scan_kernel(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)

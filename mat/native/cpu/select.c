@@ -52,17 +52,30 @@ INLINE void copy_item(const mat_selection *f, char *x, char *y, int64_t runs, in
 
 /* Masks */
 
-MAT_CLONES KERNEL(mat_masked_count) {
-    const uint8_t *mask = (const uint8_t *)operands[1];
-    const int64_t count = (int64_t)numbers[0];
+INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+INLINE int64_t truths_of(const uint8_t *mask, int64_t count) {
     int64_t total = 0;
     for (int64_t k = 0; k < count; k += TRUTHS) {
-        const int64_t m = count - k < TRUTHS ? count - k : TRUTHS;
+        const int64_t m = least(TRUTHS, count - k);
         uint8_t found = 0;
         EACH(j, m) found += mask[k + j] != 0;
         total += found;
     }
-    result[0] = (double)total;
+    return total;
+}
+
+MAT_CLONES KERNEL(mat_masked_count) {
+    const mat_selection *f = frame;
+    int64_t total = 0;
+    for (int64_t tile = start; tile < stop; tile++) {
+        const int64_t at = tile * MAT_MASK_TILE;
+        const int64_t found = truths_of((const uint8_t *)operands[1] + at,
+                                        least(MAT_MASK_TILE, f->length - at));
+        if (operands[2]) ((int64_t *)operands[2])[tile] = found;
+        total += found;
+    }
+    if (!operands[2]) result[0] = (double)total;
 }
 
 /* What vectors can do of a line: how many bytes of the mask are done. */
@@ -141,17 +154,26 @@ INLINE int64_t items_get(const mat_selection *f, char **to, char *from, const ui
     return left - rest;
 }
 
-/* Does all lines along the last axis of the walk; line_of(type) does one of such elements. */
-#define LINES(line_of, other) \
+/* Says that a range has not done all that it should, as several threads may at once. */
+INLINE void fail(double *result) {
+    *(volatile double *)result = 1;
+}
+
+/* Does some tiles, line by line along the last axis of the walk; line_of(type) does a line of such
+   elements, or a part of one. `limit` is how many items may be done. */
+#define LINES(limit, line_of, other) \
     const mat_selection *f = frame; \
-    const uint8_t *mask = (const uint8_t *)operands[1]; \
-    const int64_t last = f->walk.rank - 1, n = f->walk.n[last], step = f->walk.x[last]; \
-    int64_t left = (int64_t)numbers[0]; \
-    char *y = operands[2]; \
-    mat_cursor at; \
-    cursor_seek(&at, &f->walk, last, 0); \
-    for (int64_t done = 0; done < f->length && left; done += n, mask += n, cursor_step(&at)) { \
-        char *const x = operands[0] + at.x; \
+    const int64_t *starts = (const int64_t *)operands[3]; \
+    const int64_t last = f->walk.rank - 1, line = f->walk.n[last], step = f->walk.x[last]; \
+    const int64_t end = least(stop * MAT_MASK_TILE, f->length); \
+    int64_t at = start * MAT_MASK_TILE, n, left = limit; \
+    char *y = operands[2] + (starts ? starts[start] * f->next_y : 0); \
+    mat_cursor lines; \
+    cursor_seek(&lines, &f->walk, last, at / line); \
+    for (; at < end && left; at += n, cursor_step(&lines)) { \
+        const uint8_t *mask = (const uint8_t *)operands[1] + at; \
+        char *const x = operands[0] + lines.x + at % line * step; \
+        n = least(line - at % line, end - at); \
         switch (f->item.rank ? 0 : f->unit) { \
         case 1: line_of(uint8_t); break; \
         case 2: line_of(uint16_t); break; \
@@ -160,11 +182,15 @@ INLINE int64_t items_get(const mat_selection *f, char **to, char *from, const ui
         case 16: line_of(mat_unit_16); break; \
         default: other; \
         } \
-    } \
-    result[0] = !left
+    }
+/* As many as there were in the mask when they were counted. */
+#define COUNTED (starts ? starts[stop] - starts[start] : (int64_t)numbers[0])
 
 #define GET(type) left -= get_line_##type(&y, x, mask, n, step, left)
-KERNEL(mat_masked_get) { LINES(GET, left -= items_get(f, &y, x, mask, n, step, left, 0)); }
+KERNEL(mat_masked_get) {
+    LINES(COUNTED, GET, left -= items_get(f, &y, x, mask, n, step, left, 0));
+    if (left) fail(result);
+}
 
 #define SET(type) \
     if (!f->next_y && step == sizeof(type)) \
@@ -172,16 +198,17 @@ KERNEL(mat_masked_get) { LINES(GET, left -= items_get(f, &y, x, mask, n, step, l
     else \
         left -= set_line_##type((const char **)&y, f->next_y, x, mask, n, step, left)
 MAT_CLONES KERNEL(mat_masked_set) {
-    LINES(SET, left -= items_get(f, &y, x, mask, n, step, left, 1));
-    if (!f->next_y) result[0] = 1;
+    LINES(f->next_y ? COUNTED : f->length, SET,
+          left -= items_get(f, &y, x, mask, n, step, left, 1));
+    if (left && f->next_y) fail(result);
 }
 
 /* Integers */
 
+enum { POSITIONS = 256 }; /* that are done together */
+
 /* The positions of n integers; returns whether all are in range. They are copied, since another
    thread could change the integers after they were checked. */
-enum { POSITIONS = 256 };
-
 INLINE int positions(int64_t *at, const int64_t *index, int64_t n, int64_t length) {
     uint64_t bad = 0;
     EACH(k, n) {
@@ -192,6 +219,16 @@ INLINE int positions(int64_t *at, const int64_t *index, int64_t n, int64_t lengt
     return !bad;
 }
 
+MAT_CLONES KERNEL(mat_taken_check) {
+    const int64_t length = ((const mat_selection *)frame)->length;
+    uint64_t bad = 0;
+    for (int64_t k = start; k < stop; k++) {
+        const int64_t i = ((const int64_t *)operands[1])[k];
+        bad |= (uint64_t)(i < -length) | (uint64_t)(i >= length);
+    }
+    if (bad) fail(result);
+}
+
 #define TAKE_GET(type) \
     if (step == sizeof(type)) \
         EACH(k, n)((type *)y)[k] = ((const type *)x)[at[k]]; \
@@ -199,78 +236,112 @@ INLINE int positions(int64_t *at, const int64_t *index, int64_t n, int64_t lengt
         EACH(k, n)((type *)y)[k] = *(const type *)(x + at[k] * step)
 #define TAKE_SET(type) EACH(k, n) *(type *)(x + at[k] * step) = *(const type *)(y + k * next)
 
-/* Does what is taken along every line of the walk, some integers at a time. */
-#define TAKEN(take, back) \
-    const mat_selection *f = frame; \
-    const int64_t *index = (const int64_t *)operands[1], count = (int64_t)numbers[0]; \
-    const int64_t runs = runs_of(f), step = f->step_x, next = f->next_y; \
-    int64_t over = 1, fine = 1, at[POSITIONS]; \
-    EACH(k, f->walk.rank) over *= f->walk.n[k]; \
-    mat_cursor c; \
-    for (cursor_seek(&c, &f->walk, f->walk.rank, 0); over > 0 && fine; over--, cursor_step(&c)) \
-        for (int64_t done = 0; done < count && fine; done += POSITIONS) { \
-            const int64_t n = count - done < POSITIONS ? count - done : POSITIONS; \
-            char *RESTRICT const x = operands[0] + c.x; \
-            char *RESTRICT const y = operands[2] + c.y + done * next; \
-            fine = positions(at, index + done, n, f->length); \
-            if (!fine) break; \
-            switch (f->item.rank ? 0 : f->unit) { \
-            case 1: take(uint8_t); break; \
-            case 2: take(uint16_t); break; \
-            case 4: take(uint32_t); break; \
-            case 8: take(uint64_t); break; \
-            case 16: take(mat_unit_16); break; \
-            default: EACH(k, n) copy_item(f, x + at[k] * step, y + k * next, runs, back); \
-            } \
-        } \
-    result[0] = (double)fine
-
-MAT_CLONES KERNEL(mat_taken_get) { TAKEN(TAKE_GET, 0); }
-
-/* All integers are checked before anything is written. */
-MAT_CLONES KERNEL(mat_taken_set) {
-    const int64_t length = ((const mat_selection *)frame)->length, all = (int64_t)numbers[0];
-    uint64_t bad = 0;
-    EACH(k, all) {
-        const int64_t i = ((const int64_t *)operands[1])[k];
-        bad |= (uint64_t)(i < -length) | (uint64_t)(i >= length);
+/* Copies the items at n positions. */
+#define TAKE(take, other) \
+    switch (f->item.rank ? 0 : f->unit) { \
+    case 1: take(uint8_t); break; \
+    case 2: take(uint16_t); break; \
+    case 4: take(uint32_t); break; \
+    case 8: take(uint64_t); break; \
+    case 16: take(mat_unit_16); break; \
+    default: EACH(k, n) other; \
     }
-    result[0] = 0;
-    if (bad) return;
-    TAKEN(TAKE_SET, 1);
+
+MAT_CLONES KERNEL(mat_taken_get) {
+    const mat_selection *f = frame;
+    const int64_t count = (int64_t)numbers[0], runs = runs_of(f);
+    const int64_t step = f->step_x, next = f->next_y;
+    int64_t at[POSITIONS], n;
+    mat_cursor c;
+    cursor_seek(&c, &f->walk, f->walk.rank, start / count);
+    for (int64_t u = start; u < stop; u += n) {
+        const int64_t done = u % count;
+        n = least(least(POSITIONS, count - done), stop - u);
+        char *RESTRICT const x = operands[0] + c.x;
+        char *RESTRICT const y = operands[2] + c.y + done * next;
+        if (!positions(at, (const int64_t *)operands[1] + done, n, f->length)) {
+            fail(result);
+            return;
+        }
+        TAKE(TAKE_GET, copy_item(f, x + at[k] * step, y + k * next, runs, 0));
+        if (done + n == count) cursor_step(&c);
+    }
+}
+
+/* Where items differ, one thread does a whole line: of several for one place the last one stays. */
+MAT_CLONES KERNEL(mat_taken_set) {
+    const mat_selection *f = frame;
+    const int64_t count = (int64_t)numbers[0], runs = runs_of(f);
+    const int64_t step = f->step_x, next = f->next_y, each = next ? count : 1;
+    int64_t over = 1, at[POSITIONS], n;
+    EACH(k, f->walk.rank) over *= f->walk.n[k];
+    if (!start && stop * each == over * count) { /* nobody has checked them */
+        mat_taken_check(frame, operands, numbers, result, 0, count);
+        if (result[0] != 0) return;
+    }
+    mat_cursor c;
+    cursor_seek(&c, &f->walk, f->walk.rank, start * each / count);
+    for (int64_t u = start * each; u < stop * each; u += n) {
+        const int64_t done = u % count;
+        n = least(least(POSITIONS, count - done), stop * each - u);
+        char *RESTRICT const x = operands[0] + c.x;
+        char *RESTRICT const y = operands[2] + c.y + done * next;
+        if (!positions(at, (const int64_t *)operands[1] + done, n, f->length)) {
+            fail(result);
+            return;
+        }
+        TAKE(TAKE_SET, copy_item(f, x + at[k] * step, y + k * next, runs, 1));
+        if (done + n == count) cursor_step(&c);
+    }
 }
 
 /* Rows */
 
-/* Copies rows of `bytes` bytes; inlined for a constant `bytes`, without a branch in the loop. */
-INLINE void copy_rows_of(char *to, const char *from, const double *numbers, int64_t bytes) {
-    const int64_t rows = (int64_t)numbers[0];
+/* Copies `rows` rows of `bytes` bytes; inlined for a constant `bytes`, without a branch in the
+   loop. */
+INLINE void copy_rows_of(char *to, const char *from, const double *numbers, int64_t rows,
+                         int64_t bytes) {
     const int64_t step_from = (int64_t)numbers[4], step_to = (int64_t)numbers[6];
     EACH(k, rows) memcpy(to + k * step_to, from + k * step_from, (size_t)bytes);
 }
 
 /* Copies short rows by words of 8 bytes, which takes less time than a call for each row. */
-static void copy_words(char *to, const char *from, const double *numbers, int64_t words) {
-    const int64_t rows = (int64_t)numbers[0];
+static void copy_words(char *to, const char *from, const double *numbers, int64_t rows,
+                       int64_t words) {
     const int64_t step_from = (int64_t)numbers[4], step_to = (int64_t)numbers[6];
     for (int64_t k = 0; k < rows; k++, to += step_to, from += step_from)
         EACH(j, words) memcpy(to + 8 * j, from + 8 * j, 8);
 }
 
-KERNEL(mat_copy_rows) {
-    const int64_t bytes = (int64_t)numbers[2];
-    char *const to = operands[1];
-    const char *const from = operands[0];
+static void copy_whole_rows(char *to, const char *from, const double *numbers, int64_t rows,
+                            int64_t bytes) {
     switch (bytes) {
-    case 1: copy_rows_of(to, from, numbers, 1); break;
-    case 2: copy_rows_of(to, from, numbers, 2); break;
-    case 4: copy_rows_of(to, from, numbers, 4); break;
-    case 8: copy_rows_of(to, from, numbers, 8); break;
-    case 16: copy_rows_of(to, from, numbers, 16); break;
+    case 1: copy_rows_of(to, from, numbers, rows, 1); break;
+    case 2: copy_rows_of(to, from, numbers, rows, 2); break;
+    case 4: copy_rows_of(to, from, numbers, rows, 4); break;
+    case 8: copy_rows_of(to, from, numbers, rows, 8); break;
+    case 16: copy_rows_of(to, from, numbers, rows, 16); break;
     default:
         if (bytes % 8 == 0 && bytes <= 128)
-            copy_words(to, from, numbers, bytes / 8);
+            copy_words(to, from, numbers, rows, bytes / 8);
         else
-            copy_rows_of(to, from, numbers, bytes);
+            copy_rows_of(to, from, numbers, rows, bytes);
     }
+}
+
+KERNEL(mat_copy_rows) {
+    const int64_t bytes = (int64_t)numbers[2];
+    const int64_t step_from = (int64_t)numbers[4], step_to = (int64_t)numbers[6];
+    if (start >= stop) return; /* also rows of no bytes */
+    int64_t row = start / bytes, at = start % bytes;
+    if (at) { /* the rest of a row */
+        const int64_t n = least(bytes - at, stop - start);
+        memcpy(operands[1] + row * step_to + at, operands[0] + row * step_from + at, (size_t)n);
+        start += n, row++;
+    }
+    const int64_t rows = (stop - start) / bytes, left = (stop - start) % bytes;
+    char *const to = operands[1] + row * step_to;
+    const char *const from = operands[0] + row * step_from;
+    copy_whole_rows(to, from, numbers, rows, bytes);
+    memcpy(to + rows * step_to, from + rows * step_from, (size_t)left);
 }

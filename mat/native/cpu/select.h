@@ -14,13 +14,24 @@ typedef struct {
     int64_t length, step_x;
 } mat_selection;
 
-/* The operands are x, the mask or the integers, and y; the number is how many bytes of the mask
-   or integers there are, or for `masked_get` and `masked_set` how many items there are in y. The
-   result is, of `masked_count`, how many items are selected; of the others, 1, or 0 if not all
-   could be copied: then an integer is out of range, and nothing was written to x, or another
-   thread has changed the mask or the integers; nothing outside of x and y is read or written. */
-mat_kernel mat_masked_count, mat_masked_get, mat_masked_set, mat_taken_get, mat_taken_set;
+/* The operands are x, the mask or the integers, and y; the first number is how many integers there
+   are, or for `masked_get` and `masked_set` how many items there are in y. The result is 0, or 1 if
+   not all could be copied: then an integer is out of range, or another thread has changed the mask
+   or the integers; nothing outside of x and y is read or written.
 
-/* Copies rows: operands (source, destination), numbers: how many rows, the bytes of one, and the
-   bytes from one to the next in the source and in the destination. */
+   By a mask, work is counted in tiles of its bytes. `masked_count` writes to y how many items each
+   selects, or without y it gives their number as the result. The others have, as a fourth operand,
+   how many are selected before each tile and in all, as is needed if they are called for some of
+   the tiles; without it, it is null.
+
+   By integers, `taken_check`, which only looks whether they are in range, counts integers, and the
+   others count items; but `taken_set` of items that are not one and the same counts the positions
+   of the walk. If it does all, it checks all integers before anything is written. */
+enum { MAT_MASK_TILE = 1 << 14 };
+mat_kernel mat_masked_count, mat_masked_get, mat_masked_set;
+mat_kernel mat_taken_get, mat_taken_check, mat_taken_set;
+
+/* Copies rows, whose work is counted in bytes: operands (source, destination), numbers: how many
+   rows, the bytes of one, and the bytes from one to the next in the source and in the
+   destination. */
 mat_kernel mat_copy_rows;

@@ -29,14 +29,23 @@ typedef struct {
     int64_t count, pieces, helpers;
 } range;
 
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
+/* In one word, so that a helper joins a range by one exchange: how many helpers are inside of the
+   range, how many more may join it, and its number. */
+#define INSIDE ((uint64_t)0xFFFF)
+#define PLACE ((uint64_t)1 << 16)
+#define PLACES (INSIDE * PLACE)
+#define ROUND ((uint64_t)1 << 32)
+
+static atomic_uint_least64_t state;
+static atomic_int busy; /* a range is shared, whose caller alone writes the next two */
 static range current;
-static int open_, busy, asleep;  /* helpers may join; a range is shared; sleeping helpers */
-static int64_t joined;           /* helpers that have joined the current range */
-static atomic_int inside;        /* those of them that have not left it */
-static atomic_long round_;       /* counts ranges, for threads that poll */
 static atomic_uchar taken[MOST]; /* pieces that a thread does or did */
+
+/* For threads that sleep. Each says so first and looks at the state then; others change the state
+   first. */
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
+static atomic_int asleep, waiting; /* helpers, and the caller */
 
 /* Do pieces that no thread has taken. Each thread begins at a piece of its own, by its number, and
    goes on from there, so that neighbouring pieces, which may share cache lines, are mostly done by
@@ -54,76 +63,87 @@ static void do_pieces(const range *r, int64_t number) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Wait until all helpers have left the range; the caller has locked the guard. */
+static int is_inside(void) { return (atomic_load(&state) & INSIDE) != 0; }
+
+/* Wake those who sleep, who have locked the guard until they do. */
+static void wake(pthread_cond_t *sleepers) {
+    pthread_mutex_lock(&guard);
+    pthread_mutex_unlock(&guard);
+    pthread_cond_broadcast(sleepers);
+}
+
 static void wait_for_helpers(void) {
-    if (atomic_load(&inside)) {
-        pthread_mutex_unlock(&guard);
-        for (int k = 0; k < POLLS && atomic_load_explicit(&inside, memory_order_acquire); k++)
-            PAUSE();
-        pthread_mutex_lock(&guard);
-    }
-    while (atomic_load(&inside)) pthread_cond_wait(&left, &guard);
+    for (int k = 0; k < POLLS && is_inside(); k++) PAUSE();
+    if (!is_inside()) return;
+    pthread_mutex_lock(&guard);
+    atomic_store(&waiting, 1);
+    while (is_inside()) pthread_cond_wait(&left, &guard);
+    atomic_store(&waiting, 0);
+    pthread_mutex_unlock(&guard);
 }
 
 void mat_share(uintptr_t kernel, const void *frame, char *const *operands, const double *numbers,
                double *result, int64_t count, int64_t grain, int64_t threads) {
     int64_t grains = least(count / (grain > 0 ? grain : 1), MOST);
     threads = least(threads, grains);
-    range mine = {(mat_kernel *)kernel, frame, operands, numbers, result, count,
-                  least(threads * PIECES, grains), threads - 1};
-    pthread_mutex_lock(&guard);
-    if (busy || threads < 2) {
-        pthread_mutex_unlock(&guard);
-        mine.kernel(frame, operands, numbers, result, 0, count);
+    if (threads < 2 || atomic_exchange(&busy, 1)) {
+        ((mat_kernel *)kernel)(frame, operands, numbers, result, 0, count);
         return;
     }
-    busy = open_ = 1;
-    joined = 0;
+    range mine = {(mat_kernel *)kernel, frame, operands, numbers, result, count,
+                  least(threads * PIECES, grains), threads - 1};
     current = mine;
     for (int64_t k = 0; k < mine.pieces; k++)
         atomic_store_explicit(&taken[k], 0, memory_order_relaxed);
-    atomic_fetch_add(&round_, 1);
-    if (asleep) pthread_cond_broadcast(&begun);
-    pthread_mutex_unlock(&guard);
+    const uint64_t next = atomic_load(&state) / ROUND + 1;
+    atomic_store(&state, next * ROUND + (uint64_t)mine.helpers * PLACE);
+    if (atomic_load(&asleep)) wake(&begun);
     do_pieces(&mine, 0);
-    pthread_mutex_lock(&guard);
-    open_ = 0;
+    atomic_fetch_and(&state, ~PLACES);
     wait_for_helpers();
-    busy = 0;
-    pthread_mutex_unlock(&guard);
+    atomic_store(&busy, 0);
 }
 
-/* Join the open range and return the number of this helper in it; 0 if no range is open, or it has
-   enough helpers. */
-static int64_t join(range *r) {
-    if (!open_ || joined >= current.helpers) return 0;
-    atomic_fetch_add(&inside, 1);
+/* Join the range whose number is `seen`, if helpers still may; return the number of this one among
+   them, or 0. */
+static int64_t join(uint64_t seen, range *r) {
+    uint64_t now = atomic_load(&state);
+    do
+        if (now / ROUND != seen || !(now & PLACES)) return 0;
+    while (!atomic_compare_exchange_weak(&state, &now, now - PLACE + 1));
     *r = current;
-    return ++joined;
+    return r->helpers - (int64_t)((now & PLACES) / PLACE) + 1;
+}
+
+static void leave(void) {
+    const uint64_t before = atomic_fetch_sub(&state, 1);
+    if ((before & INSIDE) == 1 && atomic_load(&waiting)) wake(&left);
+}
+
+/* Wait for another range than that of the number `seen`; return its number. */
+static uint64_t next_range(uint64_t seen) {
+    for (int k = 0; k < POLLS; k++) {
+        const uint64_t now = atomic_load_explicit(&state, memory_order_acquire) / ROUND;
+        if (now != seen) return now;
+        PAUSE();
+    }
+    pthread_mutex_lock(&guard);
+    atomic_fetch_add(&asleep, 1);
+    while (atomic_load(&state) / ROUND == seen) pthread_cond_wait(&begun, &guard);
+    atomic_fetch_sub(&asleep, 1);
+    pthread_mutex_unlock(&guard);
+    return atomic_load(&state) / ROUND;
 }
 
 void mat_serve(void) {
-    long seen = atomic_load(&round_) - 1; /* a range may be open already */
+    uint64_t seen = atomic_load(&state) / ROUND - 1; /* a range may be open already */
     for (;;) {
-        for (int k = 0; k < POLLS; k++) {
-            if (atomic_load_explicit(&round_, memory_order_acquire) != seen) break;
-            PAUSE();
-        }
         range r;
-        pthread_mutex_lock(&guard);
-        while (atomic_load(&round_) == seen) {
-            asleep++;
-            pthread_cond_wait(&begun, &guard);
-            asleep--;
-        }
-        seen = atomic_load(&round_);
-        int64_t number = join(&r);
-        pthread_mutex_unlock(&guard);
+        seen = next_range(seen);
+        const int64_t number = join(seen, &r);
         if (!number) continue;
         do_pieces(&r, number);
-        pthread_mutex_lock(&guard);
-        if (atomic_fetch_sub(&inside, 1) == 1) pthread_cond_signal(&left);
-        pthread_mutex_unlock(&guard);
+        leave();
     }
 }
 
@@ -131,6 +151,8 @@ void mat_share_forget(void) {
     pthread_mutex_init(&guard, NULL);
     pthread_cond_init(&begun, NULL);
     pthread_cond_init(&left, NULL);
-    busy = open_ = asleep = 0;
-    atomic_store(&inside, 0);
+    atomic_store(&busy, 0);
+    atomic_store(&asleep, 0);
+    atomic_store(&waiting, 0);
+    atomic_fetch_and(&state, ~(INSIDE | PLACES));
 }

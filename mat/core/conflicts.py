@@ -1,0 +1,100 @@
+"""`ConflictChecks`: which accesses to a cube exclude each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ConflictError
+from .access_record import AccessRecord
+from .compiled import THREADS
+from .direction import INPUT, Direction
+from .registry import Facet, RecordLike, ViewLike
+from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
+from .spanned import SpannedCopies
+
+_threads, _input = THREADS, INPUT  # with types of C
+
+
+class ConflictChecks(SpannedCopies):
+    """The methods of a cube that find accesses in the way of others."""
+
+    __slots__ = ()
+
+    def _close(self, record: AccessRecord, failed: bool) -> None:
+        """End an access; the caller holds the lock."""
+        raise NotImplementedError
+
+    def may_conflict(self, mask: int, writes: bool) -> bool:
+        """Return whether an access to the memory with that bit, besides open ones, needs a check:
+        none does that reads what others only read.
+        """
+        return (writes or self.writer is not None) and not self.covers(mask, writes)
+
+    def covers(self, mask: int, writes: bool) -> bool:
+        """Return whether an open access of this thread and task covers another one to the memory
+        with that bit, which then needs none of its own.
+        """
+        writer: RecordLike = self.writer
+        if self.spans is not None:
+            return False
+        thread, task = _threads.current(), _threads.task()
+        if writer is not None:
+            if writes and not writer.view._sees_all():
+                return False  # it may not see what is written now
+            return writer.thread == thread and writer.task is task and writer.mask == mask
+        if writes or self.records is None:
+            return False
+        for other in self.records:
+            if other.thread == thread and other.task is task and other.mask == mask:
+                return True
+        return False
+
+    # the parameters are those of an access
+    def _check_conflicts(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
+                         task: object, where: SourceLine | None) -> bool:
+        """Raise `ConflictError` if an access conflicts with one that is open.
+
+        Return True if one that is open would conflict with it if it saw the same elements.
+        """
+        apart = False
+        if getattr(allow_conflicts, "depth", 0):
+            return apart
+        other: RecordLike
+        for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
+            # one without a thread is about to end
+            if (direction is _input and other.direction is _input) or not other.thread:
+                continue
+            mine = other.thread == thread and other.task is task
+            if mine and other.mask == facet.mask:
+                # the outermost decides, unless it writes a part only
+                apart = apart or (direction is not _input and other.direction is not _input
+                                  and other.view is not view and not other.view._sees_all())
+                continue
+            if self._ended_without_leaving(other):
+                continue
+            if not view._touched().meets(other.view._touched()):
+                apart = True
+                continue
+            wanted = describe(view, facet, direction, thread, where or _threads.line())
+            raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
+                                f"{other.describe()}; {other.way_out}")
+        return apart
+
+    def has_ended(self, record: AccessRecord) -> bool:
+        """End an access as failed if its thread or task has ended; return True if it has."""
+        return self._ended_without_leaving(record)
+
+    def end_abandoned(self) -> None:
+        """End the accesses of threads and tasks that have ended; the caller holds the lock."""
+        for record in tuple(self.records or ()):
+            self._ended_without_leaving(record)
+
+    def _ended_without_leaving(self, record: AccessRecord) -> bool:
+        """End an access as failed if its thread or task has ended; return True if it has."""
+        if record.thread in (ASYNC_COPY, EXPORTED):
+            return False
+        task: Any = record.task
+        if _threads.ident(record.thread) and (task is None or not task.done()):
+            return False
+        self._close(record, True)
+        return True

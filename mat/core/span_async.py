@@ -1,0 +1,72 @@
+"""Asynchronous copies of parts; see `async_copy` for those of whole cubes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import perf_counter
+
+from .async_copy import AsyncCopy, AsyncCopyRecord
+from .registry import CubeLike, SpansLike, all_facets, host
+from .runs import Runs
+from .source_line import SourceLine, Viewed
+from .span_copy import SpanCopy
+
+
+# the parameters are the facts of a copy
+def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, target: SpanCopy,
+          runs: Runs, where: SourceLine) -> None:
+    """Begin to copy `runs`, all that the copy of the device has, between it and the host."""
+    facet = min((f for f in all_facets() if f.memory is source.memory),
+                key=lambda f: not cube.seen & f.bit)
+    record = AsyncCopyRecord(view, facet, source.handle, where)
+    record.runs, record.used = runs, source
+    copy = AsyncCopy(record, source.memory, target.memory, False)
+    try:
+        spans.pending[target] = copy
+        cube.accesses.append(record)
+        if target.memory is host():
+            part = target.handle if source.whole else target.handle[source.start:source.stop]
+            copy.pending = source.memory.begin_copy_out(source.owner, source.handle, part)
+        else:
+            part = source.handle if target.whole else source.handle[target.start:target.stop]
+            copy.pending = target.memory.begin_copy_in(target.owner, target.handle, part)
+    except BaseException:
+        _abandon(cube, spans, target)
+        raise
+
+
+def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
+    """Wait for the copy in progress to `target`, and note what is fresh there.
+
+    If it failed, raise its error; nothing has changed then.
+    """
+    copy = spans.pending[target]
+    try:
+        if copy.pending is not None:
+            copy.pending.wait()
+    except Exception:
+        _abandon(cube, spans, target)
+        raise
+    runs = copy.record.runs
+    target.fresh = target.fresh | runs  # what is copied cannot be written meanwhile
+    _remove(cube, spans, target)
+    cube.log_runs(copy.source, copy.target, runs, perf_counter() - copy.begun)
+
+
+def _abandon(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
+    """Forget a copy that failed, or whose beginning was interrupted."""
+    copy = spans.pending.get(target)
+    if copy is not None and copy.pending is not None:
+        with suppress(Exception):  # it goes on, and must not write what is freed
+            copy.pending.wait()
+    _remove(cube, spans, target)
+
+
+def _remove(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
+    copy = spans.pending.get(target)
+    if copy is not None:
+        if copy.record in cube.accesses:
+            cube.accesses.remove(copy.record)
+        copy.record.thread = 0
+        copy.record.view = copy.record.where = None
+        spans.pending.pop(target, None)

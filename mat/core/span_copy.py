@@ -1,0 +1,105 @@
+"""`SpanCopy`: a copy of the elements from one to another of a cube, in one memory.
+
+A copy of a part is given to its memory as a cube is: it has a size, a dtype and a handle, and it
+can be dropped and evicted by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from .registry import CubeLike, ElementType, Handle, Memory, Number
+from .runs import NONE, Runs
+
+
+class SpanCopy:
+    """The elements from `start` to `stop` of a cube in a memory, and which of them are fresh.
+
+    The copy of a part owns its handle; that of the whole has the handle of the cube.
+    """
+
+    def __init__(self, cube: CubeLike, memory: Memory, start: int, stop: int,
+                 whole: bool) -> None:
+        self.of_cube = ref(cube)
+        self.memory: Memory = memory
+        self.start: int = start
+        self.stop: int = stop
+        self.whole: bool = whole
+        self.fresh: Runs = NONE
+        self.part: Handle | None = None  # the handle of a part
+        self.size: int = stop - start
+        self.dtype: ElementType = cube.dtype
+        self.nbytes: int = self.size * (cube.nbytes // max(cube.size, 1))
+        self.fill_value: Number = cube.fill_value
+        self.made: Any = cube.made
+
+    def __del__(self) -> None:
+        handle, self.part = self.part, None
+        if handle is not None:
+            self.memory.free(handle)
+
+    @property
+    def handle(self) -> Handle:
+        """The handle in the memory."""
+        cube: CubeLike = self.of_cube()
+        return cube.handles[self.memory] if self.whole else self.part
+
+    @property
+    def owner(self) -> CubeLike:
+        """The cube, or the part that is one for the memory, whose handle this is."""
+        return self.of_cube() if self.whole else self
+
+    def has(self, low: int, high: int) -> bool:
+        """Return whether the elements from `low` to `high` are in it."""
+        return self.start <= low and high <= self.stop
+
+    def intervals(self, runs: Runs) -> list[tuple[int, int]]:
+        """Return `runs` as positions in the handle."""
+        return runs.moved(-self.start)
+
+    # What memories and barriers use of a cube
+
+    @property
+    def handles(self) -> dict[Memory, Handle]:
+        """The handle, by its memory."""
+        return {} if self.part is None else {self.memory: self.part}
+
+    @property
+    def accesses(self) -> list[Any]:
+        """The open accesses to this copy."""
+        cube = self.of_cube()
+        return [] if cube is None else [r for r in tuple(cube.accesses) if r.used is self]
+
+    @property
+    def async_copies(self) -> dict[Memory, Any] | None:
+        """The copies in progress to the cube."""
+        cube = self.of_cube()
+        return None if cube is None else cube.async_copies
+
+    def live_viewers(self) -> list[Any]:
+        """Return the views that have values presented of handles of the cube."""
+        cube = self.of_cube()
+        return [] if cube is None else cube.live_viewers()
+
+    def evict(self, memory: Memory, dirty: bool) -> bool:  # noqa: ARG002  # its own
+        """Free the copy to make room, as a cube does."""
+        cube = self.of_cube()
+        return cube is not None and cube.evict_span(self, dirty)
+
+    def finish_copy(self, memory: Memory) -> None:
+        """Wait for copies in progress to that memory."""
+        cube = self.of_cube()
+        if cube is not None:
+            cube.finish_copy(memory)
+
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
+        """Copy what is fresh here only to `ensure`."""
+        cube = self.of_cube()
+        if cube is not None:
+            cube.refresh_before_drop(ensure, dropped)
+
+    def drop(self, memory: Memory, force: bool, retain: bool) -> bool:  # noqa: ARG002  # as `evict`
+        """Free the copy, as a cube does its copies in that memory."""
+        cube = self.of_cube()
+        return cube is not None and cube.drop_span(self, force)

@@ -1,0 +1,106 @@
+"""How copies of a cube that has spans are dropped and evicted.
+
+The caller of every function holds the lock of the cube.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ConflictError
+from .observers import OBSERVERS
+from .registry import CubeLike, SpansLike
+from .runs import NONE, Runs, union
+from .span_copy import SpanCopy
+from .span_transfer import copy_torn, refresh
+
+
+def only_in(cube: CubeLike, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
+    """Return the elements that only these copies have."""
+    found = union(spans.committed(cube, c) for c in copies)
+    for copy in spans.copies:
+        if copy not in copies:
+            found = found - spans.committed(cube, copy)
+    return found - spans.pristine if found else NONE
+
+
+def is_used(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> bool:
+    """Return whether a copy is accessed, kept, or being copied to."""
+    return (copy in spans.pending or cube.is_kept(copy.memory)
+            or any(r.used is copy for r in tuple(cube.accesses)))
+
+
+def evict(cube: CubeLike, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
+    """Free a copy that is not in use; return False if it is, or if it has what no other one has and
+    `dirty` is False.
+    """
+    if copy not in spans.copies or is_used(cube, spans, copy) or cube.adopted is copy.memory:
+        return False
+    only, torn = only_in(cube, spans, [copy]), [t for t in spans.torn if t.copy is copy]
+    if (only or torn) and not dirty:
+        return False
+    if only and only.meets(spans.in_flux(cube, spans.on_host(cube))):
+        return False
+    for observer in tuple(OBSERVERS):
+        observer.evicted(cube, copy.memory)
+    if only:
+        refresh(cube, spans, spans.on_host(cube), only)
+    move_torn(cube, spans, torn)
+    discard(cube, spans, copy)
+    return True
+
+
+def move_torn(cube: CubeLike, spans: SpansLike, found: list[Any]) -> None:
+    """Copy what failed blocks left to the host, for `accept_torn`."""
+    for torn in found:
+        middle = spans.on_host(cube)
+        if torn.copy is not None and torn.copy is not middle:
+            copy_torn(cube, spans, torn.copy, middle, torn.runs)
+            torn.copy = middle
+
+
+def discard(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> None:
+    """Free a copy."""
+    if copy.whole:
+        cube.discard(copy.memory)  # which calls `forget`
+        return
+    spans.forget(copy)
+    handle, copy.part = copy.part, None
+    if handle is not None:
+        copy.memory.free(handle)
+    for observer in tuple(OBSERVERS):
+        observer.freed(copy, copy.memory)
+
+
+def drop(cube: CubeLike, spans: SpansLike, copies: list[SpanCopy], force: bool) -> None:
+    """Free copies that are not in use; raise `ConflictError` if they have the only data."""
+    lost = only_in(cube, spans, copies) | union(t.runs for t in spans.torn if t.copy in copies)
+    if lost and not force:
+        raise ConflictError(f"{copies[0].memory.name!r} has the only copy of elements {lost!r} of "
+                            "this data; access them in another memory first, or discard them with "
+                            "force=True")
+    if lost:
+        spans.forget_torn(lost)
+        spans.pristine = spans.pristine | lost
+    for copy in copies:
+        discard(cube, spans, copy)
+
+
+def refresh_before_drop(cube: CubeLike, spans: SpansLike, doomed: list[SpanCopy]) -> None:
+    """Copy to the host what only these copies have, but for what is being written."""
+    only = only_in(cube, spans, doomed) - spans.in_flux(cube)
+    if only:
+        refresh(cube, spans, spans.on_host(cube), only)
+    if not cube.accesses:
+        move_torn(cube, spans, [t for t in spans.torn if t.copy in doomed])
+
+
+def tidy(cube: CubeLike, spans: SpansLike) -> None:
+    """Free copies of parts that have nothing fresh, or nothing that a larger one has not."""
+    for copy in tuple(spans.copies):
+        if copy.whole or is_used(cube, spans, copy) or any(t.copy is copy for t in spans.torn):
+            continue
+        if not copy.fresh or any(c is not copy and c.memory is copy.memory
+                                 and c.has(copy.start, copy.stop) and c.fresh.covers(copy.fresh)
+                                 for c in spans.copies):
+            discard(cube, spans, copy)

@@ -1,0 +1,192 @@
+"""How runs of elements are copied between the copies of a cube.
+
+The caller of every function holds the lock of the cube.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+
+from ..errors import ConflictError
+from .observers import OBSERVERS
+from .registry import CubeLike, Handle, Memory, SpansLike, host
+from .runs import NONE, Runs, run, union
+from .span_async import finish
+from .span_copy import SpanCopy
+
+
+def takes_parts(memory: Memory) -> bool:
+    """Return whether a memory can copy runs of elements: the host, and those with `write_runs`."""
+    return memory is host() or memory.has_spans
+
+
+def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
+    """Make `runs` fresh in `copy`, but for what is being written there."""
+    if copy in spans.pending:
+        finish(cube, spans, copy)
+    if not takes_parts(copy.memory):
+        if not copy.fresh.covers(runs - spans.in_flux(cube, copy)):
+            _refresh_all(cube, spans, copy)
+        return
+    missing = runs - copy.fresh - spans.in_flux(cube, copy)
+    if missing:
+        missing = missing - _take_torn(cube, spans, copy, missing)
+    for source in _sources(spans, copy) if missing else ():
+        there = missing & spans.committed(cube, source)
+        if there:
+            _transfer(cube, spans, source, copy, there)
+            missing = missing - there
+    if missing:
+        _fill(cube, spans, copy, missing & spans.pristine)
+
+
+def _sources(spans: SpansLike, copy: SpanCopy) -> list[SpanCopy]:
+    """Return the other copies: those of the same memory, that of the host, and the rest."""
+    hub = host()
+    return sorted((c for c in spans.copies if c is not copy),
+                  key=lambda c: (c.memory is not copy.memory, c.memory is not hub))
+
+
+def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCopy,
+              runs: Runs) -> None:
+    """Copy `runs`, which are fresh in `source`, and note that they are fresh in `target`.
+
+    Where memories do not copy to each other, they are fresh on the host then, too.
+    """
+    hub = host()
+    through = (hub not in (source.memory, target.memory)
+               and not _copy_on_device(source, target, runs))
+    if through:
+        middle = spans.on_host(cube)
+        left = runs - middle.fresh
+        if left:
+            _transfer(cube, spans, source, middle, left)
+        source = middle
+    for observer in tuple(OBSERVERS):
+        observer.copying(cube, source.memory, target.memory)
+    begin = perf_counter()
+    if source.memory is hub:
+        target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
+                                 target.intervals(runs))
+    elif target.memory is hub:
+        read_runs(cube, source, target.handle, runs)
+    target.fresh = target.fresh | runs
+    cube.log_runs(source.memory, target.memory, runs, perf_counter() - begin)
+
+
+def part_of_host(copy: SpanCopy, of: SpanCopy) -> Handle:
+    """Return the elements of the host's copy that `of` has, too."""
+    return copy.handle if of.whole else copy.handle[of.start:of.stop]
+
+
+def _copy_on_device(source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
+    """Copy from one copy to another in one memory; return False if it cannot do that."""
+    return source.memory is target.memory and target.memory.copy_runs(
+        target.owner, target.handle, source.handle, target.start - source.start,
+        target.intervals(runs))
+
+
+def read_runs(cube: CubeLike, copy: SpanCopy, target: Handle, runs: Runs) -> None:
+    """Copy `runs` from a copy to `target`, a host handle of all elements."""
+    memory, hub = copy.memory, host()
+    if memory is hub:
+        for start, stop in runs:
+            target[start:stop] = copy.handle[start:stop]
+    elif memory.has_spans:
+        place = target if copy.whole else target[copy.start:copy.stop]
+        memory.read_runs(copy.owner, copy.handle, place, copy.intervals(runs))
+    elif runs == run(0, cube.size):
+        memory.copy_out(cube, copy.handle, target)
+    else:
+        temporary = hub.allocate(cube)
+        memory.copy_out(cube, copy.handle, temporary)
+        for start, stop in runs:
+            target[start:stop] = temporary[start:stop]
+
+
+def peek(cube: CubeLike, spans: SpansLike, shown: Iterable[tuple[int, int]]) -> Handle:
+    """Return a host handle with the current elements in the intervals `shown`; change no state."""
+    hub = host()
+    middle, left = spans.whole_in(hub), union(run(start, stop) for start, stop in shown)
+    if middle is not None and (middle.fresh | spans.in_flux(cube, middle)).covers(left):
+        return middle.handle
+    temporary = hub.allocate(cube)
+    for copy in sorted(spans.copies, key=lambda c: c is not middle):
+        here = left & copy.fresh
+        if here:
+            read_runs(cube, copy, temporary, here)
+            left = left - here
+    if left and cube.fill_value is not None:
+        fill_host(cube, temporary, left)
+    return temporary
+
+
+def _refresh_all(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> None:
+    """Make all of a copy fresh whose memory copies all elements at once."""
+    hub, written = host(), spans.in_flux(cube)
+    for record in spans.writers(cube):
+        if record.used is copy:
+            raise ConflictError(f"cannot copy all elements to {copy.memory.name!r}, which copies "
+                                f"no parts, during the access to {record.describe()}; "
+                                f"{record.way_out}")
+    middle, everything = spans.on_host(cube), spans.everything
+    refresh(cube, spans, middle, everything - written)
+    for observer in tuple(OBSERVERS):
+        observer.copying(cube, hub, copy.memory)
+    begin = perf_counter()
+    copy.memory.copy_in(cube, copy.handle, middle.handle)
+    copy.fresh = middle.fresh - written
+    cube.log(hub, copy.memory, perf_counter() - begin)
+
+
+# Elements that were never written, or that failed blocks left
+
+
+def _fill(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
+    """Write the fill value to elements that were never written."""
+    if cube.fill_value is not None and runs:
+        if copy.memory is host():
+            fill_host(cube, copy.handle, runs)
+        elif (runs != run(copy.start, copy.stop)
+              or not copy.memory.fill(copy.owner, copy.handle)):
+            middle = spans.on_host(cube)
+            _fill(cube, spans, middle, runs - middle.fresh)
+            copy.memory.write_runs(copy.owner, copy.handle, part_of_host(middle, copy),
+                                   copy.intervals(runs))
+    copy.fresh = copy.fresh | runs
+
+
+def fill_host(cube: CubeLike, handle: Handle, runs: Runs) -> None:
+    """Write the fill value to `runs` of a host handle."""
+    for start, stop in runs:
+        handle[start:stop] = cube.fill_value
+
+
+def _take_torn(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Runs:
+    """Raise the error of torn elements among `runs`, or copy them as they are, by the setting.
+
+    Return them.
+    """
+    found = NONE
+    for torn in tuple(spans.torn):
+        here = runs & torn.runs
+        if here:
+            cube.read_torn(torn.error)
+            if torn.copy is not None and torn.copy is not copy:
+                copy_torn(cube, spans, torn.copy, copy, here)
+            found = found | here
+    return found
+
+
+def copy_torn(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCopy,
+              runs: Runs) -> None:
+    """Copy torn elements as they are, which stay torn."""
+    hub = host()
+    middle = target if target.memory is hub else spans.on_host(cube)
+    left = runs if target.memory is hub else runs - middle.fresh
+    if source.memory is not hub:
+        read_runs(cube, source, middle.handle, left)
+    if target is not middle:
+        target.memory.write_runs(target.owner, target.handle, part_of_host(middle, target),
+                                 target.intervals(left))

@@ -1,0 +1,224 @@
+"""`SpannedCopies`: when the state of a cube is that of parts, and what accesses do then.
+
+`Spans` has the state, and the rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ConflictError, TornError
+from . import span_async
+from .access_record import AccessRecord
+from .async_copy import begin_copy, finish_copy
+from .compiled import THREADS
+from .direction import INPUT, Direction
+from .dropping import DroppableCopies
+from .export import ExportRecord
+from .registry import Facet, Memory, RecordLike, ViewLike, all_facets, host
+from .runs import Runs
+from .source_line import EXPORTED, SourceLine
+from .span_copy import SpanCopy
+from .span_transfer import refresh, takes_parts
+
+# storages of so many bytes are copied whole: a copy of less takes as long
+SMALL = 64 << 10
+MOST_OF = 8  # unless so many would not fit into a memory
+_threads = THREADS
+
+
+class SpannedCopies(DroppableCopies):
+    """The methods of a cube for accesses to parts of its data."""
+
+    __slots__ = ()
+
+    # When there are spans
+
+    def wants_spans(self, view: ViewLike, memory: Memory) -> bool:
+        """Return whether an access to `memory`, which is not fresh there, is to copy no more than
+        the elements that it needs.
+        """
+        if view._sees_all():
+            return False
+        if self.torn_memory is not None and not self.fresh:
+            return True  # what it overwrites, or no element, is not torn
+        if not takes_parts(memory) or self.kept or self.adopted is not None:
+            return False
+        if self.nbytes <= SMALL and (memory.limit is None or MOST_OF * self.nbytes <= memory.limit):
+            return False
+        return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
+            memory is not host() and self.pristine)
+
+    def needs_spans(self, view: ViewLike, mask: int, failed: bool) -> bool:
+        """Return whether the end of a block that wrote `view` in the memory with the bit `mask` is
+        to change the state of no more than its elements.
+        """
+        if view._sees_all() or (failed and self.pristine):
+            return False
+        beside = self.fresh & ~mask
+        if not beside:
+            return failed and self.torn is None
+        return self.nbytes > SMALL and any(takes_parts(m) for m in self.fresh_memories()
+                                           if m.bit & beside)
+
+    # What views see
+
+    def is_fresh(self, memory: Memory, view: ViewLike) -> bool:
+        """Return whether copies in `memory` have the current data that `view` sees."""
+        if self.spans is None or self.fresh & memory.bit:
+            return bool(self.fresh & memory.bit)
+        runs = view._touched()
+        return bool(runs) and bool(self.spans.fresh_in(memory).covers(runs))
+
+    def torn_error(self, view: ViewLike) -> TornError | None:
+        """Return the error of elements that `view` sees, if a failed block left some."""
+        if self.spans is None:
+            return self.torn
+        runs = view._touched()
+        return next((t.error for t in self.spans.torn if t.runs.meets(runs)), None)
+
+    # Accesses
+
+    # the parameters are those of an access
+    def open_spans(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
+                   task: object, presents: bool) -> AccessRecord:
+        """Return the record of an access, with its elements fresh; it has not begun."""
+        spans = self.to_spans()
+        spans.busy += 1
+        try:
+            found: AccessRecord = spans.open(self, view, facet, direction, thread, task, presents)
+            return found
+        except BaseException:
+            spans.busy -= 1
+            self.settle()
+            spans.busy += 1
+            raise
+        finally:
+            spans.busy -= 1
+
+    def close_spans(self, record: AccessRecord, failed: bool) -> None:
+        """Note the end of an access, which is still among those that are open."""
+        spans, accesses = self.spans, self.accesses
+        if record.direction is INPUT or record.used is None:
+            accesses.remove(record)
+        else:
+            k = accesses.index(record)
+            earlier, later = accesses[:k], accesses[k + 1:]
+            accesses.remove(record)
+            spans.close(self, record, failed, earlier, later)
+        self.settle()
+
+    def end_part(self, record: AccessRecord, failed: bool) -> None:
+        """Note the end of the outermost access that writes, of a cube without spans, to a part or
+        before others in it have ended.
+        """
+        spans = self.to_spans()
+        spans.adopt(record)
+        spans.close(self, record, failed, (), self.accesses)
+        self.settle()
+
+    def export_spans(self, view: ViewLike, facet: Facet, where: SourceLine | None) -> ExportRecord:
+        """Return the record of an export, which uses the copy of all elements."""
+        spans, runs = self.to_spans(), view._touched()
+        try:
+            spans.check_conflicts(self, view, facet, INPUT, EXPORTED, None, runs, where)
+            copy = spans.whole_in(facet.memory) or spans.make(self, facet.memory, 0, self.size)
+            refresh(self, spans, copy, runs)
+        finally:
+            self.settle()
+        record = ExportRecord.__new__(ExportRecord)
+        value = facet.present(view, copy.handle, False)
+        record.export(view, facet, facet.mask, copy.handle, value, where)
+        record.runs, record.used = runs, copy
+        return record
+
+    def has_ended(self, record: AccessRecord) -> bool:
+        """End an access as failed if its thread or task has ended; return True if it has."""
+        raise NotImplementedError
+
+    def line_now(self) -> SourceLine | None:
+        """Return the line of the user that is being carried out."""
+        found: SourceLine | None = _threads.line()
+        return found
+
+    # Asynchronous copies
+
+    def begin_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
+        """Begin to copy the data to `memory`; return False if there is nothing to `finish_copy`."""
+        with self.lock:
+            self.end_abandoned()
+            writer: RecordLike = self.writer
+            apart = writer is not None and not view._touched().meets(writer.view._touched())
+            if self.spans is not None or apart or (not self.fresh & memory.bit
+                                                   and self.wants_spans(view, memory)):
+                return self.begin_span_copy(view, memory, where)
+            if self.writer is not None:
+                raise ConflictError(
+                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
+                    f"access to {self.writer.describe()}; leave that block first")
+            if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
+                return not self.fresh & memory.bit
+            hub = host()
+            source = hub if self.fresh & hub.bit else next(iter(self.fresh_memories()), memory)
+            # from one device to another, or there is nothing to copy
+            if hub not in (source, memory) or source is memory:
+                self._refresh(memory)
+                return False
+            facet = min((f for f in all_facets() if f.memory is source),
+                        key=lambda f: not self.seen & f.bit)
+            begin_copy(self, view, facet, memory, where)
+            return True
+
+    def finish_copy(self, memory: Memory) -> None:
+        """Wait for copies to `memory` that are in progress; raise an error if one failed."""
+        if self.spans is not None:
+            with self.lock:
+                if self.spans is not None:
+                    self.finish_span_copies(memory)
+        finish_copy(self, memory)
+
+    def begin_span_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
+        """Begin to copy what `view` sees to `memory`; return False if nothing is under way."""
+        spans, runs = self.to_spans(), view._touched()
+        for other in spans.writers(self):
+            if other.runs.meets(runs):
+                raise ConflictError(
+                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
+                    f"access to {other.describe()}; leave that block first")
+        target = spans.copy_for(self, memory, runs, None)
+        if target in spans.pending:
+            return True
+        source = self._source_of(target, runs)
+        if source is None:
+            refresh(self, spans, target, runs)
+            self.settle()
+            return False
+        span_async.begin(self, spans, view, source, target, runs, where)
+        return True
+
+    def _source_of(self, target: SpanCopy, runs: Runs) -> SpanCopy | None:
+        """Return the copy from which all of `runs`, and nothing else, can be copied at once."""
+        spans, hub = self.spans, host()
+        if target.fresh.meets(runs) or len(runs.edges) != 2:
+            return None
+        for source in spans.copies:
+            part = source if target.memory is hub else target
+            if (hub in (source.memory, target.memory) and source is not target
+                    and (part.start, part.stop) == runs.bounds and takes_parts(part.memory)
+                    and spans.committed(self, source).covers(runs)):
+                found: SpanCopy = source
+                return found
+        return None
+
+    def finish_span_copies(self, memory: Memory) -> None:
+        """Wait for the copies of parts to `memory` that are under way."""
+        spans: Any = self.spans
+        for target in [t for t in spans.pending if t.memory is memory]:
+            span_async.finish(self, spans, target)
+        self.settle()
+
+    def is_copying(self, memory: Memory) -> bool:
+        """Return whether a copy to `memory` is under way."""
+        if self.spans is not None:
+            return any(target.memory is memory for target in self.spans.pending)
+        return memory in (self.async_copies or ())

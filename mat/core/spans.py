@@ -1,0 +1,302 @@
+"""`Spans`: the state of a cube of which parts are fresh in different memories.
+
+Most cubes have none: each of their copies is of all elements, and fresh or not as a whole. Elements
+are either fresh in some copy, or never written, or torn, or being written. The caller of every
+method holds the lock of the cube.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import ConflictError, TornError
+from .access_record import AccessRecord
+from .async_copy import AsyncCopy, finish_copy_locked
+from .barrier import register_copy
+from .direction import INPUT, IO, OUTPUT, Direction
+from .observers import OBSERVERS
+from .registry import CubeLike, Facet, Memory, Presented, ViewLike, host
+from .runs import NONE, Runs, run, union
+from .source_line import SourceLine, allow_conflicts, describe
+from .span_copy import SpanCopy
+from .span_drops import evict
+from .span_transfer import refresh, takes_parts
+
+MOST_PARTS = 1024  # of one cube in one memory: then the oldest are freed
+TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
+        "is with accept_torn()")
+
+
+class Torn:
+    """Elements that a failed block left, its error, and the copy that has them."""
+
+    def __init__(self, runs: Runs, error: TornError, copy: SpanCopy | None) -> None:
+        self.runs: Runs = runs
+        self.error: TornError = error
+        self.copy: SpanCopy | None = copy
+
+
+class Spans:
+    """The copies of a cube, what is fresh in each, and what is fresh nowhere."""
+
+    def __init__(self, cube: CubeLike) -> None:
+        """Begin with the state that the cube has as a whole."""
+        for memory in tuple(cube.async_copies or ()):
+            finish_copy_locked(cube, memory)
+        everything = run(0, cube.size)
+        self.everything: Runs = everything
+        self.copies: list[SpanCopy] = [SpanCopy(cube, memory, 0, cube.size, True)
+                                       for memory in cube.handles]
+        for copy in self.copies:
+            if cube.fresh & copy.memory.bit:
+                copy.fresh = everything
+        self.pristine: Runs = everything if cube.pristine else NONE
+        self.torn: list[Torn] = []
+        if cube.torn is not None and not cube.fresh:
+            self.torn.append(Torn(everything, cube.torn, self.whole_in(cube.torn_memory)))
+        self.spoiled: Runs = NONE  # what an outer block left that failed before an inner one ended
+        self.busy: int = 0  # it is being changed, and is not to be ended
+        self.pending: dict[SpanCopy, AsyncCopy] = {}  # copies in progress, by their targets
+        for record in cube.accesses:
+            self.adopt(record)
+
+    def adopt(self, record: AccessRecord) -> None:
+        """Note what an access touches that began before there were spans."""
+        if record.view is not None:
+            record.runs = record.view._touched()
+        record.used = self.whole_in(record.facet.memory)
+
+    def whole_in(self, memory: Memory | None) -> SpanCopy | None:
+        """Return the copy of all elements in a memory, if there is one."""
+        for copy in self.copies:
+            if copy.whole and copy.memory is memory:
+                return copy
+        return None
+
+    # What is being written
+
+    def writers(self, cube: CubeLike) -> list[AccessRecord]:
+        """Return the accesses that write, first begun first."""
+        return [r for r in tuple(cube.accesses) if r.direction is not INPUT and r.used is not None]
+
+    def in_flux(self, cube: CubeLike, copy: SpanCopy | None = None) -> Runs:
+        """Return the elements that are being written, in `copy` or in any."""
+        return union(r.runs for r in self.writers(cube) if copy is None or r.used is copy)
+
+    def committed(self, cube: CubeLike, copy: SpanCopy) -> Runs:
+        """Return what is fresh in `copy` and not being written there."""
+        return copy.fresh - self.in_flux(cube, copy)
+
+    # Beginning an access
+
+    # the parameters are those of an access
+    def open(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
+             thread: int, task: object, presents: bool) -> AccessRecord:
+        """Return the record of an access, with its elements fresh; it has not begun."""
+        runs = view._touched()
+        wanted = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
+        copy = self.copy_for(cube, facet.memory, runs, wanted)
+        if direction is not OUTPUT or not takes_parts(copy.memory):
+            refresh(cube, self, copy, runs)
+        handle = copy.handle
+        facet.memory.note_use(handle)
+        value: Presented = None
+        if presents:
+            seen = view if copy.whole else view._relative_to(copy.start)
+            value = facet.present(seen, handle, direction is not INPUT)
+        record = AccessRecord(facet, handle, value)
+        record.runs, record.used = runs, copy
+        return record
+
+    # the parameters are those of an access
+    def check_conflicts(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
+                        thread: int, task: object, runs: Runs,
+                        where: SourceLine | None = None) -> SpanCopy | None:
+        """Raise `ConflictError` if an element is accessed by another block, and one of them writes.
+
+        Return the copy that accesses of the same thread and task use, if this one must use it too.
+        """
+        found: SpanCopy | None = None
+        low, high = runs.bounds
+        for other in tuple(cube.accesses):
+            reads = direction is INPUT and other.direction is INPUT
+            if not other.thread or not runs.meets(other.runs) or reads:
+                continue
+            mine = (other.thread == thread and other.task is task
+                    and other.facet.memory is facet.memory)
+            if mine and found in (None, other.used) and other.used.has(low, high):
+                found = other.used
+            elif not getattr(allow_conflicts, "depth", 0) and not cube.has_ended(other):
+                wanted = describe(view, facet, direction, thread, where or cube.line_now())
+                raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
+                                    f"{other.describe()}; {other.way_out}")
+        return found
+
+    def copy_for(self, cube: CubeLike, memory: Memory, runs: Runs,
+                 wanted: SpanCopy | None) -> SpanCopy:
+        """Return the copy in `memory` to be used for `runs`, a new one if none has all of them."""
+        if wanted is not None:
+            return wanted
+        low, high = runs.bounds
+        whole = self.whole_in(memory)
+        if not takes_parts(memory) or memory is host():
+            return whole or self.make(cube, memory, 0, cube.size)
+        found, least = whole, (runs - whole.fresh).size if whole is not None else -1
+        for copy in self.copies:
+            if copy.memory is memory and not copy.whole and copy.has(low, high):
+                missing = (runs - copy.fresh).size
+                if found is None or missing < least or (missing == least and not found.whole
+                                                        and copy.size < found.size):
+                    found, least = copy, missing
+        if found is None:
+            self.limit_parts(cube, memory)
+            return self.make(cube, memory, low, high)
+        return found
+
+    def make(self, cube: CubeLike, memory: Memory, start: int, stop: int) -> SpanCopy:
+        """Allocate a copy of the elements from `start` to `stop`."""
+        whole = stop - start == cube.size
+        copy = SpanCopy(cube, memory, start, stop, whole)
+        self.busy += 1  # another part may be evicted
+        try:
+            if whole:
+                cube._allocate(memory)
+            else:
+                register_copy(copy, memory)
+                copy.part = memory.allocate(copy)
+        finally:
+            self.busy -= 1
+        if not whole:
+            for observer in tuple(OBSERVERS):
+                observer.allocated(copy, memory)
+        self.copies.append(copy)
+        return copy
+
+    def on_host(self, cube: CubeLike) -> SpanCopy:
+        """Return the copy on the host, which is of all elements."""
+        return self.whole_in(host()) or self.make(cube, host(), 0, cube.size)
+
+    def forget(self, copy: SpanCopy | None) -> None:
+        """Note that a copy is freed."""
+        if copy is not None:
+            self.copies.remove(copy)
+            for torn in self.torn:
+                if torn.copy is copy:
+                    torn.copy = None
+
+    def in_memory(self, memory: Memory) -> list[SpanCopy]:
+        """Return the copies in a memory."""
+        return [c for c in self.copies if c.memory is memory]
+
+    def limit_parts(self, cube: CubeLike, memory: Memory) -> None:
+        """Free the oldest parts in `memory` if there are many."""
+        parts = [c for c in self.copies if c.memory is memory and not c.whole]
+        for copy in parts[:max(0, len(parts) - MOST_PARTS + 1)]:
+            evict(cube, self, copy, True)
+
+    # Torn elements
+
+    def torn_runs(self) -> Runs:
+        """Return the elements that failed blocks left."""
+        return union(torn.runs for torn in self.torn)
+
+    def accept_torn(self) -> None:
+        """Accept what failed blocks left as the data."""
+        left = []
+        for torn in self.torn:
+            if torn.copy is None:
+                left.append(torn)
+            else:
+                torn.copy.fresh = torn.copy.fresh | torn.runs
+        self.torn = left
+
+    def forget_torn(self, runs: Runs) -> None:
+        """Note that `runs` are overwritten."""
+        for torn in self.torn:
+            torn.runs = torn.runs - runs
+        self.torn = [torn for torn in self.torn if torn.runs]
+
+    # Ending an access
+
+    def close(self, cube: CubeLike, record: AccessRecord, failed: bool,
+              earlier: Iterable[AccessRecord], later: Iterable[AccessRecord]) -> None:
+        """Commit what an access wrote, or give it up.
+
+        `earlier` and `later` are the open accesses that began before and after it. Of those that
+        write the same elements, the outermost decides; what ends out of order, the last one.
+        """
+        mine = record.runs - union(r.runs for r in earlier if r.direction is not INPUT)
+        inner = mine & union(r.runs for r in later if r.direction is not INPUT)
+        if failed:
+            self.spoiled = self.spoiled | inner
+        elif record.direction is OUTPUT:
+            self.forget_torn(inner)  # it was overwritten, which the last one commits
+        decided = mine - inner
+        lost = decided if failed else decided & self.spoiled
+        self.spoiled = self.spoiled - decided
+        self.give_up(record, lost)
+        kept = decided - lost
+        if kept:
+            self.commit(cube, record, kept)
+
+    def commit(self, cube: CubeLike, record: AccessRecord, runs: Runs) -> None:
+        """Note that `runs` are fresh in the copy that `record` used only."""
+        cube.version += 1
+        still = NONE
+        if self.torn and record.direction is IO:  # it was let through, and has read torn elements
+            still = runs & self.torn_runs()
+            moved = [Torn(torn.runs & still, torn.error, record.used) for torn in self.torn]
+            self.forget_torn(still)
+            self.torn += [torn for torn in moved if torn.runs]
+        runs = runs - still
+        for copy in self.copies:
+            copy.fresh = copy.fresh | runs if copy is record.used else copy.fresh - runs
+        self.pristine = self.pristine - runs
+        self.forget_torn(runs)
+
+    def give_up(self, record: AccessRecord, runs: Runs) -> None:
+        """Note that `runs` are not what the copy that `record` used is to have."""
+        copy = record.used
+        if not runs or copy is None:
+            return
+        copy.fresh = copy.fresh - runs
+        lost = runs - self.pristine - self.torn_runs()
+        for other in self.copies:
+            lost = lost - other.fresh
+        if lost:
+            self.torn.append(Torn(lost, TornError(TORN.format(record.describe())), copy))
+
+    # What the cube is told, and tells
+
+    def is_whole(self, cube: CubeLike) -> bool:
+        """Return whether all copies are of all elements, and fresh or not as a whole."""
+        everything = self.everything
+        if self.pending or any(not c.whole or c.fresh not in (NONE, everything)
+                               for c in self.copies):
+            return False
+        torn = self.torn_runs()
+        return (self.pristine in (NONE, everything) and torn in (NONE, everything)
+                and len(self.torn) < 2 and not self.writers(cube))
+
+    def summarise(self, cube: CubeLike) -> bool:
+        """Set the state of the cube as a whole; return True if that says everything."""
+        whole, writers = self.is_whole(cube), self.writers(cube)
+        torn = self.torn[0] if self.torn else None
+        cube.fresh = self.mask()
+        cube.pristine = whole and bool(self.pristine)
+        cube.torn = None if torn is None else torn.error
+        cube.torn_memory = None if torn is None or torn.copy is None else torn.copy.memory
+        cube.writer = writers[0] if writers else None
+        return whole
+
+    def fresh_in(self, memory: Memory) -> Runs:
+        """Return the elements that copies in `memory` have fresh."""
+        return union(c.fresh for c in self.copies if c.memory is memory)
+
+    def mask(self) -> int:
+        """Return the bits of the memories with a copy of all elements that is fresh."""
+        found = 0
+        for copy in self.copies:
+            if copy.whole and copy.fresh == self.everything:
+                found |= copy.memory.bit
+        return found

@@ -1,0 +1,224 @@
+"""Accesses to parts: what they copy, which of them conflict, and what a failed one leaves."""
+
+import threading
+from io import StringIO
+
+import numpy as np
+import pytest
+
+import mat
+
+pytestmark = pytest.mark.host
+ROWS, COLUMNS = 1000, 250  # 2 MB
+
+
+@pytest.fixture
+def dev():
+    with mat.use_device("emulated") as device:
+        device.transfers.update(dict.fromkeys(device.transfers, 0))
+        yield device
+
+
+def big():
+    return mat.array(np.arange(ROWS * COLUMNS, dtype=float).reshape(ROWS, COLUMNS))
+
+
+def moved(device):
+    found = sum(device.transfers.values())
+    device.transfers.update(dict.fromkeys(device.transfers, 0))
+    return found
+
+
+def in_thread(function):
+    """Call a function in another thread; raise its error."""
+    errors = []
+
+    def run():
+        try:
+            function()
+        except Exception as error:
+            errors.append(error)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+class Planned(Exception):
+    pass
+
+
+# What is copied
+
+
+def test_some_rows_move_alone(dev):
+    x, w = big(), mat.ones(COLUMNS, 3)
+    y = x[100:132] @ w
+    assert moved(dev) <= 2 * 32 * COLUMNS * 8
+    np.testing.assert_allclose(y.to_numpy(), x.to_numpy()[100:132] @ np.ones((COLUMNS, 3)))
+
+
+def test_a_pool_much_smaller_than_the_whole():
+    x = big()
+    with mat.use_device("emulated", pool_bytes=128 << 10):
+        total = sum(float(x[k:k + 8].sum()) for k in range(0, ROWS, 8))
+    assert total == ROWS * COLUMNS * (ROWS * COLUMNS - 1) / 2
+
+
+def test_an_epoch_moves_every_row_once(dev):
+    x = big()
+    for _ in range(2):
+        for k in range(0, ROWS, 50):
+            x[k:k + 50].sum()
+    assert dev.transfers["h2d"] == x.nbytes
+
+
+@pytest.mark.parametrize("index", [slice(500, 501), (slice(None), 7)])
+def test_a_part_written_on_the_host_moves_alone(dev, index):
+    x = big()
+    x.sum()
+    moved(dev)
+    with mat.use_device("cpu"):
+        x[index].fill_(1.0)
+    assert moved(dev) == 0
+    total = float(x.sum())
+    assert moved(dev) <= 64 << 10
+    assert total == x.to_numpy().sum()
+
+
+def test_a_row_written_on_the_device_is_read_alone(dev):
+    x = big()
+    x += 1.0
+    moved(dev)
+    assert x[500].to_numpy()[0] == 500 * COLUMNS + 1
+    assert moved(dev) <= 64 << 10
+
+
+def test_output_copies_nothing_through_any_view(dev):
+    x = big()
+    for index in (slice(3, 9), (slice(None), slice(0, 100))):
+        with x[index].facet("emulated", "output") as a:
+            dev.launch(lambda b: b.fill(2.0), a)
+        assert moved(dev) == 0
+    expected = np.arange(ROWS * COLUMNS, dtype=float).reshape(ROWS, COLUMNS)
+    expected[3:9] = expected[:, :100] = 2.0
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+def test_prefetch_copies_a_part_and_work_waits_for_it():
+    x = big()
+    with mat.use_device("emulated") as dev:
+        dev.transfers["h2d"] = 0
+        dev.delayed = True
+        try:
+            with mat.prefetch(to_device=[x[10:20]]) as under_way:
+                assert under_way.count == 1
+                with pytest.raises(mat.ConflictError, match="prefetch"), mat.use_device("cpu"):
+                    x[12].fill_(0.0)
+                with mat.use_device("cpu"):
+                    x[30].fill_(0.0)
+                assert float(x[10:20].sum()) == np.arange(2500.0, 5000.0).sum()
+            assert dev.transfers["h2d"] == 10 * COLUMNS * 8
+        finally:
+            dev.delayed = False
+
+
+def test_the_trace_names_the_elements():
+    x = big()
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        x[2:4] += 1.0
+        x[2:4].to_numpy()
+    assert [(e.nbytes, "[500:1000]" in e.mat) for e in t.copies] == [(4000, True)] * 2
+
+
+# Conflicts
+
+
+def test_two_threads_write_disjoint_parts(dev):
+    x = mat.zeros(ROWS, COLUMNS)
+    for mine, other in (((slice(0, 500),), (slice(500, None),)),
+                        ((slice(None), slice(0, 100)), (slice(None), slice(100, None))),
+                        ((slice(0, 30), slice(0, None, 2)), (slice(0, 30), slice(1, None, 2)))):
+        with x[mine].facet("array", "io") as a:
+            a[...] = 1.0
+            in_thread(lambda other=other: x[other].fill_(2.0))
+        assert (float(x[mine].sum()), float(x[other].sum())) == (x[mine].size, 2 * x[other].size)
+
+
+def test_the_host_and_a_device_write_disjoint_rows(dev):
+    x = mat.zeros(ROWS, COLUMNS)
+    with x[:10].facet("array", "output") as a, x[10:20].facet("emulated", "output") as b:
+        a[...] = 1.0
+        dev.launch(lambda c: c.fill(2.0), b)
+    np.testing.assert_array_equal(x.to_numpy()[:, 0], [1.0] * 10 + [2.0] * 10 + [0.0] * 980)
+
+
+def test_a_shared_element_is_a_conflict_that_names_both(dev):
+    x = mat.zeros(ROWS, COLUMNS)
+    with x[:10].facet("array", "io"):
+        with pytest.raises(mat.ConflictError) as caught:
+            in_thread(lambda: x[9:12].facet("array", "io").__enter__())
+        assert x[9:12].label() in str(caught.value)
+        assert x[:10].label() in str(caught.value)
+
+
+# Failures
+
+
+def write_and_fail(view):
+    with view.facet("array", "io") as a:
+        a[...] = -1.0
+        raise Planned
+
+
+def fail(view):
+    with pytest.raises(Planned):
+        write_and_fail(view)
+
+
+def test_a_failed_block_tears_its_own_elements_only():
+    x = mat.zeros(ROWS, COLUMNS).fill_(3.0)
+    fail(x[5:7])
+    assert "torn" in repr(x)
+    assert "torn" not in repr(x[:5])
+    assert float(x[7:].sum()) == 3.0 * 993 * COLUMNS
+    with pytest.raises(mat.TornError):
+        x[6:8].to_numpy()
+    x[5:7].fill_(4.0)
+    assert float(x.sum()) == 3.0 * 998 * COLUMNS + 4.0 * 2 * COLUMNS
+
+
+def test_a_failed_block_is_rolled_back_where_another_copy_is_fresh(dev):
+    x = mat.zeros(ROWS, COLUMNS).fill_(3.0)
+    with mat.use_device("cpu"):
+        x[0].fill_(1.0)
+    fail(x[0:2])
+    with pytest.raises(mat.TornError):  # the host had the only copy of row 0
+        x[0].to_numpy()
+    assert x[1].to_numpy().tolist() == [3.0] * COLUMNS
+    with mat.use_device("cpu"):
+        x[0].fill_(2.0)
+    assert float(x.sum()) == 2.0 * COLUMNS + 3.0 * 999 * COLUMNS
+
+
+def test_interleaved_writers_keep_their_own_outcome():
+    x = mat.zeros(30, COLUMNS).fill_(3.0)
+    with x[:, ::2].facet("array", "io") as a:
+        a[...] = 5.0
+        in_thread(lambda: fail(x[:, 1::2]))
+    assert float(x[:, ::2].sum()) == 5.0 * 30 * COLUMNS / 2
+    with pytest.raises(mat.TornError):
+        x[:, 1].to_numpy()
+
+
+def test_what_is_shown_is_of_parts():
+    x, text = big(), StringIO()
+    with mat.use_device("emulated"):
+        x[2:4] += 1.0
+        mat.show(x, text)
+        assert "emulated [500:1000]" in text.getvalue()
+        assert "fresh 0:500, 1000:250000" in text.getvalue()
+        assert x[2:4].fresh == {"emulated"}
+        assert x[10:12].fresh == {"host"}
+    assert x[2:4].fresh == {"host"}
