@@ -53,6 +53,7 @@ from .errors import ConflictError as ConflictError
 from .errors import DTypeError as DTypeError
 from .errors import DeviceError as DeviceError
 from .errors import DirectionError as DirectionError
+from .errors import DiskError as DiskError
 from .errors import ExchangeError as ExchangeError
 from .errors import FacetError as FacetError
 from .errors import FormatError as FormatError
@@ -82,6 +83,7 @@ from .io.api import save as save
 from .io.archives import load as load
 from .io.archives import load_all as load_all
 from .io.archives import save_all as save_all
+from .io.memmap import open_memmap as open_memmap
 from .matrix.arrays import array as array
 from .matrix.arrays import asanyarray as asanyarray
 from .matrix.arrays import asarray as asarray
@@ -228,12 +230,12 @@ from numpy import void as void
 
 __all__ = [
     "AliasError", "AxisError", "ConflictError", "DTypeError", "DeviceError", "Direction",
-    "DirectionError", "ExchangeError", "FacetError", "FacetState", "False_", "FormatError",
-    "IndexOutOfRange", "IndexTypeError", "IntegerError", "KernelError", "LinAlgError", "Mat",
-    "MatError", "OutOfDeviceMemory", "PowerError", "Rng", "ScalarType", "SettingError",
-    "ShapeError", "TornError", "True_", "__array_namespace_info__", "__version__", "abs",
-    "absolute", "acos", "acosh", "add", "add_sign", "all", "allclose", "amax", "amin", "angle",
-    "any", "append", "apply_along_axis", "apply_over_axes", "arange", "arccos", "arccosh",
+    "DirectionError", "DiskError", "ExchangeError", "FacetError", "FacetState", "False_",
+    "FormatError", "IndexOutOfRange", "IndexTypeError", "IntegerError", "KernelError",
+    "LinAlgError", "Mat", "MatError", "OutOfDeviceMemory", "PowerError", "Rng", "ScalarType",
+    "SettingError", "ShapeError", "TornError", "True_", "__array_namespace_info__", "__version__",
+    "abs", "absolute", "acos", "acosh", "add", "add_sign", "all", "allclose", "amax", "amin",
+    "angle", "any", "append", "apply_along_axis", "apply_over_axes", "arange", "arccos", "arccosh",
     "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argpartition",
     "argsort", "argwhere", "around", "array", "array2string", "array_api", "array_equal",
     "array_equiv", "array_repr", "array_split", "array_str", "asanyarray", "asarray",
@@ -277,30 +279,30 @@ __all__ = [
     "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
     "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndarray", "ndenumerate", "ndim",
     "ndindex", "nditer", "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal", "nrm2",
-    "number", "object_", "ogrid", "ones", "ones_like", "ones_view", "outer", "packbits", "pad",
-    "partition", "percentile", "permute_dims", "pi", "piecewise", "place", "poly", "poly1d",
-    "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polynomial", "polysub",
-    "polyval", "positive", "pow", "power", "prefetch", "printoptions", "prod", "promote_types",
-    "ptp", "put", "put_along_axis", "putmask", "quantile", "quantize", "r_", "rad2deg", "radians",
-    "random", "ravel", "ravel_multi_index", "real", "real_if_close", "rec", "reciprocal",
-    "remainder", "repeat", "require", "reshape", "resize", "result_type", "right_shift", "rint",
-    "roll", "rollaxis", "roots", "rot90", "round", "row_stack", "s_", "save", "save_all",
-    "savetxt", "savez", "savez_compressed", "scal", "scale_columns", "scale_rows", "scaled_matmul",
-    "scratch", "sctypeDict", "searchsorted", "seed", "select", "set_device", "set_printoptions",
-    "setbufsize", "setdiff1d", "seterr", "seterrcall", "settings", "setxor1d", "shape",
-    "shares_memory", "short", "show", "show_config", "show_runtime", "sign", "signbit",
-    "signedinteger", "sin", "sinc", "single", "sinh", "size", "slogdet", "solve", "sort",
-    "sort_complex", "spacing", "split", "sqrt", "square", "squeeze", "stack", "std", "str_",
-    "strings", "subtract", "sum", "supported_dtypes", "swap", "swapaxes", "syrk", "take",
-    "take_along_axis", "tan", "tanh", "tensordot", "testing", "tile", "timedelta64", "trace",
-    "transpose", "trapezoid", "tri", "tril", "tril_indices", "tril_indices_from", "trim",
-    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "trsm", "true_divide", "trunc",
-    "typecodes", "typename", "typing", "ubyte", "ufunc", "uint", "uint16", "uint32", "uint64",
-    "uint8", "uintc", "uintp", "ulong", "ulonglong", "union1d", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unpackbits", "unravel_index",
-    "unsignedinteger", "unstack", "unwrap", "use_cuda", "use_device", "ushort", "vander", "var",
-    "vdot", "vecdot", "vecmat", "vectorize", "void", "vsplit", "vstack", "where", "with_facets",
-    "zeros", "zeros_like",
+    "number", "object_", "ogrid", "ones", "ones_like", "ones_view", "open_memmap", "outer",
+    "packbits", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise", "place",
+    "poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
+    "polynomial", "polysub", "polyval", "positive", "pow", "power", "prefetch", "printoptions",
+    "prod", "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile", "quantize",
+    "r_", "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real", "real_if_close",
+    "rec", "reciprocal", "remainder", "repeat", "require", "reshape", "resize", "result_type",
+    "right_shift", "rint", "roll", "rollaxis", "roots", "rot90", "round", "row_stack", "s_",
+    "save", "save_all", "savetxt", "savez", "savez_compressed", "scal", "scale_columns",
+    "scale_rows", "scaled_matmul", "scratch", "sctypeDict", "searchsorted", "seed", "select",
+    "set_device", "set_printoptions", "setbufsize", "setdiff1d", "seterr", "seterrcall",
+    "settings", "setxor1d", "shape", "shares_memory", "short", "show", "show_config",
+    "show_runtime", "sign", "signbit", "signedinteger", "sin", "sinc", "single", "sinh", "size",
+    "slogdet", "solve", "sort", "sort_complex", "spacing", "split", "sqrt", "square", "squeeze",
+    "stack", "std", "str_", "strings", "subtract", "sum", "supported_dtypes", "swap", "swapaxes",
+    "syrk", "take", "take_along_axis", "tan", "tanh", "tensordot", "testing", "tile",
+    "timedelta64", "trace", "transpose", "trapezoid", "tri", "tril", "tril_indices",
+    "tril_indices_from", "trim", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "trsm",
+    "true_divide", "trunc", "typecodes", "typename", "typing", "ubyte", "ufunc", "uint", "uint16",
+    "uint32", "uint64", "uint8", "uintc", "uintp", "ulong", "ulonglong", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unpackbits",
+    "unravel_index", "unsignedinteger", "unstack", "unwrap", "use_cuda", "use_device", "ushort",
+    "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "void", "vsplit", "vstack", "where",
+    "with_facets", "zeros", "zeros_like",
 ]
 
 class _UniqueAllResult(NamedTuple):

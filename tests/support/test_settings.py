@@ -127,6 +127,7 @@ def test_inside_a_block_its_own_settings_win(lasting):
     ({"host_pool_bytes": -1}, SettingError, "host_pool_bytes is a number of bytes, or None.*-1"),
     ({"host_pool_bytes": 1.5}, SettingError, "got 1.5"),
     ({"host_pool_bytes": True}, SettingError, "got True"),
+    ({"progress": 3}, SettingError, "progress is a function of bytes .*got 3"),
     ({"page_locked": 3}, SettingError, "page_locked is True or False"),
     ({"print_facets": 1}, SettingError, "print_facets is True or False, got 1"),
     ({"print_contents": "yes"}, SettingError, "'yes'"),
@@ -155,7 +156,8 @@ def test_settings_print():
                                   "print_facets=True, "
                                   "device_enabled=True, torn='raise', page_locked=False, "
                                   "page_locked_bytes=1073741824, threads=None, "
-                                  "host_pool_bytes=None)")
+                                  "host_pool_bytes=None, spill_dir=None, spill_above=None, "
+                                  "progress=None)")
 
 
 def test_device_enabled_is_taken_over_by_new_mats_and_their_views():
