@@ -8,6 +8,8 @@ The contract is the docstring of `Direction`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import TornError
 from . import spanned
 from .access_record import AccessRecord
@@ -353,7 +355,8 @@ class Cube(ConflictChecks):
 
     def _end_write(self, record: AccessRecord, failed: bool) -> None:
         """Commit or roll back the outermost writing access `record`."""
-        self.writer, view = None, record.view
+        view: Any = record.view
+        self.writer = None
         if (self.records and self._next_writer() is not None) or (
                 not view._sees_all() and self.needs_spans(record.mask, failed)):
             self.end_part(record, failed)
