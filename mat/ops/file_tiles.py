@@ -34,7 +34,7 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     if tiles is None:
         return None
     with cutting(operation):
-        return (_walk(tiles, Progress(span_bytes(*in_files))),)
+        return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
 
 
 def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
@@ -53,7 +53,7 @@ def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
     return None
 
 
-class Progress:
+class TileProgress:
     """A count of bytes that have been read or written, which is reported by the setting of that
     name.
     """
@@ -70,7 +70,7 @@ class Progress:
             self.callback(self.done, self.total)
 
 
-def _walk(tiles: Iterator[Tile], progress: Progress) -> object:
+def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
     """Carry out the tiles; return what the last one returned."""
     value: object = None
     tile = next(tiles, None)

@@ -110,7 +110,7 @@ def test_pages_of_passed_tiles_are_given_back(x, monkeypatch):
 
 
 def test_an_error_in_a_report_ends_the_call(x):
-    def fail(done, total):  # noqa: ARG001
+    def fail(done, total):
         raise KeyboardInterrupt
 
     with mat.settings(progress=fail), pytest.raises(KeyboardInterrupt):
