@@ -10,7 +10,7 @@ from ..core.access_record import AccessRecord
 from ..core.coherence import LIVE
 from ..core.direction import Direction
 from ..core.export import ExportRecord
-from ..core.registry import Facet, Handle, Memory, Number, ViewLike
+from ..core.registry import Facet, Handle, Memory, ViewLike
 from ..core.source_line import SourceLine
 from ..facets.array import ARRAY
 from ..memories.file_pages import FilePages, pages_of
@@ -80,9 +80,6 @@ class FileStorage(Storage):
 
     def host_array(self, *_: object) -> Handle:
         return None
-
-    def peek_element(self, k: int) -> Number | None:
-        return super().peek_element(k)
 
     # What devices have changed
 
