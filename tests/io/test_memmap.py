@@ -182,6 +182,28 @@ def test_what_a_device_computes_reaches_the_file(folder, device):
     assert np.load("x.npy").sum() == 60
 
 
+@pytest.mark.parametrize("end", ["flush", "close", "del", "read"])
+def test_what_a_device_computes_of_a_part_reaches_the_file(folder, end):
+    x = mat.open_memmap("x.npy", "w+", "int32", (1000, 100))
+    with mat.use_device("emulated"):
+        x[10:20] += 1
+        x[500] -= 3
+        if end == "read":
+            assert x.sum() == 700
+            assert x[:300].tolist()[15][3] == 1
+        elif end == "del":
+            del x
+            gc.collect()
+        else:
+            getattr(x, end)()
+    expected = np.zeros((1000, 100), int)
+    expected[10:20], expected[500] = 1, -3
+    if end == "read":
+        assert_array_equal(np.load("x.npy")[:300], expected[:300])
+        x.flush()
+    assert_array_equal(np.load("x.npy"), expected)
+
+
 def test_what_a_device_computes_reaches_the_file_at_exit(folder):
     program = ("import mat\n"
                "x = mat.open_memmap('x.npy', 'w+', 'int32', 5)\n"
