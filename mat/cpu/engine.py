@@ -22,6 +22,7 @@ from .blas_kernels import (
     vectors,
 )
 from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
+from .counting import prepare_count_bins, prepare_extent
 from .elementwise import (
     prepare_convert,
     prepare_elementwise,
@@ -47,6 +48,7 @@ __all__ = [  # noqa: RUF022  a line for each module
     "is_long", "long_vectors",
     "prepare_integer_matmul", "prepare_scaled_matmul",
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
+    "prepare_count_bins", "prepare_extent",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",

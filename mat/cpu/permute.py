@@ -22,6 +22,8 @@ from .kernel import BRIEF, CpuKernel
 BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # ways to copy a block; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
 EDGE = 256  # bytes of a block's lines, in the destination and in the source
+LONG_EDGE = 1 << 12  # bytes of lines in the destination where they are long,
+SHORT_EDGE = 1 << 7  # and of those in the source then
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
 FAR_EDGE = 512  # bytes of lines of copies larger than the caches
 STREAMED = 16  # units of such a line where the destination is written past the caches
@@ -153,8 +155,20 @@ def _blocks(frame: CData, loops: list[CopyAxis], moved: int, switches: Switches)
     size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
     # otherwise the first block could have a negative length
     frame.shift = frame.shift and size * unit >= 64
-    return _cut(frame, i, j, cut(i.n, size), cut(j.n, size),
+    high = size
+    if frame.kind == TRANSPOSE and switches.edge == EDGE and not far and _long(i, j, unit):
+        size, high = LONG_EDGE // unit, SHORT_EDGE // unit
+    return _cut(frame, i, j, cut(i.n, size), cut(j.n, high),
                 [a for a in loops if a is not i and a is not j], switches.order)
+
+
+def _long(i: CopyAxis, j: CopyAxis, unit: int) -> bool:
+    """Return whether a block is best low and as long as lines in the destination are: these are
+    written one after another then, and of each line of a cache in the source all is needed soon.
+
+    Those that lie a power of two apart displace each other before that.
+    """
+    return min(i.n, j.n) * unit >= 2 * EDGE and i.s % 1024 != 0
 
 
 def _vectors(frame: CData, n: int, step: int, aligned: bool, far: bool, switches: Switches) -> None:

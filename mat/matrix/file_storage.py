@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import atexit
 import os
+from contextlib import suppress
 from typing import Any
 
 from ..core.access_record import AccessRecord
 from ..core.coherence import LIVE
 from ..core.direction import Direction
 from ..core.export import ExportRecord
-from ..core.registry import Facet, Handle, Memory, Number, ViewLike
+from ..core.registry import Facet, Handle, Memory, ViewLike
 from ..core.source_line import SourceLine
+from ..errors import TornError
 from ..facets.array import ARRAY
 from ..memories.file_pages import FilePages, pages_of
 from ..memories.host import HOST
@@ -81,9 +83,6 @@ class FileStorage(Storage):
     def host_array(self, *_: object) -> Handle:
         return None
 
-    def peek_element(self, k: int) -> Number | None:
-        return super().peek_element(k)
-
     # What devices have changed
 
     def save(self) -> None:
@@ -92,8 +91,10 @@ class FileStorage(Storage):
         if pages is None or not pages.shared or not self.writable or self.process != os.getpid():
             return
         with self.lock:
-            if self.is_elsewhere and self.torn is None and self.writer is None:
-                self.check(HOST)
+            if self.writer is not None or not (self.is_elsewhere or self.spans is not None):
+                return
+            self.check(HOST)
+            with suppress(TornError):  # what a failed block left half-written remains there
                 self._refresh(HOST)
 
     def drop_all(self) -> None:
@@ -102,7 +103,7 @@ class FileStorage(Storage):
         self.pages = None
 
     def __del__(self) -> None:
-        if self.fresh:  # else an error came in `__init__`
+        if self.fresh or self.spans is not None:  # else an error came in `__init__`
             self.save()
         end: Any = getattr(super(), "__del__", None)  # uncompiled
         if end is not None:

@@ -82,10 +82,13 @@ class FilePages(mmap.mmap):
                 self.madvise(mmap.MADV_DONTNEED, start, end - start)
 
     def expect(self, begin: int, end: int) -> None:
-        """Have the system begin to read the bytes from `begin` to `end`."""
+        """Have the system begin to read the bytes from `begin` to `end`.
+
+        It looks for memory for them first, without the GIL.
+        """
         start, stop = begin // PAGE * PAGE, min(end, len(self))
         if stop > start and hasattr(self, "madvise"):
-            self.madvise(mmap.MADV_WILLNEED, start, stop - start)
+            _advise()(self.address + start, stop - start, mmap.MADV_WILLNEED)
 
 
 class SpillPages(FilePages):
@@ -245,6 +248,14 @@ def _map() -> Callable[..., int | None]:
     found.restype = ctypes.c_void_p
     found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
                       ctypes.c_long)
+    return found
+
+
+@cache
+def _advise() -> Callable[..., int]:
+    """Return the function madvise() of the C library: that of Python keeps the GIL."""
+    found = ctypes.CDLL(None).madvise
+    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     return found
 
 

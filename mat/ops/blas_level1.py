@@ -7,8 +7,11 @@ Names, argument order and meaning are those of BLAS; the last operand is written
 from __future__ import annotations
 
 from ..errors import ShapeError
+from ..facets.array import over
+from ..matrix.mat import Mat
 from ..support.dtypes import BLAS_TYPES as BLAS
-from ..support.types import Array, Engine, Number
+from ..support.native import compiled
+from ..support.types import Array, Engine, Function, Number
 from .blas_checks import blas_dtype
 from .blas_vectors import (
     check_pair,
@@ -160,6 +163,22 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
 
 on_vectors(copy)
 copy.cut_by(by_pieces(copy))
+
+
+def _only_moves(x: Mat, y: Mat) -> bool:
+    """Return whether elements stay where they are in the shape, and nothing overlaps."""
+    return x.layout.shape == y.layout.shape and x.storage is not y.storage
+
+
+@copy.prepare("foreign", dtypes=compiled(BLAS), when=_only_moves)
+def copy_in_blocks(cpu: Engine, x: Mat, y: Mat, n: int | None = None, incx: int = 1,
+                   incy: int = 1) -> Function:
+    """Return the kernel for layouts of which one is no vector, such as that of a transpose."""
+    if n is None and incx == incy == 1:
+        kernel: Function = cpu.prepare_copy(x, y)
+        return kernel
+    return lambda x, y: write_elements(over(y.handle, y.layout), n, incy,
+                                       elements(over(x.handle, x.layout), n, incx))
 
 
 @copy.on("array")

@@ -5,7 +5,9 @@ that little of them is in memory at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
+from threading import Thread
 
 from ..matrix.mat import Mat
 from ..memories import file_pages
@@ -15,7 +17,7 @@ from ..support.options import current
 from ..support.types import Arguments, Keywords
 from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
 
-TILE = 32 << 20  # bytes of a tile; the next one is read from the disk meanwhile
+TILE = 64 << 20  # bytes of a tile; the next one is read from the disk meanwhile
 
 
 def carry_out_over_files(operation: Cuttable, args: Arguments,
@@ -34,7 +36,7 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     if tiles is None:
         return None
     with cutting(operation):
-        return (_walk(tiles, Progress(span_bytes(*in_files))),)
+        return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
 
 
 def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
@@ -53,7 +55,7 @@ def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
     return None
 
 
-class Progress:
+class TileProgress:
     """A count of bytes that have been read or written, which is reported by the setting of that
     name.
     """
@@ -70,16 +72,15 @@ class Progress:
             self.callback(self.done, self.total)
 
 
-def _walk(tiles: Iterator[Tile], progress: Progress) -> object:
+def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
     """Carry out the tiles; return what the last one returned."""
     value: object = None
     tile = next(tiles, None)
     while tile is not None:
         following = next(tiles, None)
         ahead = {} if following is None else _ranges(following.reads)
-        for pages, begin, end in ahead.values():
-            pages.expect(begin, end)
-        value = tile.run()
+        with _reading_ahead(tuple(ahead.values())):
+            value = tile.run()
         passed = _ranges((*tile.reads, *tile.writes))
         for key, (pages, begin, end) in passed.items():
             if key not in ahead:
@@ -87,6 +88,25 @@ def _walk(tiles: Iterator[Tile], progress: Progress) -> object:
         progress.add(sum(end - begin for _, begin, end in passed.values()))
         tile = following
     return value
+
+
+@contextmanager
+def _reading_ahead(ranges: tuple[tuple[FilePages, int, int], ...]) -> Iterator[None]:
+    """Have the system read the bytes of the next tile during a block."""
+    def expect() -> None:
+        for pages, begin, end in ranges:
+            pages.expect(begin, end)
+
+    reader = Thread(target=expect, name="mat reads ahead")
+    try:
+        reader.start()
+    except RuntimeError:  # there can be no more threads; it is only faster with them
+        yield
+        return
+    try:
+        yield
+    finally:
+        reader.join()
 
 
 def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], tuple[FilePages, int, int]]:

@@ -19,13 +19,14 @@ from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat, new_like
+from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
 from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
 from .cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
-from .elementwise import add, negative
-from .gathering import gather, gather_along
+from .elementwise import add, negative, not_equal, subtract
+from .gathering import gather, gather_along, positions_of
 from .operation import Input, Op, Output, op
 from .overlap import check_disjoint, overlap
 from .scan import cumsum, differences
@@ -33,6 +34,7 @@ from .ufuncs import invert
 
 _INDICES = np.dtype(np.int64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
+_COMPILED = compiled(_INDICES.char)
 
 
 # Sorting
@@ -192,6 +194,32 @@ def _as(x: Mat, dtype: DType) -> Mat:
 
 
 @op(method="", by_form=True)
+def extent(x: Input, out: Output) -> None:
+    """Write the least and the largest of the integers in the vector x, which has some."""
+    _check_vectors("bincount", x, out)
+
+
+extent.result_of = lambda x, out: ((2,), _INDICES)
+
+
+@extent.on("array", bare=True)
+def _extent_by_numpy(x: Array, out: Array) -> None:
+    out[0], out[1] = x.min(), x.max()
+
+
+extent.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
+    lambda cpu, x, out: cpu.prepare_extent(x))
+
+
+def _extent_of(x: Mat) -> tuple[int, int]:
+    """Return the least and the largest of integers; this waits for a device."""
+    if IN_USE and in_use().implementations:
+        return int(reduce.min(x).item()), int(reduce.max(x).item())
+    low, high = extent.new((x, None)).to_numpy().tolist()
+    return low, high
+
+
+@op(method="", by_form=True)
 def count_bins(x: Input, out: Output) -> None:
     """Write how often each integer occurs in the vector x; all are below the length of out."""
     _check_vectors("bincount", x, out)
@@ -203,6 +231,10 @@ count_bins.cut_by(by_counts(count_bins))
 @count_bins.on("array", bare=True)
 def _count_by_numpy(x: Array, out: Array) -> None:
     out[...] = np.bincount(x, minlength=len(out))
+
+
+count_bins.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
+    lambda cpu, x, out: cpu.prepare_count_bins(x, out))
 
 
 @count_bins.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
@@ -241,12 +273,10 @@ def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
     The length of the result depends on the largest of them, so this waits for a device.
     """
     x = _as(x, _INDICES)
-    length = 0
-    if x.size:
-        if reduce.min(x).item() < 0:
-            return None
-        length = int(reduce.max(x).item()) + 1
-    length = max(length, minlength)
+    low, high = _extent_of(x) if x.size else (0, -1)
+    if low < 0:
+        return None
+    length = max(high + 1, minlength)
     if weights is None:
         counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
         return counts
@@ -356,6 +386,51 @@ class Different:
         """Return how often each occurs."""
         found: Mat = count_bins(self.ranks, new_like(self.ranks, (self.count + 1,), _INDICES))
         return found[1:].copy()
+
+
+class Counted:
+    """The different integers of a vector, with how often each occurs, by counting: for integers
+    that are close together.
+    """
+
+    def __init__(self, x: Mat, low: int, counts: Mat, dtype: DType) -> None:
+        self.x = x  # from which `low` is subtracted
+        self.dtype = dtype
+        self.low = low
+        self._every = counts
+        self._found: Mat = not_equal(counts, 0)
+        self._at: Mat = positions_of(self._found)
+
+    @classmethod
+    def of(cls, x: Mat) -> Counted | None:
+        """Return those of `x`, which has some; None if the integers are further apart than there
+        are elements.
+        """
+        moved = _as(x, _INDICES)
+        low, high = _extent_of(moved)
+        if high - low >= x.size:
+            return None
+        if low < 0 or high >= x.size:
+            moved, high = subtract(moved, low), high - low
+        else:
+            low = 0
+        counts: Mat = count_bins(moved, new_like(x, (high + 1,), _INDICES))
+        return cls(moved, low, counts, x.dtype)
+
+    def values(self) -> Mat:
+        """Return them in ascending order."""
+        return _as(add(self._at, self.low) if self.low else self._at, self.dtype)
+
+    def inverse(self, shape: Ints) -> Mat:
+        """Return which of the values each element is, in this shape."""
+        ranks = subtract(cumsum(_as(self._found, _INDICES)), 1)
+        found: Mat = ranks[self.x].reshape(shape)
+        return found
+
+    def counts(self) -> Mat:
+        """Return how often each occurs."""
+        found: Mat = self._every[self._at]
+        return found
 
 
 def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:

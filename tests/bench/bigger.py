@@ -99,8 +99,9 @@ def timed(name, call, path, passes, cold):
         call(path)
     seconds = time.perf_counter() - begin
     speed = passes * os.path.getsize(path) / seconds / 1e9
-    print(f"{name:28} {'cold' if cold else 'warm'} {seconds:7.2f} s {speed:6.2f} GB/s a pass, "
-          f"{watch.most:5.0f} MB resident at most", flush=True)
+    memory = f", {watch.most:5.0f} MB resident at most" if watch.most else ""
+    print(f"{name:28} {'cold' if cold else 'warm'} {seconds:7.2f} s {speed:6.2f} GB/s a pass"
+          + memory, flush=True)
     return seconds
 
 

@@ -145,6 +145,19 @@ def test_operations_that_copy(dtype, layout, rng):
     check_hidden(out)
 
 
+@pytest.mark.parametrize("itemsize", SIZES)
+@pytest.mark.parametrize("shape", [(600, 700), (1040, 520), (512, 1030)])
+@pytest.mark.parametrize("offset", [0, 1, 3])
+def test_long_lines(itemsize, shape, offset, rng):
+    """Low blocks, whose second tile of a line overlaps the first one."""
+    count = prod(shape) + 2 * offset
+    source = rng.integers(0, 256, count * itemsize).astype(np.uint8)
+    room = np.full(count * itemsize, SENTINEL, np.uint8)
+    x, out = (np.ndarray(s, SIZES[itemsize], a, offset * itemsize)
+              for s, a in ((shape[::-1], source), (shape, room)))
+    check(x.T, room, out, pieces=3)
+
+
 def test_a_copy_within_one_storage(rng):
     values = numbers(rng, (300, 300), "float64")
     x, y = mat.array(values), values.copy()

@@ -241,6 +241,24 @@ def test_a_partial_write_lets_the_rest_be_what_it_was():
     assert_array_equal(c.to_numpy()[2:], rest)
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_copies_of_what_is_no_vector(dtype, device, rng):
+    """Elements keep their places in the shape, by the kernel of permutes; or some are used."""
+    for rows, columns in ((3, 5), (300, 520)):
+        a = rng.standard_normal((rows, columns)).astype(dtype)
+        with mat.use_device(device):
+            x = mat.array(a)
+            assert_array_equal(mat.blas.copy(x.T, mat.zeros(columns, rows, dtype=dtype)), a.T)
+            y = mat.zeros(rows, columns, dtype=dtype)
+            assert_array_equal(mat.blas.copy(mat.array(a.T), y.T).T, a)
+            y = mat.zeros(columns, rows, dtype=dtype)
+            mat.blas.copy(x.T, y, n=5, incx=-2, incy=3)
+        wanted = np.zeros(rows * columns, dtype)
+        wanted[:13:3] = a.T.reshape(-1)[:9:2][::-1]
+        assert_array_equal(y.to_numpy().reshape(-1), wanted)
+
+
 def test_an_operand_that_is_input_and_output_is_read():
     x = mat.full(4096, 7.0)
     assert_array_equal(mat.blas.copy(x, x.reshape(64, 64)).to_numpy(), np.full((64, 64), 7.0))

@@ -183,6 +183,19 @@ def test_of_nothing(shape):
                     getattr(m, name)(axis=axis)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_the_first_of_equal_ones_is_found(dtype, rng):
+    """Among blocks that are compared by their extremes, also where one has no number."""
+    x = rng.integers(-50, 50, (3, 5000)).astype(dtype)
+    every = [x, x[:, ::-1], np.zeros_like(x), -np.abs(x) * (np.arange(5000) > 1500)]
+    if dtype != "int64":
+        every += [np.where(np.arange(5000) % 2500 == k, np.nan, x) for k in (0, 1100, 2499)]
+    for a in every:
+        for name in ("argmax", "argmin"):
+            for axis in (None, 0, 1):
+                agree(getattr(mat.array(a), name)(axis=axis), getattr(a, name)(axis=axis))
+
+
 def test_specials_warn_of_nothing():
     inf, nan = math.inf, math.nan
     for dtype in FLOATS:

@@ -70,6 +70,45 @@ def test_as_numpy_without_the_host(name, device):
     same(found, wanted)
 
 
+COUNTED = ("bool", "int8", "uint8", "int16", "int32", "uint32", "int64")
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("layout", ["packed", "steps", "reversed", "square"])
+@pytest.mark.parametrize("dtype", COUNTED)
+def test_many_integers(dtype, layout, device, rng):
+    """Those that are counted by a kernel: few and many different ones, from 0 on and others."""
+    for high, low in ((2, 0), (90, 0), (90, -60), (5000, 0), (5000, 2**20), (10**9, 0)):
+        info = np.iinfo(dtype) if dtype != "bool" else np.iinfo("uint8")
+        first = min(max(low, int(info.min)), int(info.max) // 2)
+        a = rng.integers(first, min(first + high, int(info.max)), 40_000).astype(dtype)
+        x = mat.array(a)
+        a, x = {"packed": (a, x), "steps": (a[::2], x[::2]), "reversed": (a[::-1], x[::-1]),
+                "square": (a.reshape(200, 200).T, x.reshape(200, 200).T)}[layout]
+        with mat.use_device(device):
+            same([np.unique(x), *np.unique(x, return_counts=True, return_inverse=True)],
+                 [np.unique(a), *np.unique(a, return_counts=True, return_inverse=True)])
+            same(np.unique_counts(x), np.unique_counts(a))
+            same(np.unique_inverse(x), np.unique_inverse(a))
+            if first == 0 and high <= 5000 and a.ndim == 1:
+                same([np.bincount(x), np.bincount(x, minlength=10_000)],
+                     [np.bincount(a), np.bincount(a, minlength=10_000)])
+
+
+def test_integers_that_are_not_counted():
+    a = np.zeros(40_000, "int64")
+    a[7] = -1
+    with pytest.raises(ValueError, match="negative"):
+        np.bincount(mat.array(a))
+    a[7] = 2**62
+    with pytest.raises(ValueError, match=r"more elements|too big"):
+        np.bincount(mat.array(a))
+    wide = np.arange(40_000, dtype="int64") * (2**63 // 40_000) * 2 - 2**62
+    same([np.unique(mat.array(wide))], [np.unique(wide)])
+    large = np.arange(40_000, dtype="uint64") // 100 + 2**63
+    same([np.unique(mat.array(large))], [np.unique(large)])
+
+
 def test_in_place(rng):
     for layout in ("packed", "strided", "transposed"):
         a = with_ties(rng, (6, 5), "float32")

@@ -80,7 +80,7 @@ BASIC_MEMBERS = [
     "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
     "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT", "transpose",
-    "load_", "write", "read_"
+    "load_", "write", "read_", "flush"
 ]
 NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "flatten", "nonzero",
                  "ravel", "repeat", "round",

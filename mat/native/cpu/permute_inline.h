@@ -226,9 +226,13 @@ THREE(4, 4, LIST_4)
         const int fetch = f->fetch, stream = f->stream && !(((intptr_t)d | dj) & 63); \
         const int along_j = stream && W == 64; \
         const int64_t outer = along_j ? ni : nj, inner = along_j ? nj : ni; \
+        /* the second tile of a line overlaps the first, where vectors are aligned from it on */ \
+        const int64_t off = -(intptr_t)d & (W - 1); \
+        const int64_t head = \
+            f->stream || inner == N || dj & (W - 1) || off % U ? 0 : off / U; \
         for (int64_t o = 0; o < outer; o += N) { \
             o = o > outer - N ? outer - N : o; \
-            for (int64_t p = 0; p < inner; p += N) { \
+            for (int64_t p = 0; p < inner; p = p || !head ? p + N : head) { \
                 p = p > inner - N ? inner - N : p; \
                 const int64_t i = along_j ? o : p, j = along_j ? p : o; \
                 const char *const from = s + i * si + j * U; \

@@ -179,11 +179,16 @@ INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, i
                 b.value = p[k * step], b.at = first + k;
         return b;
     }
+    int64_t in = -1; /* where the block begins that has the best one, which is looked for at last */
     for (int64_t k = 0; k < n; k += 1024) {
         int64_t m = n - k < 1024 ? n - k : 1024;
         T extreme = N(fold)(op, N(neutral)(op), p + k * step, m, step);
         if (N(beats)(op, extreme, b.value))
-            b.value = extreme, b.at = first + k + N(find)(p + k * step, m, step, extreme);
+            b.value = extreme, in = k;
+    }
+    if (in >= 0) {
+        int64_t m = n - in < 1024 ? n - in : 1024;
+        b.at = first + in + N(find)(p + in * step, m, step, b.value);
     }
     return b;
 }

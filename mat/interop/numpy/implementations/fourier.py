@@ -7,6 +7,7 @@ On a device they count as carried out by the host, as NumPy's are.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from math import prod
 
 from ....layout.shapes import Ints, as_axis
@@ -45,6 +46,9 @@ def _along_several(name: str, default: Ints | None) -> Function:
         if out is not None or (s is not None and axes is None) or not isinstance(
                 over, list | tuple) or not _fits(name, a, lengths, tuple(over), norm):
             return NotImplemented
+        if len(over) == 1:  # which takes less time before it begins
+            n = None if lengths is None else lengths[0]
+            return delegate(_scipys(name[:-1]), (a, n, over[0], norm), name=name)
         return delegate(_scipys(name), (a, lengths, tuple(over), norm), name=name)
 
     return transform
@@ -56,7 +60,8 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
         return False
     if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
         return False
-    if not all(type(k) is int and -a.ndim <= k < a.ndim for k in axes):
+    ndim = a.ndim
+    if not all(type(k) is int and -ndim <= k < ndim for k in axes):
         return False
     own = tuple(a.shape[k] for k in axes)
     if lengths is None:
@@ -64,10 +69,11 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
     elif not isinstance(lengths, tuple) or len(lengths) != len(axes) or not all(
             type(n) is int for n in lengths):
         return False
-    different = len({as_axis(k, a.ndim) for k in axes}) == len(axes)
+    different = len(axes) == 1 or len({as_axis(k, ndim) for k in axes}) == len(axes)
     return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
 
 
+@cache
 def _scipys(name: str) -> Function:
     """Return the function of ``scipy.fft``, which is loaded when first needed."""
     found: Function = getattr(importlib.import_module("scipy.fft"), name)

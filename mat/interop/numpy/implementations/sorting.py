@@ -21,6 +21,7 @@ from ..registry import Result, implements
 from .there import with_axis_moved
 
 _MOST_KEYS = 64  # to sort items by: the elements of one
+_MANY = 1 << 14  # integers below which NumPy counts as fast, on the host
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 
@@ -155,7 +156,8 @@ def _ascends(given: Operand, edges: Mat) -> bool:
 
 @implements("bincount")
 def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -> Result:
-    if not isinstance(x, Mat) or not computes_elsewhere(x) or x.ndim != 1:
+    if not isinstance(x, Mat) or x.ndim != 1 or not (
+            computes_elsewhere(x) or (weights is None and x.size >= _MANY)):
         return NotImplemented
     if not np.can_cast(x.dtype, np.int64, "safe") or type(minlength) is not int or minlength < 0:
         return NotImplemented
@@ -177,11 +179,12 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
                  sorted: bool = True) -> Result:
     if axis is not None and not (return_index or return_inverse or return_counts):
         return _different_items(ar, axis)
-    if axis is not None or not _is_there(ar):
+    found = (_different(ar, equal_nan, return_index or return_inverse, return_index)
+             if axis is None else None)
+    if found is None:
         return NotImplemented
-    found = _different(ar, equal_nan, return_index or return_inverse)
     parts: list[Mat] = [found.values()]
-    if return_index:
+    if isinstance(found, sorting.Different) and return_index:
         parts.append(found.indices())
     if return_inverse:
         parts.append(found.inverse(ar.shape))
@@ -214,28 +217,37 @@ def _is_there(x: Operand) -> bool:
     return isinstance(x, Mat) and computes_elsewhere(x)
 
 
-def _different(x: Mat, equal_nan: bool, ordered: bool) -> sorting.Different:
-    return sorting.Different(x.contiguous().reshape(-1), equal_nan, ordered)
+def _different(x: Operand, equal_nan: bool, ordered: bool,
+               indexed: bool = False) -> sorting.Different | sorting.Counted | None:
+    """Return the different elements of `x`, on the host of integers that counting is faster for,
+    whose indices it does not find; None if they are left to NumPy.
+    """
+    if _is_there(x):
+        return sorting.Different(x.contiguous().reshape(-1), equal_nan, ordered)
+    if isinstance(x, Mat) and x.size >= _MANY and not indexed and np.can_cast(x.dtype, np.int64):
+        return sorting.Counted.of(x.contiguous().reshape(-1))
+    return None
 
 
 @implements("unique_values")
 def numpy_unique_values(x: Operand) -> Result:
-    return _different(x, False, False).values() if _is_there(x) else NotImplemented
+    found = _different(x, False, False)
+    return NotImplemented if found is None else found.values()
 
 
 @implements("unique_counts")
 def numpy_unique_counts(x: Operand) -> Result:
-    if not _is_there(x):
-        return NotImplemented
     found = _different(x, False, False)
+    if found is None:
+        return NotImplemented
     return _result("UniqueCountsResult", found.values(), found.counts())
 
 
 @implements("unique_inverse")
 def numpy_unique_inverse(x: Operand) -> Result:
-    if not _is_there(x):
-        return NotImplemented
     found = _different(x, False, True)
+    if found is None:
+        return NotImplemented
     return _result("UniqueInverseResult", found.values(), found.inverse(x.shape))
 
 
@@ -243,7 +255,7 @@ def numpy_unique_inverse(x: Operand) -> Result:
 def numpy_unique_all(x: Operand) -> Result:
     if not _is_there(x):
         return NotImplemented
-    found = _different(x, False, True)
+    found = sorting.Different(x.contiguous().reshape(-1), False, True)
     return _result("UniqueAllResult", found.values(), found.indices(), found.inverse(x.shape),
                    found.counts())
 
