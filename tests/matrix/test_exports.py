@@ -268,11 +268,13 @@ def test_what_is_lent_is_not_evicted():
     with mat.use_device("emulated", pool_bytes=4096):
         x = mat.zeros(256).fill_(2)
         export = Export(x, facet_named("emulated"))
-        with pytest.raises(mat.OutOfDeviceMemory):
-            mat.zeros(512).fill_(1)
+        y = mat.zeros(512).fill_(1)  # in tiles, beside it
+        assert x.fresh == {"emulated"}
+        with pytest.raises(mat.OutOfDeviceMemory), y.facet("emulated", "input"):
+            pass
         del export
-        mat.zeros(512).fill_(1)
-        assert x.fresh == {"host"}
+        with y.facet("emulated", "input"):
+            assert x.fresh == {"host"}
 
 
 # Reports

@@ -13,8 +13,8 @@ from ..support import needs
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
-NEEDS = {"digits.py": ("sklearn", "matplotlib"), "bigger.py": ("sklearn",), "precision.py": ("sklearn", "ml_dtypes"),
-         "clients.py": ("sklearn", "pandas")}
+NEEDS = {"digits.py": ("sklearn", "matplotlib"), "bigger.py": ("sklearn",),
+         "precision.py": ("sklearn", "ml_dtypes"), "clients.py": ("sklearn", "pandas")}
 PRINTS = {
     "bigger.py": ["45 MB of features; pool of the device 15 MB", "accuracy 94.2%, in memory 94.2%"],
     "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
