@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _WIDTHS = (24, 4, 1)  # the narrowest panels that are taken, the first for which there is room
+_PANELS = 8  # panels that pass by are at most such a part of the room, two by two
 _COUNTS = 256  # numbers of blocks along an axis that are tried one by one; beyond, some of them
 _PACKING = 4  # so many bytes that are packed count like one that is copied to another memory
 
@@ -119,8 +120,10 @@ def product_blocks(form: ProductForm, room: int) -> ProductBlocks | None:
         found = [blocks._replace(moved=bytes_moved(form, blocks))
                  for blocks in _candidates(form, room, width)]
         if found:
+            # panels of an operand may be there the next time, blocks of C are of no use then
             return min(found, key=lambda blocks: (
-                blocks.moved + bytes_packed(form, blocks) // _PACKING, -blocks.k, -blocks.m))
+                blocks.moved + bytes_packed(form, blocks) // _PACKING, -blocks.k,
+                blocks.outer == "c", -blocks.m))
     return None
 
 
@@ -163,6 +166,8 @@ def _around_rows(form: ProductForm, room: int, width: int) -> Iterator[ProductBl
     for rows in _lengths(m):
         step = 2 * (k * b + rows * c)
         columns = min(n, (room - rows * k * a) // step) if step else n
+        if columns < n:  # several panels have room, so that some are there the next time
+            columns = min(columns, max(width, room // (_PANELS * step)))
         # a block that is used once need not stay: the mirrored product has that, with panels ahead
         used_again = columns < n or rows == m
         if columns >= min(width, n) and columns > 0 and used_again:

@@ -105,7 +105,7 @@ def product_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
     room = 2 * budget if limit is None else min(2 * budget, limit)
     _, blocks = plan_product(product, room - room // _SPARE)
     steps = _Steps(product, blocks)
-    for rows, columns, inner in _windows(product.lengths(), blocks):
+    for rows, columns, inner in sorted(_windows(product.lengths(), blocks), key=steps.order):
         yield steps.tile(rows, columns, inner)
 
 
@@ -147,6 +147,19 @@ class _Steps:
             found = staged(x.over(x.layout.part((rows, columns))))
             self.parts[name] = (rows, columns), found
         return found
+
+    def order(self, window: tuple[slice, slice, slice]) -> tuple[int, bool]:
+        """Return a key that puts panels first that the device has already, where their order has
+        no effect on the result: they would have left it before their turn.
+        """
+        rows, columns, inner = window
+        if self.blocks.outer == "c":
+            return 0, False
+        if self.blocks.outer == "m":
+            panel = self.product.b.layout.part((inner, columns))
+            return rows.start, not is_there(self.product.b.over(panel))
+        panel = self.product.a.layout.part((rows, inner))
+        return columns.start, not is_there(self.product.a.over(panel))
 
     def tile(self, rows: slice, columns: slice, inner: slice) -> Tile:
         """Return the tile of these indices."""
