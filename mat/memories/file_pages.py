@@ -26,6 +26,8 @@ PAGE = mmap.PAGESIZE
 # of mmap(), by name where Python has none
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _FIXED = 0x10
+# of madvise(): wait until pages are there; older kernels than 5.14 do nothing
+_POPULATE_READ = 22 if sys.platform == "linux" else getattr(mmap, "MADV_WILLNEED", 0)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
@@ -82,13 +84,11 @@ class FilePages(mmap.mmap):
                 self.madvise(mmap.MADV_DONTNEED, start, end - start)
 
     def expect(self, begin: int, end: int) -> None:
-        """Have the system begin to read the bytes from `begin` to `end`.
-
-        It looks for memory for them first, without the GIL.
-        """
+        """Have the system read the bytes from `begin` to `end`, and wait for it without the GIL."""
         start, stop = begin // PAGE * PAGE, min(end, len(self))
         if stop > start and hasattr(self, "madvise"):
-            _advise()(self.address + start, stop - start, mmap.MADV_WILLNEED)
+            for advice in (mmap.MADV_WILLNEED, _POPULATE_READ):
+                _advise()(self.address + start, stop - start, advice)
 
 
 class SpillPages(FilePages):
