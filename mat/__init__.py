@@ -147,6 +147,7 @@ _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
 for _name in ("fft", "lib", "linalg", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
+_register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.pinned")

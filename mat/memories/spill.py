@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 
 import numpy as np
 
 from ..core.compiled import BLOCKS
 from ..errors import DiskError
 from ..support.options import current
+from ..support.plugins import plugin
 from ..support.settings import SPILL
 from ..support.types import Array, DType, Number
 from .file_pages import SpillPages, disk_error, map_temporary, pages_of, release, reserve
@@ -38,6 +38,7 @@ def spilled_array(size: int, dtype: DType) -> Array:
     and with the process, however that ends.
     """
     nbytes = max(size * dtype.itemsize, 1)
+    tempfile = plugin("tempfile")
     folder = current().spill_dir or tempfile.gettempdir()
     what = f"a temporary file of {nbytes} bytes for a Mat"
     try:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..devices.in_use import in_use
+from ..devices.in_use import CPU, in_use
 from ..errors import ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
@@ -211,9 +211,12 @@ extent.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
     lambda cpu, x, out: cpu.prepare_extent(x))
 
 
+extent.is_computed_whole("devices take the least and the largest of integers by reductions")
+
+
 def _extent_of(x: Mat) -> tuple[int, int]:
     """Return the least and the largest of integers; this waits for a device."""
-    if IN_USE and in_use().implementations:
+    if IN_USE and in_use() is not CPU:
         return int(reduce.min(x).item()), int(reduce.max(x).item())
     low, high = extent.new((x, None)).to_numpy().tolist()
     return low, high

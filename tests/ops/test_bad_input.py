@@ -365,7 +365,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "ones_view": "test_scratch.py",
     "kernel": "test_user_kernel.py",
     "accept_torn": "takes nothing", "copy": "takes nothing", "contiguous": "takes nothing",
-    "to_numpy": "takes nothing",
+    "to_numpy": "takes nothing", "flush": "takes nothing", "open_memmap": "test_memmap_faults.py",
     "tolist": "takes nothing", "label": "takes nothing", "over": "serves facets",
     "allowed": "serves facets",
     "view": "test_views.py", "reshape": "test_views.py", "displace": "test_views.py",
