@@ -15,6 +15,7 @@ import numpy as np
 import mat
 
 TORN = None
+MAY_FAIL = ("enter", "compute", "export", "prefetch", "element", "show")
 DIRECTIONS = ("input", "io", "io", "output")
 
 
@@ -44,12 +45,11 @@ class Walk:
         self.at = np.arange(self.size).reshape(shape)  # storage indices
         self.values = [5.0] * self.size
         self.somewhere = [set() for _ in range(self.size)]  # where it is fresh for certain
-        self.spoiled = set()
+        self.spoiled, self.faulty = set(), False
         self.open, self.exports, self.counts, self.clock = [], [], {}, 5.0
         self.stack = ExitStack()
-        for facet in facets:
-            if self.memory_of[facet] != "host":
-                self.stack.enter_context(mat.use_device(facet, pool_bytes=pool_bytes))
+        self.devices = [self.stack.enter_context(mat.use_device(facet, pool_bytes=pool_bytes))
+                        for facet in facets if self.memory_of[facet] != "host"]
         self.workers = [ThreadPoolExecutor(1) for _ in range(threads)]
         self.contexts = [copy_context() for _ in range(threads)]
 
@@ -72,7 +72,23 @@ class Walk:
         kinds = {"enter": 30, "leave": 30, "compute": 12, "export": 3, "release": 4, "drop": 4,
                  "prefetch": 5, "keep": 2, "show": 2, "accept": 1, "element": 6, "heal": 2}
         names = list(kinds)
-        getattr(self, self.rng.choices(names, list(kinds.values()))[0])()
+        name = self.rng.choices(names, list(kinds.values()))[0]
+        if name in MAY_FAIL and self.rng.random() < 0.15:
+            self.step_with_fault(name)
+        else:
+            getattr(self, name)()
+
+    def step_with_fault(self, name):
+        """Have the next allocation or copy of a device fail; nothing may be lost by that."""
+        device, self.faulty = self.rng.choice(self.devices), True
+        device.fail(**{self.rng.choice(("allocation", "h2d", "d2h")): 1})
+        try:
+            getattr(self, name)()
+        except mat.DeviceError:
+            self.count("faults")
+        finally:
+            self.faulty = False
+            device.fail(allocation=0, h2d=0, d2h=0)
 
     # Where things are done
 
@@ -126,7 +142,7 @@ class Walk:
             self.count("torn")
             return
         except mat.OutOfDeviceMemory:
-            assert not self.exact
+            assert self.faulty or not self.exact
             self.count("full")
             return
         assert verdict != "conflict", "a conflict was missed"
@@ -243,15 +259,30 @@ class Walk:
             self.count("torn")
             return
         except mat.OutOfDeviceMemory:
-            assert not self.exact
+            assert self.faulty or not self.exact
             self.count("full")
             return
+        except mat.DeviceError:
+            self.find_tiles(opened)
+            raise
         assert verdict != "conflict"
         assert not torn
         for e in opened.elements:
             self.values[e] += 1.0
             self.somewhere[e] = {opened.memory}
         self.count("computed")
+
+    def find_tiles(self, opened):
+        """Find out which tiles were done before one failed; a call that fits has none."""
+        for copy in copies_of(self.x):
+            memory, start, handle, fresh = copy
+            there = handle.elements(self.x.dtype) if memory != "host" else handle
+            for e in fresh & opened.elements:
+                if there[e - start] != self.values[e]:
+                    assert not self.exact
+                    assert there[e - start] == self.values[e] + 1.0
+                    self.values[e] += 1.0
+                    self.somewhere[e] = set()
 
     def element(self):
         k = self.rng.randrange(self.size)
@@ -333,7 +364,7 @@ class Walk:
             self.count("not prefetched")
             return
         except mat.OutOfDeviceMemory:
-            assert not self.exact
+            assert self.faulty or not self.exact
             self.count("full")
             return
         self.count("prefetched")
@@ -350,7 +381,7 @@ class Walk:
                 else:
                     raise AssertionError("a kept copy was dropped")
         except mat.OutOfDeviceMemory:
-            assert not self.exact
+            assert self.faulty or not self.exact
 
     def accept(self):
         torn = torn_elements(self.x)
