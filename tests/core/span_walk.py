@@ -88,6 +88,8 @@ class Walk:
             self.count("faults")
         finally:
             self.faulty = False
+            for places in self.somewhere:  # others are evicted where an allocation fails
+                places &= {"host"}
             device.fail(allocation=0, h2d=0, d2h=0)
 
     # Where things are done
@@ -259,6 +261,7 @@ class Walk:
             self.count("torn")
             return
         except mat.OutOfDeviceMemory:
+            self.find_tiles(opened)
             assert self.faulty or not self.exact
             self.count("full")
             return

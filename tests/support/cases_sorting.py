@@ -73,6 +73,12 @@ def _(rng, dtype):
         yield (x, np.empty(9, np.int64)), {}
 
 
+@case("sorting.extent", lambda x, out: np.array([x.min(), x.max()]), ("int64",))
+def _(rng, dtype):
+    for n in (1, 7, 1000):
+        yield (rng.integers(-99, 99, n).astype(dtype), np.empty(2, np.int64)), {}
+
+
 @case("sorting.count_weights", lambda x, order, weights, out: np.bincount(
     x, weights, minlength=len(out)), ("int64",))
 def _(rng, dtype):
