@@ -48,6 +48,11 @@ class View:
         """Return the elements that accesses to self touch."""
         return run(0, self.storage.size)
 
+    def _count(self) -> int:
+        """Return how many elements of the storage are visible."""
+        size: int = self.storage.size
+        return size
+
     def _relative_to(self, start: int) -> View:  # noqa: ARG002  # all are of the whole
         """Return the same elements in a storage that begins with the element `start`."""
         return self

@@ -96,7 +96,9 @@ class Spans:
         runs = view._touched()
         wanted = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
         copy = self.copy_for(cube, facet.memory, runs, wanted)
-        if direction is not OUTPUT or not takes_parts(copy.memory):
+        # of very many runs there are elements in between, which are not overwritten
+        overwritten = direction is OUTPUT and runs.size == view._count()
+        if not overwritten or not takes_parts(copy.memory):
             refresh(cube, self, copy, runs)
         handle = copy.handle
         facet.memory.note_use(handle)

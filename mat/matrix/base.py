@@ -386,6 +386,10 @@ class MatBase(Operators):
         """Return the elements that accesses to self touch."""
         return Runs(element_runs(self.layout, MOST_RUNS))
 
+    def _count(self) -> int:
+        """Return how many elements of the storage are visible, of a layout that can be written."""
+        return self.layout.size
+
     def _relative_to(self, start: int) -> MatBase:
         """Return the same elements in a storage that begins with the element `start`."""
         layout = self.layout

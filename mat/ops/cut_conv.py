@@ -108,6 +108,8 @@ def slab(a: SpacedAxis, first: int, last: int) -> Slab:
     elif padding:
         skipped = min(first, -(-padding // a.step))
         start += padding - skipped * a.step
+        while start >= a.nx and skipped < first:  # windows that see nothing but padding
+            start, skipped = start - a.step, skipped + 1
         if start < 0:
             start, skipped = 0, first
     seen = slice(start, min(stop, a.nx))
@@ -121,6 +123,8 @@ def slabs_of_points(operation: Function, axes_of: SizesOf, args: Arguments, kwar
     first spatial axis, which have as many outputs as there is room for.
     """
     x, w, y = args
+    if not y.size:
+        return
     axes = axes_of(args, kwargs).axes
     outputs, length = y.shape[1], y.shape[2]
     while (needed := _bytes(axes[0], args, outputs, length)) > budget:
@@ -147,7 +151,7 @@ def _bytes(a: SpacedAxis, args: Arguments, outputs: int, length: int) -> int:
     extra = 2 * -(-max(0, -a.off) // a.step) + 2
     rows = min(a.nx, (length + extra) * a.step + a.dilation * (a.k - 1))
     per_output: int = w.nbytes // len(w) + y.nbytes // y.shape[1] // a.n * (2 * length + extra)
-    of_image: int = x.nbytes // a.nx * rows
+    of_image: int = x.nbytes // max(a.nx, 1) * rows
     return outputs * per_output + of_image
 
 

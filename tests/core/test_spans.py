@@ -106,6 +106,14 @@ def test_output_copies_nothing_through_any_view(dev):
     np.testing.assert_array_equal(x.to_numpy(), expected)
 
 
+def test_output_of_very_many_runs_keeps_what_is_between_them(dev):
+    x = mat.ones(60, 200).fill_(3.0)
+    x[:, ::2].fill_(1.0)  # 6,000 runs, on the device
+    expected = np.full((60, 200), 3.0)
+    expected[:, ::2] = 1.0
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
 def test_prefetch_copies_a_part_and_work_waits_for_it():
     x = big()
     with mat.use_device("emulated") as dev:

@@ -32,6 +32,8 @@ from ..support.filing import (
 orders = pytest.mark.parametrize("order", ["C", "F"])
 NUMPY_FILE = "numpy.npy"
 
+pytestmark = pytest.mark.host
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

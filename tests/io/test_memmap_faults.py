@@ -12,6 +12,8 @@ from mat.memories import file_pages
 
 from ..support.filing import contents, same, values
 
+pytestmark = pytest.mark.host
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

