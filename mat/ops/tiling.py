@@ -9,7 +9,7 @@ meanwhile, unless all of the results have room on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
@@ -18,7 +18,8 @@ from ..core.direction import Direction
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory
 from ..matrix.mat import Mat
-from ..matrix.prefetch import prefetch
+from ..matrix.prefetch import Prefetch
+from ..matrix.with_facets import with_facets
 from ..support.types import Arguments, Keywords, Operand
 from .overlap import overlap
 
@@ -141,6 +142,28 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         return execution.run()
 
 
+class _CopiesAhead(Prefetch):
+    """Copies for the next tile; those of this one's operands are made first, and not evicted."""
+
+    __slots__ = ("execution", "reads", "room")
+
+    # the parameters are those of the copies
+    def __init__(self, execution: _Execution, reads: tuple[Mat, ...], room: tuple[Mat, ...],
+                 to_device: list[Mat] | tuple[Mat, ...], to_host: list[Mat] | tuple[Mat, ...],
+                 ) -> None:
+        super().__init__(list(to_device), list(to_host))
+        self.execution = execution
+        self.reads = reads
+        self.room = room
+
+    def begin(self) -> Prefetch:
+        accesses = [(x, self.execution.device.facet, "input") for x in self.reads]
+        with suppress(OutOfDeviceMemory), with_facets(*accesses) if accesses else nullcontext():
+            self.execution.make_room(*self.room)
+            super().begin()
+        return self
+
+
 class _Execution:
     """One call of an operation that is carried out in tiles."""
 
@@ -242,13 +265,9 @@ class _Execution:
         """
         ahead = () if following is None else self.apart(following.reads, tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
+        room = *self.apart(tile.writes, before), *ahead
         try:
-            with ExitStack() as copies:
-                with suppress(OutOfDeviceMemory), ExitStack() as reading:
-                    for x in tile.reads:  # so that they are copied first, and not evicted
-                        reading.enter_context(x.facet(self.device.facet, "input"))
-                    self.make_room(*self.apart(tile.writes, before), *ahead)
-                    copies.enter_context(prefetch(to_device=ahead, to_host=home))
+            with _CopiesAhead(self, tile.reads, room, ahead, home):
                 return tile.run()
         except OutOfDeviceMemory:
             if not ahead:
