@@ -1,0 +1,35 @@
+"""Copies of parts of a Mat on a GPU: what they move, and what is there afterwards."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+pytestmark = pytest.mark.host
+
+
+def big():
+    return mat.array(np.arange(200_000.0).reshape(1000, 200))
+
+
+def test_rows_and_columns_move_alone(dev):
+    x, expected = big(), np.arange(200_000.0).reshape(1000, 200)
+    with mat.debug.count_copies() as copies:
+        x[10:20] += 1.0
+        x[:, 3] *= 2.0
+    # what both parts have goes from one to the other through the host
+    assert copies.bytes <= (10 * 200 + 1000 + 2 * 10) * 8
+    expected[10:20] += 1.0
+    expected[:, 3] *= 2.0
+    assert x[10:20].fresh == {"cuda:0"}
+    assert_array_equal(x.to_numpy(), expected)
+
+
+def test_tiles_in_a_pool_smaller_than_the_operand(cuda):
+    x = big()
+    with mat.use_device("cuda", pool_bytes=400_000):
+        y = x * 2.0 + 1.0
+        total = float(x.sum())
+    assert_array_equal(y.to_numpy(), np.arange(200_000.0).reshape(1000, 200) * 2.0 + 1.0)
+    assert total == 200_000 * 199_999 / 2
