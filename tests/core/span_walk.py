@@ -14,6 +14,8 @@ import numpy as np
 
 import mat
 
+from .span_blocks import copies_of, read_block, state, torn_elements, write_block
+
 TORN = None
 MAY_FAIL = ("enter", "compute", "export", "prefetch", "element", "show")
 DIRECTIONS = ("input", "io", "io", "output")
@@ -430,41 +432,3 @@ class Walk:
         storage = self.x.storage
         assert not storage.accesses
         assert storage.writer is None
-
-
-def read_block(value):
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if hasattr(value, "as_array"):
-        value.device.synchronize()
-        return value.as_array().copy()
-    return np.asarray(value).copy()
-
-
-def write_block(value, number):
-    if isinstance(value, np.ndarray):
-        value[...] = number
-    else:
-        value.device.launch(lambda a: a.__setitem__(..., number), value)
-
-
-def torn_elements(x):
-    storage = x.storage
-    if storage.spans is not None:
-        return {k for a, b in storage.spans.torn_runs() for k in range(a, b)}
-    return set(range(storage.size)) if storage.torn is not None else set()
-
-
-def copies_of(x):
-    """Return memory, first element, handle and fresh elements of each copy."""
-    storage = x.storage
-    if storage.spans is None:
-        every = set(range(storage.size))
-        return [(m.name, 0, h, every if storage.fresh & m.bit else set())
-                for m, h in storage.handles.items()]
-    return [(c.memory.name, c.start, c.handle, {k for a, b in c.fresh for k in range(a, b)})
-            for c in storage.spans.copies]
-
-
-def state(x):
-    return x.storage.version, [(m, a, fresh) for m, a, _, fresh in copies_of(x)]
