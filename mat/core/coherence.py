@@ -270,19 +270,20 @@ class Coherence:
 
     def log_runs(self, source: Memory, target: Memory, runs: Runs, seconds: float) -> None:
         """Record a copy of some elements and notify observers of it."""
-        if self.history is None:
-            self.history = deque(maxlen=4)
-        self.history.append((source.name, target.name, self.version))
+        self._record_copy(source, target)
         for observer in tuple(_observers):
             observer.copied_runs(self, source, target, runs, seconds)
 
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
         """Record a copy and notify observers of it."""
+        self._record_copy(source, target)
+        for observer in tuple(_observers):
+            observer.copied(self, source, target, seconds)
+
+    def _record_copy(self, source: Memory, target: Memory) -> None:
         if self.history is None:
             self.history = deque(maxlen=4)
         self.history.append((source.name, target.name, self.version))
-        for observer in tuple(_observers):
-            observer.copied(self, source, target, seconds)
 
     # Torn data
 

@@ -70,7 +70,7 @@ class ConflictChecks(SpannedCopies):
                 apart = apart or (direction is not _input and other.direction is not _input
                                   and other.view is not view and not other.view._sees_all())
                 continue
-            if self._ended_without_leaving(other):
+            if self.has_ended(other):
                 continue
             if not view._touched().meets(other.view._touched()):
                 apart = True
@@ -94,16 +94,12 @@ class ConflictChecks(SpannedCopies):
             if found is not None and direction is not OUTPUT:
                 self.read_torn(found)
 
-    def has_ended(self, record: AccessRecord) -> bool:
-        """End an access as failed if its thread or task has ended; return True if it has."""
-        return self._ended_without_leaving(record)
-
     def end_abandoned(self) -> None:
         """End the accesses of threads and tasks that have ended; the caller holds the lock."""
         for record in tuple(self.records or ()):
-            self._ended_without_leaving(record)
+            self.has_ended(record)
 
-    def _ended_without_leaving(self, record: AccessRecord) -> bool:
+    def has_ended(self, record: AccessRecord) -> bool:
         """End an access as failed if its thread or task has ended; return True if it has."""
         if record.thread in (ASYNC_COPY, EXPORTED):
             return False

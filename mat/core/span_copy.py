@@ -94,7 +94,7 @@ class SpanCopy:
             cube.finish_copy(memory)
 
     def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
-        """Copy what is fresh here only to `ensure`."""
+        """Copy to `ensure` what the cube has only in the memories of the bit mask `dropped`."""
         cube = self.of_cube()
         if cube is not None:
             cube.refresh_before_drop(ensure, dropped)

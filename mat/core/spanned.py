@@ -11,7 +11,6 @@ from ..errors import ConflictError, TornError
 from . import span_async
 from .access_record import AccessRecord
 from .async_copy import begin_copy, finish_copy
-from .compiled import THREADS
 from .direction import INPUT, Direction
 from .dropping import DroppableCopies
 from .export import ExportRecord
@@ -24,7 +23,6 @@ from .span_transfer import refresh, takes_parts
 # storages of so many bytes are copied whole: a copy of less takes as long
 SMALL = 64 << 10
 MOST_OF = 8  # unless so many would not fit into a memory
-_threads = THREADS
 
 
 class SpannedCopies(DroppableCopies):
@@ -87,9 +85,7 @@ class SpannedCopies(DroppableCopies):
             found: AccessRecord = spans.open(self, view, facet, direction, thread, task, presents)
             return found
         except BaseException:
-            spans.busy -= 1
             self.settle()
-            spans.busy += 1
             raise
         finally:
             spans.busy -= 1
@@ -130,15 +126,6 @@ class SpannedCopies(DroppableCopies):
         record.runs, record.used = runs, copy
         return record
 
-    def has_ended(self, record: AccessRecord) -> bool:
-        """End an access as failed if its thread or task has ended; return True if it has."""
-        raise NotImplementedError
-
-    def line_now(self) -> SourceLine | None:
-        """Return the line of the user that is being carried out."""
-        found: SourceLine | None = _threads.line()
-        return found
-
     # Asynchronous copies
 
     def begin_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
@@ -150,10 +137,8 @@ class SpannedCopies(DroppableCopies):
             stale = not self.fresh & memory.bit and not view._sees_all()
             if self.spans is not None or apart or (stale and self.wants_spans(memory)):
                 return self.begin_span_copy(view, memory, where)
-            if self.writer is not None:
-                raise ConflictError(
-                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
-                    f"access to {self.writer.describe()}; leave that block first")
+            if writer is not None:
+                raise _cannot_prefetch(view, memory, writer)
             if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
                 return not self.fresh & memory.bit
             hub = host()
@@ -180,9 +165,7 @@ class SpannedCopies(DroppableCopies):
         spans, runs = self.to_spans(), view._touched()
         for other in spans.writers(self):
             if other.runs.meets(runs):
-                raise ConflictError(
-                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
-                    f"access to {other.describe()}; leave that block first")
+                raise _cannot_prefetch(view, memory, other)
         target = spans.copy_for(self, memory, runs, None)
         if target in spans.pending:
             return True
@@ -220,3 +203,9 @@ class SpannedCopies(DroppableCopies):
         if self.spans is not None:
             return any(target.memory is memory for target in self.spans.pending)
         return memory in (self.async_copies or ())
+
+
+def _cannot_prefetch(view: ViewLike, memory: Memory, writer: RecordLike) -> ConflictError:
+    """Return the error for a prefetch of what `writer` writes."""
+    return ConflictError(f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with "
+                         f"the access to {writer.describe()}; leave that block first")

@@ -13,6 +13,7 @@ from ..errors import ConflictError, TornError
 from .access_record import AccessRecord
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
+from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .observers import OBSERVERS
 from .registry import CubeLike, Facet, Memory, Presented, ViewLike, host
@@ -129,7 +130,7 @@ class Spans:
             if mine and found in (None, other.used) and other.used.has(low, high):
                 found = other.used
             elif not getattr(allow_conflicts, "depth", 0) and not cube.has_ended(other):
-                wanted = describe(view, facet, direction, thread, where or cube.line_now())
+                wanted = describe(view, facet, direction, thread, where or THREADS.line())
                 raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
                                     f"{other.describe()}; {other.way_out}")
         return found

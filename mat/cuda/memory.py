@@ -101,16 +101,14 @@ class CudaMemory(Pooled):
 
     def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
                    runs: list[tuple[int, int]]) -> bool:
-        size = cube.dtype.itemsize
         for start, stop in runs:
-            transfers.send(self.gpu, handle.address + start * size, host[start:stop])
+            self.write_part(cube, handle, host[start:stop], start)
         return True
 
     def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
                   runs: list[tuple[int, int]]) -> bool:
-        size = cube.dtype.itemsize
         for start, stop in runs:
-            transfers.fetch(self.gpu, host[start:stop], handle.address + start * size)
+            self.read_part(cube, handle, host, start, stop)
         return True
 
     def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..matrix.mat import Mat, new_like
 from ..support.types import Arguments, Function, Keywords
+from .cut_gathers import by_positions
 from .elementwise import add, assign, fill, subtract
 from .gathering import scatter
 from .staging import by_host
-from .tile_grid import Gridded, TileGrid, tiles_over
+from .tile_grid import Gridded, TileGrid
 from .tiling import Cutter, Tile, TileTooLarge
 
 _INDICES = np.dtype(np.int64)
@@ -36,17 +37,12 @@ def by_searches(operation: Gridded) -> Cutter:
     """Return the cutter of ``search(a, v, out, right)``: between elements of v;
     without room for the sorted vector, of which few elements are looked at, the host searches.
     """
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    def grid_of(args: Arguments) -> TileGrid:
         v = args[1]
         every = tuple(range(v.ndim))
-        grid = TileGrid(v.shape, {0: (None,), 1: every, 2: every}, args)
-        try:
-            lengths = grid.blocks(budget)
-        except TileTooLarge:
-            return iter((by_host(operation, args, kwargs),))
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+        return TileGrid(v.shape, {0: (None,), 1: every, 2: every}, args)
 
-    return cut
+    return by_positions(operation, grid_of)
 
 
 # Counting

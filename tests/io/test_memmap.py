@@ -25,6 +25,7 @@ from ..support.filing import (
     contents,
     devices,
     dtypes,
+    made,
     same,
     values,
 )
@@ -33,17 +34,6 @@ orders = pytest.mark.parametrize("order", ["C", "F"])
 NUMPY_FILE = "numpy.npy"
 
 pytestmark = pytest.mark.host
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def made(shape=(3, 4), dtype="float64", path="x.npy"):
-    x = mat.open_memmap(path, "w+", dtype, shape)
-    return x.assign_(mat.array(values(shape, dtype)))
 
 
 def pages(x):

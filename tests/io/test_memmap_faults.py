@@ -10,20 +10,9 @@ import pytest
 import mat
 from mat.memories import file_pages
 
-from ..support.filing import contents, same, values
+from ..support.filing import contents, made, same
 
 pytestmark = pytest.mark.host
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def made(shape=(3, 4), dtype="float64", path="x.npy"):
-    x = mat.open_memmap(path, "w+", dtype, shape)
-    return x.assign_(mat.array(values(shape, dtype)))
 
 
 # Files that become shorter

@@ -98,3 +98,9 @@ def collection(seed=0):
 
 def tensors(seed=0):
     return {name: a for name, a in collection(seed).items() if a.dtype != "complex128"}
+
+
+def made(shape=(3, 4), dtype="float64", path="x.npy"):
+    """A Mat over a new file, with values."""
+    x = mat.open_memmap(path, "w+", dtype, shape)
+    return x.assign_(mat.array(values(shape, dtype)))
