@@ -44,7 +44,8 @@ class Measured(NamedTuple):
 
 
 def calls_for(timer: Timer, seconds: float) -> int:
-    """How many calls take at least `seconds`."""
+    """How many calls take at least `seconds`, after a first one, which plans and loads."""
+    timer.timeit(1)
     calls = 1
     while timer.timeit(calls) <= seconds and calls <= 1_000_000:
         calls *= 2
