@@ -19,6 +19,8 @@ class SpanCopy:
     The copy of a part owns its handle; that of the whole has the handle of the cube.
     """
 
+    part: Handle | None = None  # the handle of a part; here, as an interrupt may end `__init__`
+
     def __init__(self, cube: CubeLike, memory: Memory, start: int, stop: int,
                  whole: bool) -> None:
         self.of_cube = ref(cube)
@@ -27,7 +29,6 @@ class SpanCopy:
         self.stop: int = stop
         self.whole: bool = whole
         self.fresh: Runs = NONE
-        self.part: Handle | None = None  # the handle of a part
         self.size: int = stop - start
         self.dtype: ElementType = cube.dtype
         self.nbytes: int = self.size * (cube.nbytes // max(cube.size, 1))

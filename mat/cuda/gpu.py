@@ -56,7 +56,7 @@ class BlockExport:
         self.freed: Callable[[DeviceBlock], None] | None = None
 
     def __del__(self) -> None:
-        if self.freed is not None:
+        if getattr(self, "freed", None) is not None:  # else an interrupt ended `__init__`
             self.freed(self.block)  # takes no lock: this may run in the middle of anything
 
 

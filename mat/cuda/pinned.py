@@ -41,7 +41,7 @@ class Pinned:
                 "version": 3}
 
     def __del__(self) -> None:
-        if self.address:
+        if getattr(self, "queue", None) is not None and self.address:  # else it has no pages
             # atomic, and no lock: this may run in the middle of anything
             self.queue.append((self.address, self.nbytes))
 
