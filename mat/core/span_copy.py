@@ -55,8 +55,8 @@ class SpanCopy:
         """Return whether the elements from `low` to `high` are in it."""
         return self.start <= low and high <= self.stop
 
-    def intervals(self, runs: Runs) -> list[tuple[int, int]]:
-        """Return `runs` as positions in the handle."""
+    def positions(self, runs: Runs) -> Runs:
+        """Return where `runs` are in the handle."""
         return runs.moved(-self.start)
 
     # What memories and barriers use of a cube

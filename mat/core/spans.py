@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import ConflictError, TornError
-from .access_record import AccessRecord
+from .access_record import AccessRecord, narrowed
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
 from .compiled import THREADS
@@ -94,8 +94,8 @@ class Spans:
     def open(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
              thread: int, task: object, presents: bool) -> AccessRecord:
         """Return the record of an access, with its elements fresh; it has not begun."""
-        runs = view._touched()
-        wanted = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
+        runs = self.touched(view)
+        wanted, runs = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
         copy = self.copy_for(cube, facet.memory, runs, wanted)
         # of very many runs there are elements in between, which are not overwritten
         overwritten = direction is OUTPUT and runs.size == view._count()
@@ -111,13 +111,20 @@ class Spans:
         record.runs, record.used = runs, copy
         return record
 
+    def touched(self, view: ViewLike) -> Runs:
+        """Return the elements that accesses to `view` touch, none that is torn and not seen."""
+        runs: Runs = view._touched()
+        return narrowed(runs, view) if self.torn and runs.meets(self.torn_runs()) else runs
+
     # the parameters are those of an access
     def check_conflicts(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
                         thread: int, task: object, runs: Runs,
-                        where: SourceLine | None = None) -> SpanCopy | None:
+                        where: SourceLine | None = None) -> tuple[SpanCopy | None, Runs]:
         """Raise `ConflictError` if an element is accessed by another block, and one of them writes.
 
-        Return the copy that accesses of the same thread and task use, if this one must use it too.
+        Return the copy that accesses of the same thread and task use, if this one must use it too,
+        and the elements to access: those of `runs`, or if there are others in between that another
+        block accesses, no more than the view sees.
         """
         found: SpanCopy | None = None
         low, high = runs.bounds
@@ -129,11 +136,15 @@ class Spans:
                     and other.facet.memory is facet.memory)
             if mine and found in (None, other.used) and other.used.has(low, high):
                 found = other.used
-            elif not getattr(allow_conflicts, "depth", 0) and not cube.has_ended(other):
+                continue
+            other.narrow()
+            runs = narrowed(runs, view)
+            if (not getattr(allow_conflicts, "depth", 0) and runs.meets(other.runs)
+                    and not cube.has_ended(other)):
                 wanted = describe(view, facet, direction, thread, where or THREADS.line())
                 raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
                                     f"{other.describe()}; {other.way_out}")
-        return found
+        return found, runs
 
     def copy_for(self, cube: CubeLike, memory: Memory, runs: Runs,
                  wanted: SpanCopy | None) -> SpanCopy:
@@ -232,6 +243,10 @@ class Spans:
         `earlier` and `later` are the open accesses that began before and after it. Of those that
         write the same elements, the outermost decides; what ends out of order, the last one.
         """
+        others = [r for r in (*earlier, *later) if r.direction is not INPUT
+                  and r.runs.meets(record.runs)]
+        for found in ([record, *others] if failed or others else ()):
+            found.narrow()
         mine = record.runs - union(r.runs for r in earlier if r.direction is not INPUT)
         inner = mine & union(r.runs for r in later if r.direction is not INPUT)
         if failed:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
+from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over
 from ..facets.backing import protected_view
@@ -146,39 +147,43 @@ class EmulatedMemory(Pooled):
         return True
 
     def write_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
-                   runs: list[tuple[int, int]]) -> bool:
+                   runs: Runs) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
-        size = cube.dtype.itemsize
         # copies: the caller may modify `host` before the device reads them
-        parts = [(start * size, host[start:stop].tobytes()) for start, stop in runs]
-        self.device.transfers["h2d"] += sum(len(part) for _, part in parts)
-        self.device.enqueue(lambda: _put_all(handle.bytes, parts))
+        parts = [(block, block.of(host).copy()) for block in runs.blocks()]
+        self.device.transfers["h2d"] += runs.size * cube.dtype.itemsize
+
+        def write() -> None:
+            target = handle.elements(cube.dtype)
+            for block, part in parts:
+                block.of(target)[...] = part
+
+        self.device.enqueue(write)
         return True
 
     def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("d2h", DeviceError)
         self.device.synchronize()
         found = handle.elements(cube.dtype)
-        for start, stop in runs:
-            host[start:stop] = found[start:stop]
-        self.device.transfers["d2h"] += sum(b - a for a, b in runs) * cube.dtype.itemsize
+        for block in runs.blocks():
+            block.of(host)[...] = block.of(found)
+        self.device.transfers["d2h"] += runs.size * cube.dtype.itemsize
         return True
 
     # the parameters are those of the method of `Memory`
     def copy_runs(self, cube: CubeLike, handle: EmulatedBlock, source: EmulatedBlock, shift: int,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         self.device.check(handle)
         self.device.check(source)
-        size = cube.dtype.itemsize
-        self.device.transfers["d2d"] += sum(b - a for a, b in runs) * size
+        self.device.transfers["d2d"] += runs.size * cube.dtype.itemsize
 
         def copy() -> None:
-            for start, stop in runs:
-                handle.bytes[start * size:stop * size] = (
-                    source.bytes[(start + shift) * size:(stop + shift) * size])
+            target, elements = handle.elements(cube.dtype), source.elements(cube.dtype)
+            for block in runs.blocks():
+                block.of(target)[...] = block.of(elements, shift)
 
         self.device.enqueue(copy)
         return True
@@ -257,11 +262,6 @@ def _nothing() -> None:
 
 def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
     target[start:start + len(source)] = np.frombuffer(source, np.uint8)
-
-
-def _put_all(target: Bytes, parts: list[tuple[int, bytes]]) -> None:
-    for start, part in parts:
-        _put(target, start, part)
 
 
 class Emulated(PooledDevice):

@@ -154,6 +154,28 @@ def test_two_threads_write_disjoint_parts(dev):
         assert (float(x[mine].sum()), float(x[other].sum())) == (x[mine].size, 2 * x[other].size)
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_threads_write_interleaved_columns_of_a_tall_matrix(device):
+    x = mat.zeros(100_000, 3)
+
+    def write():
+        with mat.use_device(device):
+            x[:, 1].fill_(2.0)
+            with pytest.raises(mat.ConflictError):
+                x[5:7, 2].sum()
+
+    with x[:, ::2].facet("array", "io") as a:
+        a[...] = 1.0
+        in_thread(write)
+    np.testing.assert_array_equal(x.to_numpy(), np.broadcast_to([1.0, 2.0, 1.0], (100_000, 3)))
+    with pytest.raises(Planned), x[:, ::2].facet("array", "io") as a:
+        in_thread(write)
+        raise Planned
+    with pytest.raises(mat.TornError):
+        x[:, :2].sum()
+    np.testing.assert_array_equal(x[:, 1].to_numpy(), np.full(100_000, 2.0))
+
+
 def test_the_host_and_a_device_write_disjoint_rows(dev):
     x = mat.zeros(ROWS, COLUMNS)
     with x[:10].facet("array", "output") as a, x[10:20].facet("emulated", "output") as b:
