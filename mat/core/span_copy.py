@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from .compiled import THREADS
 from .registry import CubeLike, ElementType, Handle, Memory, Number
 from .runs import NONE, Runs
 
@@ -29,6 +30,7 @@ class SpanCopy:
         self.stop: int = stop
         self.whole: bool = whole
         self.fresh: Runs = NONE
+        self.kept: list[int] = []  # the threads of the blocks that keep this part
         self.size: int = stop - start
         self.dtype: ElementType = cube.dtype
         self.nbytes: int = self.size * (cube.nbytes // max(cube.size, 1))
@@ -50,6 +52,11 @@ class SpanCopy:
     def owner(self) -> CubeLike:
         """The cube, or the part that is one for the memory, whose handle this is."""
         return self.of_cube() if self.whole else self
+
+    @property
+    def is_kept(self) -> bool:
+        """True if blocks of threads that have not ended keep this part."""
+        return any(THREADS.ident(thread) for thread in tuple(self.kept))
 
     def has(self, low: int, high: int) -> bool:
         """Return whether the elements from `low` to `high` are in it."""

@@ -26,7 +26,7 @@ def only_in(cube: CubeLike, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
 
 def is_used(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> bool:
     """Return whether a copy is accessed, kept, or being copied to."""
-    return (copy in spans.pending or cube.is_kept(copy.memory)
+    return (copy in spans.pending or copy.is_kept or cube.is_kept(copy.memory)
             or any(r.used is copy for r in tuple(cube.accesses)))
 
 

@@ -127,6 +127,19 @@ class SpannedCopies(DroppableCopies):
         record.runs, record.used = runs, copy
         return record
 
+    def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
+        """Return the copy of a part to be kept, which is made if there is none; None: the whole."""
+        if self.spans is None and (view._sees_all() or memory in self.handles
+                                   or not self.wants_spans(memory)):
+            return None
+        spans = self.to_spans()
+        try:
+            copy = spans.copy_for(self, memory, spans.touched(view), None)
+        except BaseException:
+            self.settle()
+            raise
+        return None if copy.whole else copy
+
     # Asynchronous copies
 
     def begin_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:

@@ -198,9 +198,13 @@ class Spans:
                 if torn.copy is copy:
                     torn.copy = None
 
-    def in_memory(self, memory: Memory) -> list[SpanCopy]:
-        """Return the copies in a memory."""
-        return [c for c in self.copies if c.memory is memory]
+    def in_memory(self, memory: Memory, view: ViewLike | None = None) -> list[SpanCopy]:
+        """Return the copies in a memory, those that have elements of `view` if one is given."""
+        found = [c for c in self.copies if c.memory is memory]
+        if view is None or view._sees_all():
+            return found
+        runs = self.touched(view)
+        return [c for c in found if runs.meets(run(c.start, c.stop))]
 
     def limit_parts(self, cube: CubeLike, memory: Memory) -> None:
         """Free the oldest parts in `memory` if there are many."""

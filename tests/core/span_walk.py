@@ -375,12 +375,13 @@ class Walk:
         self.count("prefetched")
 
     def keep(self):
-        facet = self.rng.choice(self.facets)
+        facet, index = self.rng.choice(self.facets), self.index()
         name = "host" if self.memory_of[facet] == "host" else facet
+        x = self.x[index] if self.at[index].size else self.x
         try:
-            with self.x.keep(name):
+            with x.keep(name):
                 try:
-                    self.x.drop(name)
+                    x.drop(name)
                 except mat.ConflictError:
                     self.count("kept")
                 else:

@@ -79,6 +79,6 @@ def test_layouts_touch_what_numpys_views_see(index):
 def test_overlapping_axes_and_many_runs():
     windows = Layout((4, 3), (1, 1), 2)
     assert list(element_runs(windows, 10)) == [2, 8]
-    assert list(element_runs(Layout((3, 3), (10, 2), 0), 9)) == [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15,
-                                                           20, 21, 22, 23, 24, 25]
+    assert list(element_runs(Layout((3, 3), (10, 2), 0), 9)) == [
+        0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25]
     assert element_runs(Layout((3, 3), (10, 2), 0), 8) == [0, 25]
