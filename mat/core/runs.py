@@ -16,7 +16,7 @@ SHOWN = 3  # runs in messages
 MANY = 256  # edges: of more there is an array, since NumPy takes less time for those
 
 
-class Block(NamedTuple):
+class EqualRuns(NamedTuple):
     """Runs of one length, one every `step` elements."""
 
     start: int  # of the first
@@ -160,10 +160,10 @@ class Runs:
             return self
         return Runs([x + by for x in edges] if isinstance(edges, list) else edges + by)
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[EqualRuns]:
         """Return the runs as blocks, each of as many as can be copied at once."""
         if len(self) < 4:
-            return [Block(a, 1, b - a, b - a) for a, b in self]
+            return [EqualRuns(a, 1, b - a, b - a) for a, b in self]
         edges = np.asarray(self.edges)
         starts, lengths = edges[::2], edges[1::2] - edges[::2]
         steps = np.diff(starts)
@@ -178,7 +178,7 @@ class Runs:
         counts = np.diff(np.append(first, len(starts)))
         wide = np.append(steps, 0)[first]
         columns = starts[first], counts, wide, lengths[first]
-        return [Block(*found) for found in zip(*(c.tolist() for c in columns), strict=True)]
+        return [EqualRuns(*found) for found in zip(*(c.tolist() for c in columns), strict=True)]
 
 
 NONE = Runs([])

@@ -12,7 +12,7 @@ from cuda.bindings import driver
 
 from ..core.cube import Cube
 from ..core.registry import Memory, PendingCopy
-from ..core.runs import Block, Runs
+from ..core.runs import EqualRuns, Runs
 from ..memories.pooled import Pooled
 from ..support.types import Array
 from . import transfers
@@ -121,7 +121,7 @@ class CudaMemory(Pooled):
         return True
 
     @staticmethod
-    def _blocks(cube: Cube, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[Block, int]]:
+    def _blocks(cube: Cube, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
         """Yield the blocks of `runs` with their addresses."""
         for block in runs.blocks():
             yield block, handle.address + block.start * cube.dtype.itemsize

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..support.types import Array
 from .strided import Layout
+
+Array = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def element_runs(layout: Layout, most: int) -> list[int] | Array:
