@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from .trace_event import TraceEvent
 
-WIDTH, LANE, LEFT = 1200, 36, 90  # pixels
+WIDTH, LANE, LEFT = 1200, 36, 150  # pixels
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
-           "eviction": "#c0504d", "fallback": "#d08a2e"}
+           "eviction": "#c0504d", "fallback": "#d08a2e", "operation": "#5f7f8f"}
+WIDE = ("copy", "operation")  # events that take time
 STYLE = ("body{font:14px "
          "system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
          "svg text{font:12px system-ui,sans-serif}.key span{display:inline-block;margin-right:1em}"
@@ -17,7 +18,12 @@ STYLE = ("body{font:14px "
 
 
 def lane_of(event: TraceEvent) -> str:
-    """Return the memory in whose lane an event is drawn: its target, or else its source."""
+    """Return the memory in whose lane an event is drawn: its target, or else its source.
+
+    Operations have lanes of their own.
+    """
+    if event.kind == "operation":
+        return f"{event.source}, operations"
     return event.target or event.source or "packs"
 
 
@@ -88,14 +94,22 @@ def _drawing(events: Sequence[TraceEvent]) -> str:
 
 
 def _bar(event: TraceEvent, top: int, first: float, scale: float) -> str:
-    """Draw a copy in the upper part of its lane, any other event as a mark below."""
+    """Draw what takes time in the upper part of its lane, any other event as a mark below."""
     x, width = LEFT + (event.at - first) * scale, max(event.seconds * scale, 2.0)
-    y, height = (top + 4, 18) if event.kind == "copy" else (top + 25, 8)
-    locked = ", page-locked" if event.page_locked else ""
-    details = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
-               f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
-               f"caused by {event.line}\n"
-               f"written by {event.dirtied or '(before the trace)'}")
+    y, height = (top + 4, 18) if event.kind in WIDE else (top + 25, 8)
+    details = _of_operation(event) if event.kind == "operation" else _of_data(event)
     return (f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" '
             f'fill="{COLOURS[event.kind]}">'
             f"<title>{html.escape(details)}</title></rect>")
+
+
+def _of_data(event: TraceEvent) -> str:
+    locked = ", page-locked" if event.page_locked else ""
+    return (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
+            f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
+            f"caused by {event.line}\n"
+            f"written by {event.dirtied or '(before the trace)'}")
+
+
+def _of_operation(event: TraceEvent) -> str:
+    return f"{event.mat} in {event.source}, {1e6 * event.seconds:.1f} us\ncalled by {event.line}"

@@ -10,6 +10,7 @@ the attribute: compiled code keeps no reference to it during a call.
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -288,7 +289,8 @@ class Plan:
             if values is None:  # another thread has changed an operand since the plan was found
                 failed = False
             else:
-                result = self.compute(args, kwargs, values)
+                result = (self.compute_observed(args, kwargs, values) if _observers
+                          else self.compute(args, kwargs, values))
                 failed = False
         finally:
             try:
@@ -396,6 +398,17 @@ class Plan:
             running.pop()
             if not running:
                 del _running[thread]
+
+    def compute_observed(self, args: Arguments, kwargs: Keywords,
+                         values: list[Presented]) -> Operand:
+        """Do what `compute` does, and notify observers of the time it took."""
+        operation: Any = self.operation
+        begin = perf_counter()
+        result = self.compute(args, kwargs, values)
+        seconds = perf_counter() - begin
+        for observer in tuple(_observers):
+            observer.computed(operation.__name__, self.facet.memory.name, seconds)
+        return result
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
         """Call the implementation with `values`: the arguments, with what was presented."""

@@ -114,7 +114,8 @@ def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
         (x + x).to_numpy()
     t.save(tmp_path / "t.json")
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"emulated", "host"}
+    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {
+        "emulated", "emulated, operations", "host"}
     assert {e["name"] for e in events if e["ph"] == "C"} >= {"bytes in emulated", "bytes in host"}
     copies = [e for e in events if e["ph"] == "X" and e["cat"] == "copy"]
     assert [e["args"]["nbytes"] for e in copies] == [800, 800]
@@ -128,9 +129,20 @@ def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
     text = (tmp_path / "t.html").read_text()
     assert "http" not in text.replace("http://www.w3.org", "")
     svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
-    assert len(svg.findall("rect")) == len(t.events)
+    assert len(svg.findall("rect")) == len(t.events) + len(t.operations)
     assert "&lt;Mat 100&gt;" in text
     assert "<svg" in t._repr_html_()
+
+
+def test_the_timeline_has_the_copies_of_the_next_tile_beside_the_operation():
+    x = mat.from_numpy(np.ones((100, 1000)))
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=100_000):
+        x += 1.0
+    assert len(t.operations) > 8
+    assert {(e.mat, e.source) for e in t.operations} == {(t.operations[0].mat, "emulated")}
+    beside = [c for c in t.copies for o in t.operations
+              if c.target == "emulated" and c.at < o.at < c.at + c.seconds]
+    assert len(beside) > 4
 
 
 def test_expected_copies(x):
