@@ -8,7 +8,7 @@ from mat.ops.tiling import TileTooLarge, span_bytes
 
 # operations whose cutters count the elements of strided operands, or have smallest tiles that they
 # do not refuse: their tiles may need more than they are given, and are cut again where that fails
-LOOSE = {"syrk", "search", "unsort", "sort", "conv", "derive_conv"}
+LOOSE = {"syrk", "search", "unsort", "sort"}
 
 
 def in_tiles(op, args, kwargs, budget):
