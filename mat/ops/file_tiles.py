@@ -4,10 +4,12 @@ that little of them is in memory at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from itertools import chain
+from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import TypeAlias
 
 from ..matrix.mat import Mat
 from ..memories import file_pages
@@ -17,6 +19,8 @@ from ..support.options import current
 from ..support.types import Arguments, Keywords
 from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
 
+FileRange: TypeAlias = tuple[FilePages, int, int]  # from one byte to another
+FileRanges: TypeAlias = Collection[FileRange]
 TILE = 64 << 20  # bytes of a tile; the next one is read from the disk meanwhile
 
 
@@ -29,13 +33,13 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     """
     operands = [args[k] for k in operation.operands]
     in_files = [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
-    if (operation.cutter is None or operation in being_cut()
+    if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
             or span_bytes(*in_files) < file_pages.LEAST_LARGE):
         return None
-    tiles = _cut(operation, args, kwargs, span_bytes(*operands))
-    if tiles is None:
-        return None
     with cutting(operation):
+        tiles = _cut(operation, args, kwargs, span_bytes(*operands))
+        if tiles is None:
+            return None
         return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
 
 
@@ -75,41 +79,76 @@ class TileProgress:
 def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
     """Carry out the tiles; return what the last one returned."""
     value: object = None
-    tile = next(tiles, None)
-    while tile is not None:
-        following = next(tiles, None)
-        ahead = {} if following is None else _ranges(following.reads)
-        with _reading_ahead(tuple(ahead.values())):
+    with ReadingAhead() as reader:
+        tile = next(tiles, None)
+        passed: list[FileRange] = []
+        while tile is not None:
+            following = next(tiles, None)
+            ahead = {} if following is None else _ranges(following.reads)
+            reader.begin(ahead.values(), passed)
             value = tile.run()
-        passed = _ranges((*tile.reads, *tile.writes))
-        for key, (pages, begin, end) in passed.items():
-            if key not in ahead:
-                pages.release(begin, end)
-        progress.add(sum(end - begin for _, begin, end in passed.values()))
-        tile = following
+            reader.finish()
+            found = _ranges((*tile.reads, *tile.writes))
+            passed = [at for key, at in found.items() if key not in ahead]
+            progress.add(sum(end - begin for _, begin, end in found.values()))
+            tile = following
+        reader.begin((), passed)
     return value
 
 
-@contextmanager
-def _reading_ahead(ranges: tuple[tuple[FilePages, int, int], ...]) -> Iterator[None]:
-    """Have the system read the bytes of the next tile during a block."""
-    def expect() -> None:
-        for pages, begin, end in ranges:
-            pages.expect(begin, end)
+class ReadingAhead:
+    """A thread that has the system read the bytes of the next tile, and releases those of the last
+    one, for the time of a block.
 
-    reader = Thread(target=expect, name="mat reads ahead")
-    try:
-        reader.start()
-    except RuntimeError:  # there can be no more threads; it is only faster with them
-        yield
-        return
-    try:
-        yield
-    finally:
-        reader.join()
+    Where there can be no more threads, it only releases: it is faster with one, no more.
+    """
+
+    def __init__(self) -> None:
+        self.asked: SimpleQueue[tuple[FileRanges, FileRanges] | None] = SimpleQueue()
+        self.read: SimpleQueue[None] = SimpleQueue()
+        self.thread = Thread(target=self._serve, name="mat reads ahead")
+
+    def __enter__(self) -> ReadingAhead:
+        with suppress(RuntimeError):
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.asked.put(None)
+        if self.thread.is_alive():
+            self.thread.join()
+
+    def begin(self, following: FileRanges, passed: FileRanges) -> None:
+        """Begin to read some bytes and to release others."""
+        if self.thread.is_alive():
+            self.asked.put((following, passed))
+        else:
+            _release(passed)
+
+    def finish(self) -> None:
+        """Wait until they are read: what is read later than it is released would remain."""
+        while self.thread.is_alive():  # it is not in a forked child
+            with suppress(Empty):
+                self.read.get(timeout=1)
+                return
+
+    def _serve(self) -> None:
+        while (asked := self.asked.get()) is not None:
+            following, passed = asked
+            for pages, begin, end in following:
+                pages.announce(begin, end)
+            for pages, begin, end in following:
+                pages.fault_in(begin, end)
+            self.read.put(None)
+            _release(passed)
 
 
-def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], tuple[FilePages, int, int]]:
+def _release(ranges: FileRanges) -> None:
+    for pages, begin, end in ranges:
+        pages.release(begin, end)
+
+
+def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:
     """Return the ranges of bytes in files that views take, each once."""
     found = {}
     for x in views:
