@@ -128,10 +128,8 @@ class EmulatedMemory(Pooled):
     def write_part(self, cube: CubeLike, handle: EmulatedBlock, part: Array, start: int) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
-        # a copy: the caller may modify `part` before the device reads it
-        source, size = part.tobytes(), cube.dtype.itemsize
-        self.device.transfers["h2d"] += len(source)
-        self.device.enqueue(lambda: _put(handle.bytes, start * size, source))
+        self.device.transfers["h2d"] += part.nbytes
+        self.device.put(handle, [(start * cube.dtype.itemsize, part)])
         return True
 
     def read_part(self, cube: CubeLike, handle: EmulatedBlock, host: Array, start: int,
@@ -150,10 +148,8 @@ class EmulatedMemory(Pooled):
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
         size = cube.dtype.itemsize
-        # copies: the caller may modify `host` before the device reads them
-        parts = [(start * size, host[start:stop].tobytes()) for start, stop in runs]
-        self.device.transfers["h2d"] += sum(len(part) for _, part in parts)
-        self.device.enqueue(lambda: _put_all(handle.bytes, parts))
+        self.device.transfers["h2d"] += sum(b - a for a, b in runs) * size
+        self.device.put(handle, [(start * size, host[start:stop]) for start, stop in runs])
         return True
 
     def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
@@ -191,8 +187,7 @@ class EmulatedMemory(Pooled):
         memory.device.check(source)
         memory.device.synchronize()
         self.device.transfers["d2d"] += handle.nbytes
-        copied = source.bytes.copy()
-        self.device.enqueue(lambda: _put(handle.bytes, 0, copied))
+        self.device.put(handle, [(0, source.bytes)])
         return True
 
     def begin_copy_in(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> QueuedCopy:
@@ -201,7 +196,7 @@ class EmulatedMemory(Pooled):
         def copy() -> None:
             self.device.fail_if_requested("h2d", DeviceError)
             self.device.transfers["h2d"] += host.nbytes
-            _put(handle.bytes, 0, host.tobytes())
+            _put(handle.bytes, 0, host)
 
         return QueuedCopy(self.device, copy)
 
@@ -218,7 +213,7 @@ class EmulatedMemory(Pooled):
     def fill(self, cube: CubeLike, handle: EmulatedBlock) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
-        self.device.enqueue(lambda: _put(handle.bytes, 0, value.tobytes()))
+        self.device.put(handle, [(0, value)])
         return True
 
 
@@ -255,13 +250,8 @@ def _nothing() -> None:
     pass
 
 
-def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
-    target[start:start + len(source)] = np.frombuffer(source, np.uint8)
-
-
-def _put_all(target: Bytes, parts: list[tuple[int, bytes]]) -> None:
-    for start, part in parts:
-        _put(target, start, part)
+def _put(target: Bytes, start: int, source: Array) -> None:
+    target[start:start + source.nbytes] = np.ascontiguousarray(source).view(np.uint8)
 
 
 class Emulated(PooledDevice):
@@ -302,6 +292,18 @@ class Emulated(PooledDevice):
                 if self._queue:
                     self._do_queued()
                 work()
+
+    def put(self, block: EmulatedBlock, parts: list[tuple[int, Array]]) -> None:
+        """Copy arrays to a block, each from a byte of it on; they may be modified afterwards."""
+        with self._lock:
+            if self.delayed:
+                parts = [(start, part.copy()) for start, part in parts]
+
+            def copy() -> None:
+                for start, part in parts:
+                    _put(block.bytes, start, part)
+
+            self.enqueue(copy)
 
     def synchronize(self) -> None:
         """Do all queued work.
