@@ -29,7 +29,6 @@ _FIXED = 0x10
 # of madvise(), None where there is none
 _WILL_NEED = getattr(mmap, "MADV_WILLNEED", None)
 _DO_NOT_NEED = getattr(mmap, "MADV_DONTNEED", None)
-_POPULATE_READ = 22 if sys.platform == "linux" else None  # older kernels than 5.14 do nothing
 _AT_ONCE = 1 << 20  # bytes: of more, systems read only the beginning before they are accessed
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
@@ -84,13 +83,12 @@ class FilePages(mmap.mmap):
                 self._advise(begin // PAGE * PAGE, end, _DO_NOT_NEED)
 
     def announce(self, begin: int, end: int) -> None:
-        """Have the system begin to read the bytes from `begin` to `end`."""
+        """Have the system begin to read the bytes from `begin` to `end`.
+
+        They are not mapped, too: whoever accesses them does that in less time.
+        """
         for start in range(begin // PAGE * PAGE, min(end, len(self)), _AT_ONCE):
             self._advise(start, min(start + _AT_ONCE, end), _WILL_NEED)
-
-    def fault_in(self, begin: int, end: int) -> None:
-        """Wait until the bytes from `begin` to `end` are in memory."""
-        self._advise(begin // PAGE * PAGE, end, _POPULATE_READ)
 
     def _advise(self, start: int, end: int, advice: int | None) -> None:
         """Call madvise(), without the GIL, if the system has it."""

@@ -31,7 +31,7 @@ from .tiling import Tile, TileTooLarge, span_bytes
 _FLOAT32 = np.dtype(np.float32)
 # parts of the room that panels take, two by two: a device keeps several for another product, files
 # are read faster in large ones
-_PANELS, _PANELS_OF_FILES = 8, 2
+_PANELS, _PANELS_OF_FILES = 8, 1
 _SPARE = 64  # part of the room that is left, as memory is allocated in blocks of certain sizes
 # computes c <- a b + beta c for blocks; None as beta: the inner axis is whole, and C is not read
 Multiply = Callable[[Mat, Mat, Number | None, Mat], object]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import chain
-from queue import Empty, SimpleQueue
+from queue import Queue
 from threading import Thread
 from typing import TypeAlias
 
@@ -87,7 +87,6 @@ def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
             ahead = {} if following is None else _ranges(following.reads)
             reader.begin(ahead.values(), passed)
             value = tile.run()
-            reader.finish()
             found = _ranges((*tile.reads, *tile.writes))
             passed = [at for key, at in found.items() if key not in ahead]
             progress.add(sum(end - begin for _, begin, end in found.values()))
@@ -104,8 +103,8 @@ class ReadingAhead:
     """
 
     def __init__(self) -> None:
-        self.asked: SimpleQueue[tuple[FileRanges, FileRanges] | None] = SimpleQueue()
-        self.read: SimpleQueue[None] = SimpleQueue()
+        # few at a time, so that what is to be released is not behind by many tiles
+        self.asked: Queue[tuple[FileRanges, FileRanges] | None] = Queue(2)
         self.thread = Thread(target=self._serve, name="mat reads ahead")
 
     def __enter__(self) -> ReadingAhead:
@@ -114,32 +113,27 @@ class ReadingAhead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.asked.put(None)
         if self.thread.is_alive():
+            self.asked.put(None)
             self.thread.join()
 
     def begin(self, following: FileRanges, passed: FileRanges) -> None:
         """Begin to read some bytes and to release others."""
-        if self.thread.is_alive():
+        if self.thread.is_alive():  # it is not in a forked child
             self.asked.put((following, passed))
         else:
             _release(passed)
 
-    def finish(self) -> None:
-        """Wait until they are read: what is read later than it is released would remain."""
-        while self.thread.is_alive():  # it is not in a forked child
-            with suppress(Empty):
-                self.read.get(timeout=1)
-                return
-
     def _serve(self) -> None:
+        ends: set[tuple[int, int]] = set()  # of what was read last
         while (asked := self.asked.get()) is not None:
             following, passed = asked
             for pages, begin, end in following:
-                pages.announce(begin, end)
-            for pages, begin, end in following:
-                pages.fault_in(begin, end)
-            self.read.put(None)
+                # as much again, if a file is read from one end to the other: the disk has
+                # something to do until the next tile is known
+                further = end - begin if (id(pages), begin) in ends else 0
+                pages.announce(begin, end + further)
+            ends = {(id(pages), end) for pages, _, end in following}
             _release(passed)
 
 
