@@ -20,5 +20,5 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS)
 def test_elements_are_what_the_model_has(world, monkeypatch):
     monkeypatch.setattr(spanned, "SMALL", 0)
-    for seed in range(selection.most(100, 10)):
+    for seed in range(selection.most(100, 6)):
         Walk(seed, **WORLDS[world]).run(250)
