@@ -64,8 +64,8 @@ class CudaMemory(Pooled):
         else:
             self._returning.append(handle)
 
-    def _collect(self) -> None:
-        super()._collect()
+    def _collect(self, wanted: int = -1) -> None:
+        super()._collect(wanted)
         if self._returning and self.gpu.idle():
             self._returning.clear()
 

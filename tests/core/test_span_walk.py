@@ -30,5 +30,5 @@ def test_accesses_to_what_is_between_many_runs(monkeypatch):
 @pytest.mark.parametrize("world", WORLDS)
 def test_elements_are_what_the_model_has(world, monkeypatch):
     monkeypatch.setattr(spanned, "SMALL", 0)
-    for seed in range(selection.most(100, 10)):
+    for seed in range(selection.most(100, 6)):
         Walk(seed, **WORLDS[world]).run(250)
