@@ -9,6 +9,7 @@ the attribute: compiled code keeps no reference to it during a call.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
@@ -76,7 +77,7 @@ class Plan:
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
                  "keywords", "mask", "number_positions", "of_device", "operands", "operation",
-                 "quiet", "repeated", "result", "through_array")
+                 "quiet", "refusal", "repeated", "result", "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -102,6 +103,8 @@ class Plan:
         # operands are arrays, which are made when they are accessed
         self.through_array: bool = facet is ARRAY and BLOCKS.enabled
         self.kernel: CompiledCall = None
+        # returns the error to raise where the kernel's result is not 0
+        self.refusal: Callable[[], Exception] | None = None
         self.number_positions: tuple[int, ...] = ()
 
     def arm(self, kernel: CompiledCall, numbers: tuple[int, ...], takes_complex: bool) -> None:
@@ -109,7 +112,9 @@ class Plan:
         self.kernel = kernel
         self.number_positions = numbers
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
-        self.at_once = self.armed and kernel.way in _UNDER_GIL
+        self.refusal = getattr(kernel, "refusal", None)
+        # what a kernel that refuses has written is rolled back, which takes an access
+        self.at_once = self.armed and kernel.way in _UNDER_GIL and self.refusal is None
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
@@ -419,7 +424,10 @@ class Plan:
             else:
                 self.locate(args)
                 if self.gather(args, None):
-                    return self.kernel.run_released()
+                    found = self.kernel.run_released()
+                    if found and self.refusal is not None:
+                        raise self.refusal()
+                    return found
         self.present_all(args, values)
         token = _state.set(_quiet) if self.quiet else None
         try:
