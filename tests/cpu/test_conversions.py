@@ -53,6 +53,10 @@ def test_halves_are_rounded_once_and_have_one_nan(rng, source, n):
     nans[::2] = np.copysign(nans[::2], -1)
     found = mat.array(nans).astype("float16").to_numpy().view(np.uint16)
     assert_array_equal(found, np.where(np.arange(n) % 2, 0x7E00, 0xFE00))
+    mixed = np.where(rng.random(n) < 0.1, nans, np.linspace(-9, 9, n).astype(source))
+    found = mat.array(mixed).astype("float16").to_numpy()
+    assert_array_equal(found, mixed.astype("float16"))
+    assert set(found[np.isnan(mixed)].view(np.uint16)) <= {0x7E00, 0xFE00}
 
 
 @pytest.mark.parametrize("halves", ["float16", "bfloat16"])

@@ -209,6 +209,19 @@ def test_the_first_of_equals_is_found(rng):
                                    getattr(np, name)(a, axis=axis))
 
 
+@pytest.mark.parametrize("dtype", [*KINDS, "int64"])
+@pytest.mark.parametrize("n", [63, 1023, 1024, 1025, 5000])
+def test_places_in_every_block(dtype, n):
+    for at in range(0, n, 61):
+        a = np.arange(n) // 300.0
+        for a in (a, -a, 0 * a):
+            b = a.astype(dtype)
+            for value in (100, -100, *(() if dtype == "int64" else (np.nan, -np.inf))):
+                b[at], b[at // 2] = value, value
+                for name in ("argmax", "argmin"):
+                    assert getattr(mat, name)(mat.array(b)) == getattr(np, name)(b)
+
+
 # Places for results
 
 

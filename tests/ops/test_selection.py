@@ -158,6 +158,40 @@ def test_out_of_range_before_anything_is_written(index):
     assert x.tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+def test_integers_of_every_number(rng, dtype, layout):
+    """Kernels look at several integers together: those that are left over, negative ones among
+    others, and equal ones, of which the last one is written.
+    """
+    for n in range(1, 14):
+        a = elements(rng, (5,), dtype)
+        k = rng.integers(0, 5, n)
+        k[rng.random(n) < rng.choice((0, 0.2, 1))] -= 5
+        values = elements(rng, (n,), dtype)
+        x = place(a, layout)
+        same(x[mat.array(k)], a[k])
+        x[mat.array(k)] = mat.array(values)
+        for place_of, value in zip(k, values, strict=True):
+            a[place_of] = value
+        same(x, a)
+        check_hidden(x)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 9])
+@pytest.mark.parametrize("wrong", [5, -6, 2**62, -(2**63)])
+def test_one_integer_out_of_range(n, wrong):
+    for at in range(n):
+        k = np.arange(n) % 5 - 5 * (np.arange(n) % 2)
+        k[at] = wrong
+        x = mat.arange(5.0)
+        for call in (lambda x=x, k=k: x[mat.array(k)], lambda x=x, k=k: x.take(k),
+                     lambda x=x, k=k: x.__setitem__(mat.array(k), mat.ones(n))):
+            with pytest.raises(IndexError):
+                call()
+        assert x.tolist() == [0, 1, 2, 3, 4]
+
+
 def test_masks_of_other_shapes():
     x = mat.zeros(4, 3)
     for mask in (mat.ones(3, dtype="bool"), np.ones((4, 4), bool), np.ones((4, 3, 1), bool)):

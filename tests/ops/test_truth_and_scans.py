@@ -201,6 +201,21 @@ def test_running_totals_of_long_operands(rng):
     same(y[1:], a[0][:-1].cumsum())
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_running_totals_of_few_and_of_several_blocks(dtype, rng):
+    for n in (*range(1, 14), 20_001):
+        a = (3 * rng.standard_normal(2 * n)).astype(dtype)
+        for steps in (slice(0, n), slice(None, None, 2), slice(n, None, -1)):
+            b, x = a[steps], mat.array(a)[steps]
+            close(x.cumsum(), b.cumsum())
+            if b.dtype.kind in "iuf":
+                same(np.maximum.accumulate(x), np.maximum.accumulate(b))
+        if a.cumsum().dtype == a.dtype:
+            x = mat.array(a)
+            assert np.cumsum(x, out=x) is x
+            close(x, a.cumsum())
+
+
 def test_what_running_totals_refuse():
     with pytest.raises(ShapeError):
         mat.zeros(3).cumsum(axis=1)

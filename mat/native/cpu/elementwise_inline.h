@@ -78,9 +78,16 @@ typedef struct {
     uint64_t low, high;
 } mat_pair;
 
-#define MAT_MOVE(type) \
+/* Four are loaded before they are stored: one after another takes up to twice the time. */
+#define MAT_MOVE(type) { \
+    for (; n >= 4; n -= 4, to += 4 * to_step, from += 4 * from_step) { \
+        type four[4]; \
+        for (int64_t j = 0; j < 4; j++) memcpy(four + j, from + j * from_step, sizeof(type)); \
+        for (int64_t j = 0; j < 4; j++) memcpy(to + j * to_step, four + j, sizeof(type)); \
+    } \
     for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, sizeof(type)); \
-    break;
+    break; \
+}
 
 /* Copy n elements of `size` bytes, whatever their steps; a step of 0 reads one of them over and
    over. */

@@ -5,13 +5,17 @@
 
 #include "half_inline.h"
 
-/* A double as half: the last bit of the float in between says whether anything is lost, so that
-   the number is rounded once. */
+/* The bits of a double that a float has no room for. */
+#define MAT_CUT ((1ull << 29) - 1)
+
+/* A double as half, by way of a float, whose last bit is set if anything is lost, so that the
+   number is rounded once. Adding MAT_CUT to what is lost carries into that bit unless it is 0. */
 INLINE uint16_t half_of_double(double x) {
-    const float nearest = (float)x;
-    const int beyond = fabs((double)nearest) > fabs(x), lost = (double)nearest != x;
-    const uint32_t bits = mat_bits_f32(nearest) - (uint32_t)beyond;
-    return to_half(mat_of_bits_f32(bits | (uint32_t)(lost & (x == x))));
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits | ((bits & MAT_CUT) + MAT_CUT)) & ~MAT_CUT;
+    memcpy(&x, &bits, sizeof x);
+    return to_half((float)x);
 }
 
 /* What each conversion does to `n` numbers. */
@@ -52,10 +56,22 @@ WITH_AVX512 static void halves_of_floats_512(int64_t n, const float *in, uint16_
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
+/* One comparison says of both whether there are NaNs, which are rare. */
+WITH_AVX2 INLINE void store_halves_of_16(uint16_t *out, __m256 x, __m256 y) {
+    __m128i *const to = (__m128i *)out;
+    if (LIKELY(!_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)))) {
+        _mm_storeu_si128(to, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128(to + 1, _mm256_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT));
+    } else {
+        _mm_storeu_si128(to, halves_of_8(x));
+        _mm_storeu_si128(to + 1, halves_of_8(y));
+    }
+}
+
 WITH_AVX2 static void halves_of_floats_256(int64_t n, const float *in, uint16_t *out) {
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(out + i), halves_of_8(_mm256_loadu_ps(in + i)));
+    for (; i + 16 <= n; i += 16)
+        store_halves_of_16(out + i, _mm256_loadu_ps(in + i), _mm256_loadu_ps(in + i + 8));
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
@@ -73,32 +89,23 @@ WITH_AVX512 static void halves_of_doubles_512(int64_t n, const double *in, uint1
     for (; i < n; i++) out[i] = half_of_double(in[i]);
 }
 
-/* Of each of 4 numbers of 8 bytes, the lower half. */
-WITH_AVX2 INLINE __m128i lower_halves(__m256d x) {
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(x)),
-                                           _mm_castpd_ps(_mm256_extractf128_pd(x, 1)), 0x88));
+/* 4 doubles as floats: as `half_of_double` has them in between. */
+WITH_AVX2 INLINE __m128 odd_floats_of_4(const double *in) {
+    const __m256i cut = _mm256_set1_epi64x(MAT_CUT);
+    const __m256i x = _mm256_loadu_si256((const __m256i *)in);
+    const __m256i carried = _mm256_add_epi64(_mm256_and_si256(x, cut), cut);
+    return _mm256_cvtpd_ps(
+        _mm256_castsi256_pd(_mm256_andnot_si256(cut, _mm256_or_si256(x, carried))));
 }
 
-/* 4 doubles as floats: as `half_of_double` has them in between. */
-WITH_AVX2 INLINE __m128 odd_floats_of_4(__m256d x) {
-    const __m256d sign = _mm256_set1_pd(-0.0);
-    const __m128 nearest = _mm256_cvtpd_ps(x);
-    const __m256d back = _mm256_cvtps_pd(nearest);
-    const __m256d beyond = _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, x),
-                                         _CMP_GT_OQ);
-    const __m256d lost = _mm256_cmp_pd(back, x, _CMP_NEQ_OQ);
-    const __m128i bits = _mm_add_epi32(_mm_castps_si128(nearest), lower_halves(beyond));
-    return _mm_castsi128_ps(
-        _mm_or_si128(bits, _mm_and_si128(lower_halves(lost), _mm_set1_epi32(1))));
+WITH_AVX2 INLINE __m256 odd_floats_of_8(const double *in) {
+    return _mm256_set_m128(odd_floats_of_4(in + 4), odd_floats_of_4(in));
 }
 
 WITH_AVX2 static void halves_of_doubles_256(int64_t n, const double *in, uint16_t *out) {
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const __m128 low = odd_floats_of_4(_mm256_loadu_pd(in + i));
-        const __m128 high = odd_floats_of_4(_mm256_loadu_pd(in + i + 4));
-        _mm_storeu_si128((__m128i *)(out + i), halves_of_8(_mm256_set_m128(high, low)));
-    }
+    for (; i + 16 <= n; i += 16)
+        store_halves_of_16(out + i, odd_floats_of_8(in + i), odd_floats_of_8(in + i + 8));
     for (; i < n; i++) out[i] = half_of_double(in[i]);
 }
 

@@ -23,6 +23,21 @@ INLINE T N(neutral)(int op) {
     return op == PROD ? (T)1 : op == MAX ? LOWEST : HIGHEST;
 }
 
+/* LANES totals of n elements, and what they are together. */
+INLINE void N(fold_lanes)(int op, T *t, const T *p, int64_t n, int64_t step) {
+    EACH(j, LANES) t[j] = N(neutral)(op);
+    for (; n >= LANES; n -= LANES, p += LANES * step)
+        EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
+    EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
+}
+
+INLINE T N(join_lanes)(int op, T total, T *t) {
+    for (int64_t half = LANES / 2; half >= 4; half /= 2)
+        EACH(j, half) t[j] = N(join)(op, t[j], t[j + half]);
+    EACH(j, 4) total = N(join)(op, total, t[j]);
+    return total;
+}
+
 INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
     if (n < SHORT) {
         for (int64_t k = 0; k < n; k++)
@@ -30,14 +45,8 @@ INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
         return total;
     }
     T t[LANES];
-    EACH(j, LANES) t[j] = N(neutral)(op);
-    for (; n >= LANES; n -= LANES, p += LANES * step)
-        EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
-    EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
-    for (int64_t half = LANES / 2; half >= 4; half /= 2)
-        EACH(j, half) t[j] = N(join)(op, t[j], t[j + half]);
-    EACH(j, 4) total = N(join)(op, total, t[j]);
-    return total;
+    N(fold_lanes)(op, t, p, n, step);
+    return N(join_lanes)(op, total, t);
 }
 
 INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
@@ -180,14 +189,16 @@ INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, i
         return b;
     }
     int64_t in = -1; /* where the block begins that has the best one, which is looked for at last */
-    for (int64_t k = 0; k < n; k += 1024) {
-        int64_t m = n - k < 1024 ? n - k : 1024;
-        T extreme = N(fold)(op, N(neutral)(op), p + k * step, m, step);
-        if (N(beats)(op, extreme, b.value))
-            b.value = extreme, in = k;
+    for (int64_t k = 0; k < n; k += AT_ONCE) {
+        T t[LANES];
+        I better = 0;
+        N(fold_lanes)(op, t, p + k * step, n - k < AT_ONCE ? n - k : AT_ONCE, step);
+        EACH(j, LANES) better |= N(beats)(op, t[j], b.value);
+        if (better)
+            b.value = N(join_lanes)(op, N(neutral)(op), t), in = k;
     }
     if (in >= 0) {
-        int64_t m = n - in < 1024 ? n - in : 1024;
+        int64_t m = n - in < AT_ONCE ? n - in : AT_ONCE;
         b.at = first + in + N(find)(p + in * step, m, step, b.value);
     }
     return b;

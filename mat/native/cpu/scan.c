@@ -52,15 +52,36 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
         for (int64_t k = 1; k < n; k++) statement; \
     }
 
-/* From elements X to elements Y: the units of one frame, by lines or by columns. */
-#define SCAN(name, X, Y, AS, TOGETHER) \
+/* A line from elements X to elements Y, of which the first one is `total`. */
+#define LINE_IN_TURN(name, X, Y, AS, TOGETHER) \
     INLINE void name##_line(const mat_scan *f, const X *x, Y *y, int64_t n, Y total) { \
         y[0] = total; \
         EACH_STEP(f, k, n, { \
             total = TOGETHER(total, AS(Y, x[k * step_x])); \
             y[k * step_y] = total; \
         }) \
-    } \
+    }
+
+/* The same where no order of the elements gives another result: four adjacent ones wait together
+   for the total before them. */
+#define LINE_BY_FOURS(name, X, Y, AS, TOGETHER) \
+    LINE_IN_TURN(name##_rest, X, Y, AS, TOGETHER) \
+    INLINE void name##_line(const mat_scan *f, const X *x, Y *y, int64_t n, Y total) { \
+        if (f->step_x == 1 && f->step_y == 1) \
+            for (; n > 4; n -= 4, x += 4, y += 4) { \
+                const Y a = AS(Y, x[1]), b = AS(Y, x[2]), c = AS(Y, x[3]), d = AS(Y, x[4]); \
+                const Y ab = TOGETHER(a, b), abc = TOGETHER(ab, c), cd = TOGETHER(c, d); \
+                const Y all = TOGETHER(ab, cd); \
+                y[0] = total, y[1] = TOGETHER(total, a), y[2] = TOGETHER(total, ab); \
+                y[3] = TOGETHER(total, abc), total = TOGETHER(total, all); \
+            } \
+        name##_rest_line(f, x, y, n, total); \
+    }
+
+/* From elements X to elements Y: the units of one frame, by lines, with LINE for one, or by
+   columns. */
+#define SCAN(name, X, Y, AS, TOGETHER, LINE) \
+    LINE(name, X, Y, AS, TOGETHER) \
     INLINE void name##_lines(const mat_scan *f, const X *const *x, Y *const *y, int64_t lines) { \
         Y total[LINES]; \
         EACH(j, lines) y[j][0] = total[j] = AS(Y, x[j][0]); \
@@ -116,7 +137,7 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
    block with those before. One thread, which has all units, does all at once, and says so in the
    result. */
 #define SCAN_BY_BLOCKS(name, X, Y, AS, TOGETHER) \
-    SCAN(name, X, Y, AS, TOGETHER) \
+    SCAN(name, X, Y, AS, TOGETHER, LINE_BY_FOURS) \
     static void mat_##name##_totals(const void *frame, char *const *operands, \
                                     const double *numbers, double *result, int64_t start, \
                                     int64_t stop) { \
@@ -191,9 +212,11 @@ INLINE int64_t lines_of(const mat_scan *f) {
     SCAN_BY_BLOCKS(cumsum_##x##_##y, X, Y, CAST, PLUS) \
     SCAN_BY_BLOCKS(cumprod_##x##_##y, X, Y, CAST, TIMES)
 #define FLOATING(x, X, y, Y) \
-    SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS) SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES)
+    SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS, LINE_IN_TURN) \
+    SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES, LINE_IN_TURN)
 #define COMPLEX(x, X, y, Y) \
-    SCAN(cumsum_##x##_##y, X, Y, SAME, X##_plus) SCAN(cumprod_##x##_##y, X, Y, SAME, X##_times)
+    SCAN(cumsum_##x##_##y, X, Y, SAME, X##_plus, LINE_IN_TURN) \
+    SCAN(cumprod_##x##_##y, X, Y, SAME, X##_times, LINE_IN_TURN)
 #define EXTREMES(x, X) \
     SCAN_BY_BLOCKS(cummax_##x##_##x, X, X, SAME, LARGER) \
     SCAN_BY_BLOCKS(cummin_##x##_##x, X, X, SAME, SMALLER)

@@ -205,18 +205,18 @@ MAT_CLONES KERNEL(mat_masked_set) {
 
 /* Integers */
 
-enum { POSITIONS = 256 }; /* that are done together */
-
-/* The positions of n integers; returns whether all are in range. They are copied, since another
-   thread could change the integers after they were checked. */
-INLINE int positions(int64_t *at, const int64_t *index, int64_t n, int64_t length) {
-    uint64_t bad = 0;
+/* The positions of n integers, of which negative ones are rare; returns whether all are in range.
+   They are read once, since another thread could change them after they were checked. */
+INLINE int positions(int64_t *at, const volatile int64_t *index, int64_t n, int64_t length) {
+    uint64_t beyond = 0;
+    EACH(k, n) at[k] = index[k], beyond |= (uint64_t)at[k] >= (uint64_t)length;
+    if (LIKELY(!beyond)) return 1;
+    beyond = 0;
     EACH(k, n) {
-        const int64_t i = index[k], p = i < 0 ? i + length : i;
-        bad |= (uint64_t)((uint64_t)p >= (uint64_t)length);
-        at[k] = p;
+        at[k] += at[k] < 0 ? length : 0;
+        beyond |= (uint64_t)at[k] >= (uint64_t)length;
     }
-    return !bad;
+    return !beyond;
 }
 
 MAT_CLONES KERNEL(mat_taken_check) {
@@ -229,70 +229,116 @@ MAT_CLONES KERNEL(mat_taken_check) {
     if (bad) fail(result);
 }
 
-#define TAKE_GET(type) \
-    if (step == sizeof(type)) \
-        EACH(k, n)((type *)y)[k] = ((const type *)x)[at[k]]; \
-    else \
-        EACH(k, n)((type *)y)[k] = *(const type *)(x + at[k] * step)
-#define TAKE_SET(type) EACH(k, n) *(type *)(x + at[k] * step) = *(const type *)(y + k * next)
+/* Copies the elements at n positions of x, `step` bytes apart, to y, or, to `set` them, those of y,
+   `next` bytes apart, to x: by fours, whose checks are one branch, and of which all are loaded
+   before any is stored. Return whether all positions are in range. */
+#define TAKE(type) \
+    INLINE int get_taken_##type(const char *RESTRICT x, char *RESTRICT y, const int64_t *index, \
+                                int64_t n, int64_t length, int64_t step) { \
+        type *const to = (type *)y, four[4]; \
+        int64_t at[4], k = 0; \
+        for (; k + 4 <= n; k += 4) { \
+            if (!positions(at, index + k, 4, length)) return 0; \
+            EACH(j, 4) four[j] = *(const type *)(x + at[j] * step); \
+            EACH(j, 4) to[k + j] = four[j]; \
+        } \
+        for (; k < n; k++) { \
+            if (!positions(at, index + k, 1, length)) return 0; \
+            to[k] = *(const type *)(x + at[0] * step); \
+        } \
+        return 1; \
+    } \
+    INLINE int set_taken_##type(char *RESTRICT x, const char *RESTRICT y, const int64_t *index, \
+                                int64_t n, int64_t length, int64_t step, int64_t next) { \
+        type four[4]; \
+        int64_t at[4], k = 0; \
+        for (; k + 4 <= n; k += 4, y += 4 * next) { \
+            if (!positions(at, index + k, 4, length)) return 0; \
+            EACH(j, 4) four[j] = *(const type *)(y + j * next); \
+            EACH(j, 4) *(type *)(x + at[j] * step) = four[j]; \
+        } \
+        for (; k < n; k++, y += next) { \
+            if (!positions(at, index + k, 1, length)) return 0; \
+            *(type *)(x + at[0] * step) = *(const type *)y; \
+        } \
+        return 1; \
+    }
+TAKE(uint8_t)
+TAKE(uint16_t)
+TAKE(uint32_t)
+TAKE(uint64_t)
+TAKE(mat_unit_16)
 
-/* Copies the items at n positions. */
-#define TAKE(take, other) \
+/* The same for items of any size; with `back` from y to x. */
+static int taken_items(const mat_selection *f, char *x, char *y, const int64_t *index, int64_t n,
+                       int back) {
+    const int64_t runs = runs_of(f);
+    int64_t at;
+    for (int64_t k = 0; k < n; k++, y += f->next_y) {
+        if (!positions(&at, index + k, 1, f->length)) return 0;
+        copy_item(f, x + at * f->step_x, y, runs, back);
+    }
+    return 1;
+}
+
+#define GET_TAKEN(type) \
+    return f->step_x == sizeof(type) \
+               ? get_taken_##type(x, y, index, n, f->length, sizeof(type)) \
+               : get_taken_##type(x, y, index, n, f->length, f->step_x)
+#define SET_TAKEN(type) \
+    return f->step_x == sizeof(type) \
+               ? set_taken_##type(x, y, index, n, f->length, sizeof(type), f->next_y) \
+               : set_taken_##type(x, y, index, n, f->length, f->step_x, f->next_y)
+#define BY_SIZE(take, back) \
     switch (f->item.rank ? 0 : f->unit) { \
-    case 1: take(uint8_t); break; \
-    case 2: take(uint16_t); break; \
-    case 4: take(uint32_t); break; \
-    case 8: take(uint64_t); break; \
-    case 16: take(mat_unit_16); break; \
-    default: EACH(k, n) other; \
+    case 1: take(uint8_t); \
+    case 2: take(uint16_t); \
+    case 4: take(uint32_t); \
+    case 8: take(uint64_t); \
+    case 16: take(mat_unit_16); \
+    default: return taken_items(f, x, y, index, n, back); \
     }
 
-MAT_CLONES KERNEL(mat_taken_get) {
-    const mat_selection *f = frame;
-    const int64_t count = (int64_t)numbers[0], runs = runs_of(f);
-    const int64_t step = f->step_x, next = f->next_y;
-    int64_t at[POSITIONS], n;
+static int get_taken(const mat_selection *f, char *x, char *y, const int64_t *index, int64_t n) {
+    BY_SIZE(GET_TAKEN, 0)
+}
+
+static int set_taken(const mat_selection *f, char *x, char *y, const int64_t *index, int64_t n) {
+    BY_SIZE(SET_TAKEN, 1)
+}
+
+/* Items start to stop of all that are copied, with `take`. */
+INLINE void taken(const mat_selection *f, char *const *operands, const double *numbers,
+                  double *result, int64_t start, int64_t stop,
+                  int (*take)(const mat_selection *, char *, char *, const int64_t *, int64_t)) {
+    const int64_t count = (int64_t)numbers[0];
+    const int64_t *const index = (const int64_t *)operands[1];
     mat_cursor c;
     cursor_seek(&c, &f->walk, f->walk.rank, start / count);
-    for (int64_t u = start; u < stop; u += n) {
+    for (int64_t u = start, n; u < stop; u += n, cursor_step(&c)) {
         const int64_t done = u % count;
-        n = least(least(POSITIONS, count - done), stop - u);
-        char *RESTRICT const x = operands[0] + c.x;
-        char *RESTRICT const y = operands[2] + c.y + done * next;
-        if (!positions(at, (const int64_t *)operands[1] + done, n, f->length)) {
+        n = least(count - done, stop - u);
+        char *const y = operands[2] + c.y + done * f->next_y;
+        if (!take(f, operands[0] + c.x, y, index + done, n)) {
             fail(result);
             return;
         }
-        TAKE(TAKE_GET, copy_item(f, x + at[k] * step, y + k * next, runs, 0));
-        if (done + n == count) cursor_step(&c);
     }
 }
 
+KERNEL(mat_taken_get) { taken(frame, operands, numbers, result, start, stop, get_taken); }
+
 /* Where items differ, one thread does a whole line: of several for one place the last one stays. */
-MAT_CLONES KERNEL(mat_taken_set) {
+KERNEL(mat_taken_set) {
     const mat_selection *f = frame;
-    const int64_t count = (int64_t)numbers[0], runs = runs_of(f);
-    const int64_t step = f->step_x, next = f->next_y, each = next ? count : 1;
-    int64_t over = 1, at[POSITIONS], n;
+    const int64_t count = (int64_t)numbers[0], each = f->next_y ? count : 1;
+    int64_t over = 1;
     EACH(k, f->walk.rank) over *= f->walk.n[k];
     if (!start && stop * each == over * count) { /* nobody has checked them */
         mat_taken_check(frame, operands, numbers, result, 0, count);
         if (result[0] != 0) return;
     }
-    mat_cursor c;
-    cursor_seek(&c, &f->walk, f->walk.rank, start * each / count);
-    for (int64_t u = start * each; u < stop * each; u += n) {
-        const int64_t done = u % count;
-        n = least(least(POSITIONS, count - done), stop * each - u);
-        char *RESTRICT const x = operands[0] + c.x;
-        char *RESTRICT const y = operands[2] + c.y + done * next;
-        if (!positions(at, (const int64_t *)operands[1] + done, n, f->length)) {
-            fail(result);
-            return;
-        }
-        TAKE(TAKE_SET, copy_item(f, x + at[k] * step, y + k * next, runs, 1));
-        if (done + n == count) cursor_step(&c);
-    }
+    taken(f, operands, numbers, result, start * each, stop * each, set_taken);
 }
 
 /* Rows */
