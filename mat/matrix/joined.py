@@ -47,6 +47,42 @@ def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
     return found
 
 
+def copied_at_once(of: Mat) -> Mat | None:
+    """Return a copy of a small Mat whose elements are packed; None for others, and where an access
+    has to be opened.
+    """
+    view = of
+    return joined_at_once([of], view.layout.shape, 0)
+
+
+def joined_along(mats: object, axis: object) -> Mat | None:
+    """Return a list or tuple of small Mats joined along an axis that they have, as `joined_at_once`
+    does; None for other objects, and for those that do not fit each other.
+    """
+    if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
+        return None
+    for one in mats:
+        if type(one) is not _mat:
+            return None
+    parts: list[Any] = list(mats)
+    first = parts[0]
+    like = first.layout.shape
+    k, rank, total = axis, len(like), 0
+    if k < 0:
+        k += rank
+    if not 0 <= k < rank:
+        return None
+    for part in parts:
+        view = part
+        shape = view.layout.shape
+        if len(shape) != rank or (rank > 1 and (shape[:k] != like[:k]
+                                                or shape[k + 1:] != like[k + 1:])):
+            return None
+        total += shape[k]
+    whole = (total,) if rank == 1 else (*like[:k], total, *like[k + 1:])
+    return joined_at_once(parts, whole, k)
+
+
 def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.

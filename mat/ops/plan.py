@@ -10,11 +10,8 @@ the attribute: compiled code keeps no reference to it during a call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
-
-import numpy as np
 
 from ..core.access_record import AccessRecord
 from ..core.compiled import BLOCKS, THREADS
@@ -29,7 +26,7 @@ from ..matrix.base import Form, MatBase
 from ..memories.file_pages import LARGE
 from ..support.dtypes import check_number
 from ..support.types import Arguments, Function, Keywords, Operand, Presented
-from .implementation import ACCESSED, REPEATED, Implementation
+from .implementation import ACCESSED, REPEATED
 
 # with types of C
 _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
@@ -37,7 +34,6 @@ _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
 _elements_of = elements_of
 _UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
-FEW = 500  # elements for which ufuncs keep the GIL
 
 
 class Planned(Protocol):
@@ -440,20 +436,3 @@ class Plan:
         if self.facet.of_device and not self.armed and self.result >= 0:
             self.arm_launch(values)
         return result
-
-
-def plan_of(operation: Planned, implementation: Implementation, function: Function, facet: Facet,
-            operands: tuple[PlannedOperand, ...]) -> Plan:
-    """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
-    takes the engine is bound to it.
-    """
-    made_for = implementation.facet
-    if not implementation.bare:
-        function = partial(function, made_for.engine)
-    plan = Plan(operation, function, facet, operands)
-    plan.quiet = made_for.quiet and not implementation.silent
-    plan.keywords = not implementation.prepares
-    plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
-                     and plan.result >= 0 and not operation.numbers
-                     and all(operand.form.size <= FEW for operand in plan.accesses))
-    return plan

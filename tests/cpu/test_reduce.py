@@ -214,8 +214,8 @@ def test_the_first_of_equals_is_found(rng):
 def test_places_in_every_block(dtype, n):
     for at in range(0, n, 61):
         a = np.arange(n) // 300.0
-        for a in (a, -a, 0 * a):
-            b = a.astype(dtype)
+        for each in (a, -a, 0 * a):
+            b = each.astype(dtype)
             for value in (100, -100, *(() if dtype == "int64" else (np.nan, -np.inf))):
                 b[at], b[at // 2] = value, value
                 for name in ("argmax", "argmin"):
