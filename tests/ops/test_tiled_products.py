@@ -216,17 +216,15 @@ def test_syrk_writes_one_triangle(n, k, budget, transpose, lower, beta):
     assert_allclose(out.to_numpy(), np.where(inside, 2 * a @ a.T + beta * c, c), **NEAR)
 
 
-@given(LENGTHS, LENGTHS, st.integers(500, 20_000), st.booleans(), st.booleans(), st.booleans())
-def test_trsm_keeps_the_triangle_whole(n, count, budget, left, lower, transpose):
-    a = values(1, n, n) + 8 * np.eye(n)
+@given(LENGTHS, LENGTHS, st.integers(50, 20_000), st.booleans(), st.booleans(), st.booleans())
+def test_trsm(n, count, budget, left, lower, transpose):
+    a = values(1, n, n) / n + 8 * np.eye(n)
     b = values(2, n, count) if left else values(2, count, n)
     given = {"side": "left" if left else "right", "lower": lower, "transpose": transpose}
     out, wanted = mat.array(b), mat.array(b)
     trsm(2, mat.array(a), wanted, **given)
-    if run_in_tiles(trsm, (2, mat.array(a), out), budget, **given) is None:
-        assert 8 * (n * n + n) > budget
-    else:
-        assert_allclose(out.to_numpy(), wanted.to_numpy(), **NEAR)
+    assert run_in_tiles(trsm, (2, mat.array(a), out), budget, **given) is not None
+    assert_allclose(out.to_numpy(), wanted.to_numpy(), **NEAR)
 
 
 # On a device
