@@ -105,7 +105,8 @@ class ReadingAhead:
     def __init__(self) -> None:
         # few at a time, so that what is to be released is not behind by many tiles
         self.asked: Queue[tuple[FileRanges, FileRanges] | None] = Queue(2)
-        self.thread = Thread(target=self._serve, name="mat reads ahead")
+        # a daemon: an interrupt may keep `__exit__` from ending it
+        self.thread = Thread(target=self._serve, name="mat reads ahead", daemon=True)
 
     def __enter__(self) -> ReadingAhead:
         with suppress(RuntimeError):
@@ -128,13 +129,14 @@ class ReadingAhead:
         ends: set[tuple[int, int]] = set()  # of what was read last
         while (asked := self.asked.get()) is not None:
             following, passed = asked
-            for pages, begin, end in following:
-                # as much again, if a file is read from one end to the other: the disk has
-                # something to do until the next tile is known
-                further = end - begin if (id(pages), begin) in ends else 0
-                pages.announce(begin, end + further)
+            with suppress(ValueError):  # of pages that were unmapped meanwhile
+                for pages, begin, end in following:
+                    # as much again, if a file is read from one end to the other: the disk has
+                    # something to do until the next tile is known
+                    further = end - begin if (id(pages), begin) in ends else 0
+                    pages.announce(begin, end + further)
+                _release(passed)
             ends = {(id(pages), end) for pages, _, end in following}
-            _release(passed)
 
 
 def _release(ranges: FileRanges) -> None:
