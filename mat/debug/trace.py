@@ -26,6 +26,7 @@ from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..matrix.mat import Mat
+from ..ops.tiling import TILE
 from ..support import formatting
 from ..support.fork import renew_after_fork
 from .timeline import chrome, page
@@ -142,7 +143,9 @@ class Trace(Observer):
         self.events.append(self._of_call("fallback", operation, (device, "host"), 0.0))
 
     def computed(self, operation: str, memory: str, seconds: float) -> None:
-        self.operations.append(self._of_call("operation", operation, (memory, ""), seconds))
+        tile = TILE.get()
+        name = f"{operation}, tile {tile}" if tile else operation
+        self.operations.append(self._of_call("operation", name, (memory, ""), seconds))
 
     def _of_call(self, kind: str, operation: str, memories: tuple[str, str],
                  seconds: float) -> TraceEvent:

@@ -13,7 +13,8 @@ class TraceEvent(NamedTuple):
     kind : str
         "copy", "pack", "allocation", "free", "eviction", "fallback" or "operation".
     mat : str
-        The label of a Mat that sees the data; of a fallback or an operation, its name.
+        The label of a Mat that sees the data; of a fallback or an operation, its name,
+        and the number of the tile if the operation was cut.
     source, target : str
         The names of the memories from which and to which data was copied, or where memory was freed
         or allocated; of an operation, `source` is the memory of its operands.
