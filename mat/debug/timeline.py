@@ -7,14 +7,18 @@ from collections.abc import Sequence
 
 from .trace_event import TraceEvent
 
-WIDTH, LANE, LEFT = 1200, 36, 150  # pixels
+WIDTH, LANE, LEFT, RIGHT = 1200, 36, 150, 40  # in the units of the drawing
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
            "eviction": "#c0504d", "fallback": "#d08a2e", "operation": "#5f7f8f"}
 WIDE = ("copy", "operation")  # events that take time
-STYLE = ("body{font:14px "
-         "system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
-         "svg text{font:12px system-ui,sans-serif}.key span{display:inline-block;margin-right:1em}"
-         ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
+PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
+# of nothing but the trace, since a notebook has other things on its page; colours are the page's
+STYLE = (".mat-trace pre{background:rgba(127,127,127,.12);padding:1em;overflow:auto}"
+         ".mat-trace svg{width:100%;height:auto}"
+         ".mat-trace svg text{font:12px system-ui,sans-serif;fill:currentColor}"
+         ".mat-trace svg line{stroke:currentColor;stroke-opacity:.25}"
+         ".mat-trace .key span{display:inline-block;margin-right:1em}"
+         ".mat-trace .key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
 
 
 def lane_of(event: TraceEvent) -> str:
@@ -67,29 +71,30 @@ def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> s
     """
     key = "".join(f'<span><i style="background:{colour}"></i>{kind}</span>'
                   for kind, colour in COLOURS.items())
-    body = f'<pre>{html.escape(summary)}</pre><p class="key">{key}</p>{_drawing(events)}'
+    body = (f'<div class="mat-trace"><pre>{html.escape(summary)}</pre><p class="key">{key}</p>'
+            f"{_drawing(events)}</div>")
     if not whole:
         return f"<style>{STYLE}</style>{body}"
     return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>mat: where data '
             'went</title>'
-            f"<style>{STYLE}</style></head><body><h1>Where data went</h1>{body}</body></html>")
+            f"<style>{PAGE}{STYLE}</style></head>"
+            f"<body><h1>Where data went</h1>{body}</body></html>")
 
 
 def _drawing(events: Sequence[TraceEvent]) -> str:
     names = lanes(events)
     first = min((e.at for e in events), default=0.0)
     span = max((e.at + e.seconds for e in events), default=first) - first or 1e-6
-    scale = (WIDTH - LEFT - 10) / span
+    scale = (WIDTH - LEFT - RIGHT) / span
     height = LANE * len(names) + 30
     parts = [f'<text x="0" y="{LANE * k + 20}">{html.escape(name)}</text>'
-             f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}" '
-             'stroke="#ddd"/>'
+             f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}"/>'
              for k, name in enumerate(names)]
     parts += [_bar(e, LANE * names.index(lane_of(e)), first, scale) for e in events]
-    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 80):.0f}" '
+    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - RIGHT):.0f}" text-anchor="middle" '
               f'y="{height - 6}">{1e3 * (first + span * f):.3f} ms</text>'
               for f in (0, 0.25, 0.5, 0.75, 1)]
-    return (f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">'
+    return (f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="timeline">'
             f'{"".join(parts)}</svg>')
 
 

@@ -131,7 +131,31 @@ def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
     svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
     assert len(svg.findall("rect")) == len(t.events) + len(t.operations)
     assert "&lt;Mat 100&gt;" in text
-    assert "<svg" in t._repr_html_()
+
+
+def test_what_a_notebook_shows_styles_nothing_else(x):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    text = t._repr_html_()
+    style = text[text.index("<style>") + 7:text.index("</style>")]
+    rules = [rule.split("{")[0] for rule in style.split("}") if rule]
+    assert rules
+    assert all(rule.startswith(".mat-trace ") for rule in rules)
+    assert text.count('class="mat-trace"') == 1
+
+
+def test_the_drawing_has_any_width_and_the_colours_of_the_page(x):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    text = t._repr_html_()
+    svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+    width = float(svg.get("viewBox").split()[2])
+    assert "width" not in svg.attrib
+    assert "currentColor" in text
+    ends = [float(bar.get("x")) + float(bar.get("width")) for bar in svg.findall("rect")]
+    at = [float(label.get("x")) for label in svg.findall("text") if label.text.endswith(" ms")]
+    assert max(ends) == pytest.approx(max(at), abs=3)  # the axis ends where the last event does
+    assert max(at) < width
 
 
 def test_the_timeline_has_the_copies_of_the_next_tile_beside_the_operation():
