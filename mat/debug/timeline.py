@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Sequence
 
 from .trace_event import TraceEvent
@@ -10,6 +11,7 @@ from .trace_event import TraceEvent
 WIDTH, LANE, LEFT, RIGHT = 1200, 36, 150, 40  # in the units of the drawing
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
            "eviction": "#c0504d", "fallback": "#d08a2e", "operation": "#5f7f8f"}
+MAIN = "MainThread"  # Python's name
 WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
 # of nothing but the trace, since a notebook has other things on its page; colours are the page's
@@ -24,10 +26,11 @@ STYLE = (".mat-trace pre{background:rgba(127,127,127,.12);padding:1em;overflow:a
 def lane_of(event: TraceEvent) -> str:
     """Return the memory in whose lane an event is drawn: its target, or else its source.
 
-    Operations have lanes of their own.
+    Operations have lanes of their own, one for each thread.
     """
     if event.kind == "operation":
-        return f"{event.source}, operations"
+        thread = "" if event.thread == MAIN else f" of {event.thread}"
+        return f"{event.source}, operations{thread}"
     return event.target or event.source or "packs"
 
 
@@ -49,16 +52,21 @@ def bytes_over_time(events: Sequence[TraceEvent]) -> list[tuple[float, str, int]
     return found
 
 
-def chrome(events: Sequence[TraceEvent]) -> dict[str, object]:
-    """Return events in the Trace Event Format: one lane for each memory, and a counter of bytes."""
-    order = {name: k for k, name in enumerate(lanes(events))}
+def chrome(events: Sequence[TraceEvent], begun: float) -> dict[str, object]:
+    """Return events in the Trace Event Format: one lane for each memory, and a counter of bytes.
+
+    The trace began at the time `begun`, in seconds.
+    """
+    order, process = {name: k for k, name in enumerate(lanes(events))}, os.getpid()
     entries: list[dict[str, object]] = [
-        {"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}}
-        for name, k in order.items()]
-    entries += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}",
-                 "cat": e.kind, "ts": e.at * 1e6, "dur": e.seconds * 1e6, "args": dict(e._asdict())}
+        {"ph": "M", "pid": process, "name": "process_name", "args": {"name": f"mat, {process}"}}]
+    entries += [{"ph": "M", "pid": process, "tid": k, "name": "thread_name", "args": {"name": name}}
+                for name, k in order.items()]
+    entries += [{"ph": "X", "pid": process, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}",
+                 "cat": e.kind, "ts": (begun + e.at) * 1e6, "dur": e.seconds * 1e6,
+                 "args": dict(e._asdict())}
                 for e in events]
-    entries += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6,
+    entries += [{"ph": "C", "pid": process, "name": f"bytes in {memory}", "ts": (begun + at) * 1e6,
                  "args": {"bytes": nbytes}}
                 for at, memory, nbytes in bytes_over_time(events)]
     return {"traceEvents": entries, "displayTimeUnit": "ms"}

@@ -151,7 +151,7 @@ class Trace(Observer):
                  seconds: float) -> TraceEvent:
         at = perf_counter() - self.begun - seconds
         return TraceEvent(kind, operation, *memories, 0, at, seconds, False, line_of(user_line()),
-                          "", "", -1)
+                          "", "", -1, threading.current_thread().name)
 
     # Reading it
 
@@ -202,12 +202,15 @@ class Trace(Observer):
     def chrome(self) -> dict[str, object]:
         """Return the events for Chrome's trace viewer or Perfetto: ``json.dump(t.chrome(), file)``.
 
+        Times are those of `time.perf_counter`, which on Linux are those of other profilers that
+        use the system's monotonic clock.
+
         Returns
         -------
         dict
             The events in the Trace Event Format.
         """
-        return chrome(self._drawn())
+        return chrome(self._drawn(), self.begun)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a timeline to a file.

@@ -32,6 +32,8 @@ class TraceEvent(NamedTuple):
         The line that created the Mat; empty if that was before the trace.
     storage : int
         A number that is the same for all Mats of one storage; -1 for a fallback or an operation.
+    thread : str
+        The name of the thread, of an operation.
     """
 
     kind: str
@@ -46,3 +48,4 @@ class TraceEvent(NamedTuple):
     dirtied: str
     created: str
     storage: int
+    thread: str = ""
