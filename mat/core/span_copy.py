@@ -62,6 +62,11 @@ class SpanCopy:
         """Return whether the elements from `low` to `high` are in it."""
         return self.start <= low and high <= self.stop
 
+    def near(self, runs: Runs) -> bool:
+        """Return whether it has elements between the first and the last of `runs`."""
+        low, high = runs.bounds
+        return self.start < high and low < self.stop
+
     def positions(self, runs: Runs) -> Runs:
         """Return where `runs` are in the handle."""
         return runs.moved(-self.start)

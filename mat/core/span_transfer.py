@@ -32,7 +32,7 @@ def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Non
     missing = runs - copy.fresh - spans.in_flux(cube, copy)
     if missing:
         missing = missing - _take_torn(cube, spans, copy, missing)
-    for source in _sources(spans, copy) if missing else ():
+    for source in _sources(spans, copy, missing) if missing else ():
         there = missing & spans.committed(cube, source)
         if there:
             _transfer(cube, spans, source, copy, there)
@@ -41,10 +41,12 @@ def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Non
         _fill(cube, spans, copy, missing & spans.pristine)
 
 
-def _sources(spans: SpansLike, copy: SpanCopy) -> list[SpanCopy]:
-    """Return the other copies: those of the same memory, that of the host, and the rest."""
+def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
+    """Return the other copies that may have what is missing: those of the same memory, that of the
+    host, and the rest.
+    """
     hub = host()
-    return sorted((c for c in spans.copies if c is not copy),
+    return sorted((c for c in spans.copies if c is not copy and c.near(missing)),
                   key=lambda c: (c.memory is not copy.memory, c.memory is not hub))
 
 

@@ -276,7 +276,10 @@ class Spans:
             self.torn += [torn for torn in moved if torn.runs]
         runs = runs - still
         for copy in self.copies:
-            copy.fresh = copy.fresh | runs if copy is record.used else copy.fresh - runs
+            if copy is record.used:
+                copy.fresh = copy.fresh | runs
+            elif copy.near(runs):
+                copy.fresh = copy.fresh - runs
         self.pristine = self.pristine - runs
         self.forget_torn(runs)
 
@@ -288,7 +291,8 @@ class Spans:
         copy.fresh = copy.fresh - runs
         lost = runs - self.pristine - self.torn_runs()
         for other in self.copies:
-            lost = lost - other.fresh
+            if other.near(lost):
+                lost = lost - other.fresh
         if lost:
             self.torn.append(Torn(lost, TornError(TORN.format(record.describe())), copy))
 
