@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, cast
 
+import numpy as np
+
 from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
 from ..core.registry import Presented
@@ -61,6 +63,9 @@ class WatchedAccess:
         whole = view_of(record).layout.size == self.storage.size
         if not self.storage.size:
             return
+        if record.used is not None and not record.used.whole:
+            self.blind = True  # the copy has a part of the storage, which nothing is compared with
+            return
         try:
             if record.direction is OUTPUT and self.alone and whole:
                 self.poisoned = PoisonedOutput(record)
@@ -108,6 +113,11 @@ class WatchedAccess:
                    and other is not without]
         for other in writers:  # self among them, if it writes
             changed &= ~visible(other, storage.size)
+        if record.used is not None:  # what is not fresh in that copy may be anything
+            fresh = np.zeros(storage.size, bool)
+            for start, stop in record.used.fresh:
+                fresh[start:stop] = True
+            changed &= fresh
         if record.direction is INPUT and storage.adopted is not None:
             changed &= visible(record, storage.size)  # what is between them belongs to the user
         elif storage.adopted is not None:

@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..core.observers import OBSERVERS
 from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
 from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
@@ -272,7 +273,7 @@ class Emulated(PooledDevice):
         that does not overwrite all of it.
         """
         with self._lock:
-            if self.delayed:
+            if self.delayed or OBSERVERS:  # which may compare what is there before and after
                 self.enqueue(block.renew)
             else:
                 self._unwritten.append(ref(block))

@@ -236,8 +236,8 @@ def inv(a: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.inv(mat.array([[2.0, 0], [0, 4]]))
-    <Mat 2x2 A [[0.5 0.] [0. 0.25]]>
+    >>> mat.inv(mat.array([[2.0, 0], [0, 4]])).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
     """
     (a,), dtype = _alike_for_lapack(_check_square("inv", a))
     result: Mat = inverse(a, new_like(a, a.shape, dtype))
