@@ -15,7 +15,7 @@ from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
 from .observers import OBSERVERS
 from .registry import Memory, ViewLike, all_facets, host
-from .span_copy import SpanCopy
+from .span_copy import SpanCopy, any_alive
 from .span_drops import drop as drop_copies
 from .span_drops import evict as evict_copy
 from .span_drops import refresh_before_drop as refresh_doomed
@@ -230,8 +230,7 @@ class DroppableCopies(Coherence):
 
     def is_kept(self, memory: Memory) -> bool:
         """Return True if blocks of threads that have not ended keep the copy in `memory`."""
-        threads = (self.kept or {}).get(memory, ())
-        return any(_threads.ident(thread) for thread in tuple(threads))
+        return any_alive((self.kept or {}).get(memory, ()))
 
     @property
     def keeps_any(self) -> bool:

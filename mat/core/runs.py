@@ -160,6 +160,13 @@ class Runs:
             return self
         return Runs([x + by for x in edges] if isinstance(edges, list) else edges + by)
 
+    def mask(self, size: int) -> Array:
+        """Return one bool for each of so many elements: True for those in self."""
+        found = np.zeros(size, bool)
+        for block in self.blocks():
+            block.of(found)[...] = True
+        return found
+
     def blocks(self) -> list[EqualRuns]:
         """Return the runs as blocks, each of as many as can be copied at once."""
         if len(self) < 4:

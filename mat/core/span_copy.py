@@ -6,6 +6,7 @@ can be dropped and evicted by itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
@@ -56,7 +57,7 @@ class SpanCopy:
     @property
     def is_kept(self) -> bool:
         """True if blocks of threads that have not ended keep this part."""
-        return any(THREADS.ident(thread) for thread in tuple(self.kept))
+        return any_alive(self.kept)
 
     def has(self, low: int, high: int) -> bool:
         """Return whether the elements from `low` to `high` are in it."""
@@ -116,3 +117,8 @@ class SpanCopy:
         """Free the copy, as a cube does its copies in that memory."""
         cube = self.of_cube()
         return cube is not None and cube.drop_span(self, force)
+
+
+def any_alive(threads: Iterable[int]) -> bool:
+    """Return whether one of the threads with these ids of `THREADS` has not ended."""
+    return any(THREADS.ident(thread) for thread in tuple(threads))

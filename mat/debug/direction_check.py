@@ -16,6 +16,8 @@ from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
 from ..core.observers import Observer
+from ..core.registry import Memory
+from ..core.runs import Runs
 from ..core.source_line import ASYNC_COPY, EXPORTED, line_of, user_line
 from ..errors import DirectionError
 from ..matrix.storage import Storage
@@ -214,6 +216,12 @@ class DirectionCheck(Observer):
             self._protect(storage, record)
         if fault:
             self._raise(fault + watched.origin())
+
+    # the parameters are those of the method of `Observer`
+    def copied_runs(self, cube: Cube, source: Memory, target: Memory,  # as there
+                    runs: Runs, seconds: float) -> None:
+        for watched in self._on(cube):
+            watched.follow_copy(target, runs)
 
     def _fault_at_end(self, watched: WatchedAccess, failed: bool) -> str:
         """Return in words what is wrong with an access that ends; nothing if all is well."""

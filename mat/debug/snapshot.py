@@ -38,14 +38,20 @@ def storage_of(record: AccessRecord) -> Storage:
 
 
 def elements(record: AccessRecord, start: int, stop: int) -> Array:
-    """Copy some elements of the storage from the memory that `record` accesses."""
-    storage, memory = storage_of(record), record.facet.memory
+    """Copy some elements of the storage from the memory that `record` accesses; those beside a copy
+    of a part are 0.
+    """
+    storage, memory, part = storage_of(record), record.facet.memory, record.used
     if memory is HOST:
         a: Array = record.handle[start:stop]
         return a.copy()
-    found = np.empty(storage.size, storage.dtype)
+    found = np.zeros(storage.size, storage.dtype)
+    first, last = (0, storage.size) if part is None else (part.start, part.stop)
+    low, high = max(start, first), min(stop, last)
+    owner, there = storage if part is None else part.owner, found[first:last]
     with memory.aside():
-        if not memory.read_part(storage, record.handle, found, start, stop):
+        if low < high and not memory.read_part(owner, record.handle, there, low - first,
+                                               high - first):
             memory.copy_out(storage, record.handle, found)
     return found[start:stop]
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, cast
 
-import numpy as np
-
 from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
-from ..core.registry import Presented
+from ..core.registry import Memory, Presented
+from ..core.runs import Runs
 from ..core.source_line import line_of, running_operation
 from ..matrix.storage import Storage
 from ..support.types import Array
@@ -63,9 +62,6 @@ class WatchedAccess:
         whole = view_of(record).layout.size == self.storage.size
         if not self.storage.size:
             return
-        if record.used is not None and not record.used.whole:
-            self.blind = True  # the copy has a part of the storage, which nothing is compared with
-            return
         try:
             if record.direction is OUTPUT and self.alone and whole:
                 self.poisoned = PoisonedOutput(record)
@@ -114,10 +110,7 @@ class WatchedAccess:
         for other in writers:  # self among them, if it writes
             changed &= ~visible(other, storage.size)
         if record.used is not None:  # what is not fresh in that copy may be anything
-            fresh = np.zeros(storage.size, bool)
-            for start, stop in record.used.fresh:
-                fresh[start:stop] = True
-            changed &= fresh
+            changed &= record.used.fresh.mask(storage.size)
         if record.direction is INPUT and storage.adopted is not None:
             changed &= visible(record, storage.size)  # what is between them belongs to the user
         elif storage.adopted is not None:
@@ -163,6 +156,11 @@ class WatchedAccess:
             self.loose, self.snapshot = True, None
         elif self.snapshot is not None:
             self.snapshot.renew(visible(other, self.storage.size))
+
+    def follow_copy(self, memory: Memory, runs: Runs) -> None:
+        """Accept that elements were copied to `memory`."""
+        if self.snapshot is not None and self.record.facet.memory is memory:
+            self.snapshot.renew(runs.mask(self.storage.size))
 
     def restore(self) -> None:
         """Have the record present the value that it had before it was watched."""

@@ -16,7 +16,6 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.observers import OBSERVERS
 from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
 from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
@@ -91,7 +90,7 @@ class EmulatedMemory(Pooled):
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
         self.device.transfers["h2d"] += part.nbytes
-        self.device.put(handle, [(start * cube.dtype.itemsize, part)])
+        self.device.put(handle, start * cube.dtype.itemsize, part)
         return True
 
     def read_part(self, cube: CubeLike, handle: EmulatedBlock, host: Array, start: int,
@@ -112,7 +111,7 @@ class EmulatedMemory(Pooled):
         self.device.transfers["h2d"] += runs.size * size
         if len(runs) == 1:
             first = blocks[0]
-            self.device.put(handle, [(first.start * size, first.of(host))])
+            self.device.put(handle, first.start * size, first.of(host))
             return True
         # copies: the caller may modify `host` before the device reads them
         parts = [(block, block.of(host).copy()) for block in blocks]
@@ -159,7 +158,7 @@ class EmulatedMemory(Pooled):
         memory.device.check(source)
         memory.device.synchronize()
         self.device.transfers["d2d"] += handle.nbytes
-        self.device.put(handle, [(0, source.bytes)])
+        self.device.put(handle, 0, source.bytes)
         return True
 
     def begin_copy_in(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> QueuedCopy:
@@ -185,7 +184,7 @@ class EmulatedMemory(Pooled):
     def fill(self, cube: CubeLike, handle: EmulatedBlock) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
-        self.device.put(handle, [(0, value)])
+        self.device.put(handle, 0, value)
         return True
 
 
@@ -273,25 +272,20 @@ class Emulated(PooledDevice):
         that does not overwrite all of it.
         """
         with self._lock:
-            if self.delayed or OBSERVERS:  # which may compare what is there before and after
+            if self.delayed:
                 self.enqueue(block.renew)
             else:
                 self._unwritten.append(ref(block))
 
-    def put(self, block: EmulatedBlock, parts: list[tuple[int, Array]]) -> None:
-        """Copy arrays to a block, each from a byte of it on; they may be modified afterwards."""
+    def put(self, block: EmulatedBlock, start: int, part: Array) -> None:
+        """Copy an array to a block, from the byte `start` on; it may be modified afterwards."""
         with self._lock:
             if self.delayed:
-                parts = [(start, part.copy()) for start, part in parts]
-            elif [found() for found in self._unwritten] == [block] and parts[0][0] == 0:
-                block.bytes[parts[0][1].nbytes:].fill(FRESH)
+                part = part.copy()
+            elif start == 0 and [found() for found in self._unwritten] == [block]:
+                block.bytes[part.nbytes:].fill(FRESH)
                 self._unwritten.clear()
-
-            def copy() -> None:
-                for start, part in parts:
-                    _put(block.bytes, start, part)
-
-            self.enqueue(copy)
+            self.enqueue(lambda: _put(block.bytes, start, part))
 
     def synchronize(self) -> None:
         """Do all queued work.

@@ -47,17 +47,9 @@ def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
     return found
 
 
-def copied_at_once(of: Mat) -> Mat | None:
-    """Return a copy of a small Mat whose elements are packed; None for others, and where an access
-    has to be opened.
-    """
-    view = of
-    return joined_at_once([of], view.layout.shape, 0)
-
-
 def joined_along(mats: object, axis: object) -> Mat | None:
     """Return a list or tuple of small Mats joined along an axis that they have, as `joined_at_once`
-    does; None for other objects, and for those that do not fit each other.
+    does; None for other objects, and for those whose shapes do not fit.
     """
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
@@ -67,20 +59,27 @@ def joined_along(mats: object, axis: object) -> Mat | None:
     parts: list[Any] = list(mats)
     first = parts[0]
     like = first.layout.shape
-    k, rank, total = axis, len(like), 0
-    if k < 0:
-        k += rank
-    if not 0 <= k < rank:
+    rank = len(like)
+    if not -rank <= axis < rank:
         return None
+    k = axis if axis >= 0 else axis + rank
+    total = _total_along(parts, like, k)
+    if total < 0:
+        return None
+    return joined_at_once(parts, (*like[:k], total, *like[k + 1:]) if rank > 1 else (total,), k)
+
+
+def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
+    """Return the sum of the lengths of an axis; -1 if other axes have other lengths than `like`."""
+    total, rank = 0, len(like)
     for part in parts:
         view = part
         shape = view.layout.shape
-        if len(shape) != rank or (rank > 1 and (shape[:k] != like[:k]
-                                                or shape[k + 1:] != like[k + 1:])):
-            return None
-        total += shape[k]
-    whole = (total,) if rank == 1 else (*like[:k], total, *like[k + 1:])
-    return joined_at_once(parts, whole, k)
+        if len(shape) != rank or (rank > 1 and (shape[:axis] != like[:axis]
+                                                or shape[axis + 1:] != like[axis + 1:])):
+            return -1
+        total += shape[axis]
+    return total
 
 
 def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:

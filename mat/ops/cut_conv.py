@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from ..layout.channel_window import Channels, SpacedAxis
@@ -38,8 +39,11 @@ def by_images(operation: Gridded, roles: str, sizes_of: SizesOf) -> Cutter:
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         found = sizes_of(args, kwargs)
         groups, grid = found.groups, _grid(args, roles)
+        lengths = None
         with suppress(TileTooLarge):
-            yield from tiles_over(operation, grid, kwargs, budget, grid.blocks(budget))
+            lengths = grid.blocks(budget)
+        if lengths is not None:
+            yield from tiles_over(operation, grid, kwargs, budget, lengths)
             return
         if groups > 1:
             inner = {name: value for name, value in kwargs.items() if name != "groups"}
@@ -124,8 +128,11 @@ def slab_tiles(operation: Function, roles: str, axes: tuple[SpacedAxis, ...], ar
         for k in range(0, y.shape[1], outputs):
             some = slice(k, k + outputs)
             views = {"x": seen, "w": w[some, :, slab.taps], "y": y[:, some, slab.points]}
-            yield _tile_of_slab(operation, [views[role] for role in roles], inner,
-                                roles[-1] != "y")
+            if seen.size:
+                yield _tile_of_slab(operation, [views[role] for role in roles], inner,
+                                    roles[-1] != "y")
+            elif roles[-1] == "y":  # these windows see nothing but padding
+                yield Tile(partial(assign, 0, views["y"]), (), (views["y"],))
 
 
 def _lengths(a: SpacedAxis, mats: Arguments, budget: int) -> tuple[int, int]:
@@ -153,13 +160,10 @@ def _bytes(a: SpacedAxis, mats: Arguments, outputs: int, length: int) -> int:
 def _tile_of_slab(operation: Function, views: list[Mat], kwargs: Keywords, adds: bool) -> Tile:
     """Return the tile that writes to the last view, or adds to it."""
     view = views[-1]
-    if not views[0].size or not views[1].size:  # nothing but padding is seen
-        return Tile(lambda: None if adds else assign(0, view), (), () if adds else (view,))
     result = StagedSum(view) if adds else StagedResult(view, view.dtype, False)
     mats = *map(staged, views[:-1]), result.target
 
     def run() -> None:
-        result.begin()
         operation(*mats, **kwargs)
         result.finish()
 

@@ -30,7 +30,8 @@ def by_blocks_of_triangle(operation: Function, subtract: Subtract) -> Cutter:
             return
         left = kwargs.get("side", "left") == "left"
         sides = b if left else b.T
-        turned = bool(kwargs.get("transpose", False)) is left  # op(a) x = b for columns x
+        # op(a) x = alpha b, or op(a)^T x^T = alpha b^T: whether the matrix on the left is a^T
+        turned = bool(kwargs.get("transpose", False)) is left
         triangle = a.T if turned else a
         starts = range(0, len(a), width)
         forward = bool(kwargs.get("lower", True)) is not turned

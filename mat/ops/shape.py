@@ -10,7 +10,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.orders import as_order
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..matrix.joined import copied_at_once
+from ..matrix.joined import joined_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
@@ -54,7 +54,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     (1, 2)
     """
     if order == "C":
-        found = copied_at_once(self)
+        found = joined_at_once([self], self.layout.shape, 0)
         return new_like(self, self.shape, self.dtype).assign_(self) if found is None else found
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 

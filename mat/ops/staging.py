@@ -8,6 +8,7 @@ no more than its elements.
 from __future__ import annotations
 
 from ..devices.in_use import CPU, in_use, note_fallback
+from ..matrix.base import form_of_result
 from ..matrix.mat import Mat, new_like
 from ..support.types import Arguments, DType, Function, Keywords
 from .tiling import Tile
@@ -74,31 +75,32 @@ class StagedResult:
                            else new_like(view, view.shape, dtype))
             self.target.device_enabled = True
 
-    def begin(self) -> None:
-        """Begin to compute `target`."""
-
     def finish(self) -> None:
         """Copy the elements to the part unless they are there already, and make room."""
         if self.target is not self.view:
             on_host(self.view).assign_(self.target)
-            if in_use() is not CPU:
-                self.target.drop(in_use().memory)
+            self.make_room()
+
+    def make_room(self) -> None:
+        """Free the copy of `target` on the device."""
+        if in_use() is not CPU:
+            self.target.drop(in_use().memory)
 
 
 class StagedSum(StagedResult):
     """What is to be added to a part of a result: `target` is a Mat of zeros in the beginning, which
     is added to the part in the end, on the host.
+
+    Parameters
+    ----------
+    view : Mat
+        The part.
     """
 
     def __init__(self, view: Mat) -> None:
         self.view = view
-        self.target: Mat = new_like(view, view.shape, view.dtype)
-        self.target.device_enabled = True
-
-    def begin(self) -> None:
-        self.target.fill_(0)
+        self.target: Mat = form_of_result(view.shape, view.dtype).new(True, 0)
 
     def finish(self) -> None:
         on_host(self.view).add_(on_host(self.target))
-        if in_use() is not CPU:
-            self.target.drop(in_use().memory)
+        self.make_room()

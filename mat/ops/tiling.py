@@ -87,9 +87,7 @@ MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
 # the operations of which a tile is being carried out
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
-
-
-# the number of the tile that is being carried out, the first one is 1; 0: none is
+# the number of that tile, from 1 on; 0 if there is none
 TILE: ContextVar[int] = ContextVar("mat_tile", default=0)
 
 

@@ -1,7 +1,6 @@
 """Accesses to parts: what they copy, which of them conflict, and what a failed one leaves."""
 
 import contextlib
-import os
 import threading
 from io import StringIO
 
@@ -182,8 +181,6 @@ def test_two_threads_write_disjoint_parts(dev):
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_threads_write_interleaved_columns_of_a_tall_matrix(device):
-    if os.environ.get("MAT_DEBUG") == "directions":
-        pytest.skip("the direction check takes a copy that ends during a block for its write")
     x = mat.zeros(100_000, 3)
 
     def write():

@@ -36,9 +36,9 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
         found = joined_along(arrays, axis)
         if found is not None:
             return found
-    if axis is None and out is None and dtype is None and casting == "same_kind":
-        parts = as_mats(arrays)
-        return joining.concat(parts, None) if parts and IN_USE else NotImplemented
+        if axis is None:
+            parts = as_mats(arrays)
+            return joining.concat(parts, None) if parts and IN_USE else NotImplemented
     return _join(arrays, axis, out, dtype, casting,
                  lambda parts, axis: joining.concat(parts, axis, out))
 
