@@ -15,6 +15,13 @@ cdef object _mat
 @cython.locals(first=MatBase, view=MatBase, found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
 
+@cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
+               total=Py_ssize_t)
+cpdef MatBase joined_along(object mats, object axis)
+
+@cython.locals(view=MatBase, shape=tuple, total=Py_ssize_t, rank=Py_ssize_t)
+cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
+
 @cython.locals(view=MatBase, first=MatBase, target=MatBase, storage=Storage, form=Form,
                rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t)
 cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)

@@ -47,6 +47,41 @@ def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
     return found
 
 
+def joined_along(mats: object, axis: object) -> Mat | None:
+    """Return a list or tuple of small Mats joined along an axis that they have, as `joined_at_once`
+    does; None for other objects, and for those whose shapes do not fit.
+    """
+    if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
+        return None
+    for one in mats:
+        if type(one) is not _mat:
+            return None
+    parts: list[Any] = list(mats)
+    first = parts[0]
+    like = first.layout.shape
+    rank = len(like)
+    if not -rank <= axis < rank:
+        return None
+    k = axis if axis >= 0 else axis + rank
+    total = _total_along(parts, like, k)
+    if total < 0:
+        return None
+    return joined_at_once(parts, (*like[:k], total, *like[k + 1:]) if rank > 1 else (total,), k)
+
+
+def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
+    """Return the sum of the lengths of an axis; -1 if other axes have other lengths than `like`."""
+    total, rank = 0, len(like)
+    for part in parts:
+        view = part
+        shape = view.layout.shape
+        if len(shape) != rank or (rank > 1 and (shape[:axis] != like[:axis]
+                                                or shape[axis + 1:] != like[axis + 1:])):
+            return -1
+        total += shape[axis]
+    return total
+
+
 def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.

@@ -11,7 +11,7 @@ import numpy as np
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ..layout.shapes import Ints, as_axis
-from ..matrix.joined import joined_at_once
+from ..matrix.joined import joined_along, joined_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
@@ -75,6 +75,10 @@ def concat(mats: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = No
     >>> mat.concat([mat.zeros(1, 2), mat.ones(2, 2)])
     <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
     """
+    if out is None and dtype is None and casting == "same_kind":
+        made = joined_along(mats, axis)
+        if made is not None:
+            return made
     parts = check_are_mats("concat", mats)
     if dtype is not None or casting != "same_kind":
         parts = converted("concat", parts, out, dtype, casting)

@@ -309,3 +309,15 @@ def test_joining_parts_of_other_lengths_and_dtypes(rng):
     same(mat.concat([mat.array(a) for a in arrays], 1), np.concatenate(arrays, 1))
     mixed = [np.arange(3, dtype="int8"), np.arange(3.0)]
     same(mat.concat([mat.array(a) for a in mixed]), np.concatenate(mixed))
+
+
+@pytest.mark.parametrize("concat", [mat.concat, np.concatenate])
+def test_joining_tuples_along_axes_that_fit_or_do_not(rng, concat):
+    arrays = [rng.standard_normal((2, n)) for n in (3, 1, 2)]
+    mats = tuple(map(mat.array, arrays))
+    for axis in (1, -1):
+        same(concat(mats, axis), np.concatenate(arrays, axis))
+    for parts, axis in ((mats, 0), (mats, 2), (mats, -3), (mats, 2**70), ((mats[0], mats[0][0]), 0),
+                        ((mats[0][0, 0, ...],) * 2, 0)):
+        with pytest.raises(ShapeError):
+            concat(parts, axis)

@@ -9,6 +9,7 @@ import numpy as np
 from ....core.compiled import IN_USE
 from ....errors import ShapeError
 from ....layout.shapes import as_axis
+from ....matrix.joined import joined_along
 from ....matrix.mat import Mat
 from ....ops import joining
 from ....support.types import DTypeLike, Function, Operand
@@ -31,6 +32,10 @@ def _join(arrays: object, axis: object, out: Operand, dtype: DTypeLike, casting:
 @implements("concatenate")
 def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
                       dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
+    if out is None and dtype is None and casting == "same_kind":
+        found = joined_along(arrays, axis)
+        if found is not None:
+            return found
     if axis is None and out is None and dtype is None and casting == "same_kind":
         parts = as_mats(arrays)
         return joining.concat(parts, None) if parts and IN_USE else NotImplemented
