@@ -51,6 +51,11 @@ class AccessRecord:
         self.task = task
         self.thread = thread
 
+    def narrow(self) -> None:
+        """Have `runs` be no more than what is accessed, without what is in between."""
+        if self.view is not None:
+            self.runs = narrowed(self.runs, self.view)
+
     @property
     def way_out(self) -> str:
         """What to do about a conflict with this access."""
@@ -63,3 +68,15 @@ class AccessRecord:
     def label(self) -> str:
         """Return a short name for the view that is accessed."""
         return label_of(self.view)
+
+
+def narrowed(runs: Runs, view: ViewLike) -> Runs:
+    """Return the elements that `view` sees, of which `runs` are the runs, or the bounds."""
+    found: Runs = runs if runs.size == view._count() else view._touched_alone()
+    return found
+
+
+def overlap(a: ViewLike, b: ViewLike) -> bool:
+    """Return whether an element is seen by both."""
+    one, other = a._touched(), b._touched()
+    return one.meets(other) and narrowed(one, a).meets(narrowed(other, b))

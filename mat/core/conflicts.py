@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ConflictError
-from .access_record import AccessRecord
+from .access_record import AccessRecord, overlap
 from .compiled import THREADS
 from .direction import INPUT, OUTPUT, Direction
 from .registry import Facet, RecordLike, ViewLike
@@ -72,7 +72,7 @@ class ConflictChecks(SpannedCopies):
                 continue
             if self.has_ended(other):
                 continue
-            if not view._touched().meets(other.view._touched()):
+            if not overlap(view, other.view):
                 apart = True
                 continue
             wanted = describe(view, facet, direction, thread, where or _threads.line())
@@ -86,7 +86,7 @@ class ConflictChecks(SpannedCopies):
         with self.lock:
             found = self.torn if self.writer is None else None
             if self.spans is not None:
-                runs = view._touched()
+                runs = self.spans.touched(view)
                 self.spans.check_conflicts(self, view, facet, direction, thread, task, runs)
                 found = self.spans.torn_error(runs - self.spans.in_flux(self))
             elif self.records:

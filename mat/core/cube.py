@@ -48,6 +48,10 @@ class View:
         """Return the elements that accesses to self touch."""
         return run(0, self.storage.size)
 
+    def _touched_alone(self) -> Runs:
+        """Return the elements that self sees, without others in between."""
+        return self._touched()
+
     def _count(self) -> int:
         """Return how many elements of the storage are visible."""
         size: int = self.storage.size

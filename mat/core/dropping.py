@@ -40,15 +40,17 @@ class DroppableCopies(Coherence):
         """End the accesses of threads and tasks that have ended; the caller holds the lock."""
         raise NotImplementedError
 
-    def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
-        """Free the copy in `memory`; return False if there is none.
+    def drop(self, memory: Memory, force: bool, retain: bool = False,
+             view: ViewLike | None = None) -> bool:
+        """Free the copy in `memory`, or of copies of parts those that have elements of `view`;
+        return False if there is none.
 
         The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
         exports if `retain` is True; else it is a conflict.
         """
         with self.lock:
             if self.spans is not None:
-                return self._drop_spans(self.spans.in_memory(memory), force, retain)
+                return self._drop_spans(self.spans.in_memory(memory, view), force, retain)
             if memory not in self.handles:
                 return False
             self._check_droppable(memory, retain)
@@ -103,7 +105,7 @@ class DroppableCopies(Coherence):
         if copy is not None and copy in self.spans.pending:
             raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
                                 f"{self.spans.pending[copy].record.describe()}")
-        if self.is_kept(memory):
+        if self.is_kept(memory) or (copy is not None and copy.is_kept):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
                                 "open")
         if self.adopted is memory:
@@ -190,8 +192,10 @@ class DroppableCopies(Coherence):
             adopted, self.adopted = self.adopted, None
             parts = [] if self.spans is None else self.spans.copies
             try:
-                for memory in {*self.handles, *(copy.memory for copy in parts)}:
+                for memory in tuple(self.handles):
                     self._check_droppable(memory)
+                for copy in parts:
+                    self._check_droppable(copy.memory, copy=copy)
             except BaseException:
                 self.adopted = adopted
                 raise
@@ -199,33 +203,41 @@ class DroppableCopies(Coherence):
             for memory in tuple(self.handles):
                 self.discard(memory)
 
-    def keep(self, memory: Memory) -> Keep:
-        """Return a block in which the copy in `memory` exists and is not dropped."""
-        return Keep(self, memory)
+    def keep(self, memory: Memory, view: ViewLike) -> Keep:
+        """Return a block in which a copy of what `view` sees is in `memory` and is not dropped."""
+        return Keep(self, memory, view)
 
-    def begin_keep(self, memory: Memory) -> None:
-        """Count one block more of this thread that keeps the copy in `memory`, which is allocated
-        if there is none.
+    def begin_keep(self, memory: Memory, view: ViewLike) -> list[int]:
+        """Have a copy of what `view` sees in `memory`, and return the threads that keep it, this
+        one among them.
         """
         with self.lock:
-            if self.spans is not None:
-                if not self.spans.in_memory(memory):
-                    self.spans.make(self, memory, 0, self.size)
-            elif memory not in self.handles:
-                self._allocate(memory)
-            if self.kept is None:
-                self.kept = {}
-            self.kept.setdefault(memory, []).append(_threads.current())
+            part = self.part_to_keep(memory, view)
+            if part is not None:
+                threads = part.kept
+            else:
+                if self.spans is None and memory not in self.handles:
+                    self._allocate(memory)
+                if self.kept is None:
+                    self.kept = {}
+                threads = self.kept.setdefault(memory, [])
+            threads.append(_threads.current())
+        return threads
 
-    def end_keep(self, memory: Memory, thread: int) -> None:
-        """Count one block less, of `thread`, that keeps the copy in `memory`."""
-        assert self.kept is not None
-        self.kept[memory].remove(thread)
+    def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
+        """Return the copy of a part to be kept, which is made if there is none; None: the whole."""
+        raise NotImplementedError
 
     def is_kept(self, memory: Memory) -> bool:
         """Return True if blocks of threads that have not ended keep the copy in `memory`."""
         threads = (self.kept or {}).get(memory, ())
         return any(_threads.ident(thread) for thread in tuple(threads))
+
+    @property
+    def keeps_any(self) -> bool:
+        """True if blocks of threads that have not ended keep a copy, or that of a part."""
+        parts = () if self.spans is None else self.spans.copies
+        return any(map(self.is_kept, self.kept or ())) or any(copy.is_kept for copy in parts)
 
     def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
         """Make `ensure` fresh if only memories in the bit mask `dropped` are fresh.
@@ -262,18 +274,21 @@ class DroppableCopies(Coherence):
 class Keep:
     """The context manager that `DroppableCopies.keep` returns."""
 
-    __slots__ = ("cube", "memory", "open")
+    __slots__ = ("cube", "memory", "open", "view")
 
-    def __init__(self, cube: DroppableCopies, memory: Memory) -> None:
+    def __init__(self, cube: DroppableCopies, memory: Memory, view: ViewLike) -> None:
         self.cube: DroppableCopies = cube
         self.memory: Memory = memory
-        self.open: list[int] = []  # the thread that entered it, for each time
+        self.view: ViewLike = view
+        # for each time it was entered: by which thread, and those that keep the same copy
+        self.open: list[tuple[int, list[int]]] = []
 
     def __enter__(self) -> None:
-        self.cube.begin_keep(self.memory)
-        self.open.append(_threads.current())
+        threads = self.cube.begin_keep(self.memory, self.view)
+        self.open.append((_threads.current(), threads))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if self.open:
-            self.cube.end_keep(self.memory, self.open.pop())
+            thread, threads = self.open.pop()
+            threads.remove(thread)

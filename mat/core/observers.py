@@ -86,6 +86,19 @@ class Observer:
             The name of the device in use, which has no implementation for these operands.
         """
 
+    def computed(self, operation: str, memory: str, seconds: float) -> None:
+        """Receive an operation that was carried out, after its operands were copied.
+
+        Parameters
+        ----------
+        operation : str
+            The name of the operation.
+        memory : str
+            The name of the memory that has the operands.
+        seconds : float
+            The time of the call. A GPU may still compute after it.
+        """
+
     def called(self, routine: str, **arguments: object) -> None:
         """Receive the name and the arguments of a library routine that an engine called."""
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from ..errors import FacetError
 from ..support.close_names import did_you_mean
 from .registration import Registration
+from .runs import Runs
 
 # names for what is opaque to this folder, or defined above this module
 Handle: TypeAlias = Any  # what `Memory.allocate` returns
@@ -118,18 +119,19 @@ class Memory:
         return False
 
     def read_runs(self, cube: CubeLike, handle: Handle, host: Handle,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         """Copy runs of elements to the same positions of `host` and return True. Optional.
 
         A memory that has this method and `write_runs` has copies of parts: `allocate`, `free` and
         these two are then also given a part of a cube as `cube`, with a size, a dtype and a fill
-        value of its own, and a handle of that size. `runs` are pairs ``(start, stop)`` of positions
-        in `handle` and in the 1-d array `host`.
+        value of its own, and a handle of that size. `runs` yields pairs ``(start, stop)`` of
+        positions in `handle` and in the 1-d array `host`; `runs.blocks()` has those of one length
+        that are equally far apart as one block.
         """
         return False
 
     def write_runs(self, cube: CubeLike, handle: Handle, host: Handle,
-                   runs: list[tuple[int, int]]) -> bool:
+                   runs: Runs) -> bool:
         """Copy runs of elements from the same positions of `host` and return True. Optional.
 
         See `read_runs`.
@@ -138,7 +140,7 @@ class Memory:
 
     # the parameters are two handles, each of a part of the same cube
     def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         """Copy runs of elements from another handle of this memory and return True. Optional.
 
         `runs` are positions in `handle`; those in `source` are `shift` higher. If it returns False,

@@ -10,7 +10,7 @@ import sys
 import threading
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 from .compiled import THREADS
 from .direction import Direction
@@ -57,7 +57,15 @@ def file_and_line(where: SourceLine | None) -> tuple[str, int]:
         return "<unknown>", 0
     code, lasti = where[:2]
     positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
-    return code.co_filename, positions[0] or code.co_firstlineno
+    return cell_of(code.co_filename) or code.co_filename, positions[0] or code.co_firstlineno
+
+
+def cell_of(file: str) -> str | None:
+    """Return ``In [8]`` for the name by which IPython compiled its cell 8; None for other files."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = None if name_of is None else name_of(file)
+    return None if found is None else found[1].replace("In[", "In [")
 
 
 def running_operation() -> tuple[object, SourceLine | None]:

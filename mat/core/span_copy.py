@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from .compiled import THREADS
 from .registry import CubeLike, ElementType, Handle, Memory, Number
 from .runs import NONE, Runs
 
@@ -29,6 +30,7 @@ class SpanCopy:
         self.stop: int = stop
         self.whole: bool = whole
         self.fresh: Runs = NONE
+        self.kept: list[int] = []  # the threads of the blocks that keep this part
         self.size: int = stop - start
         self.dtype: ElementType = cube.dtype
         self.nbytes: int = self.size * (cube.nbytes // max(cube.size, 1))
@@ -51,12 +53,22 @@ class SpanCopy:
         """The cube, or the part that is one for the memory, whose handle this is."""
         return self.of_cube() if self.whole else self
 
+    @property
+    def is_kept(self) -> bool:
+        """True if blocks of threads that have not ended keep this part."""
+        return any(THREADS.ident(thread) for thread in tuple(self.kept))
+
     def has(self, low: int, high: int) -> bool:
         """Return whether the elements from `low` to `high` are in it."""
         return self.start <= low and high <= self.stop
 
-    def intervals(self, runs: Runs) -> list[tuple[int, int]]:
-        """Return `runs` as positions in the handle."""
+    def near(self, runs: Runs) -> bool:
+        """Return whether it has elements between the first and the last of `runs`."""
+        low, high = runs.bounds
+        return self.start < high and low < self.stop
+
+    def positions(self, runs: Runs) -> Runs:
+        """Return where `runs` are in the handle."""
         return runs.moved(-self.start)
 
     # What memories and barriers use of a cube

@@ -19,14 +19,14 @@ def only_in(cube: CubeLike, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
     """Return the elements that only these copies have."""
     found = union(spans.committed(cube, c) for c in copies)
     for copy in spans.copies:
-        if copy not in copies:
+        if copy.near(found) and copy not in copies:
             found = found - spans.committed(cube, copy)
     return found - spans.pristine if found else NONE
 
 
 def is_used(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> bool:
     """Return whether a copy is accessed, kept, or being copied to."""
-    return (copy in spans.pending or cube.is_kept(copy.memory)
+    return (copy in spans.pending or copy.is_kept or cube.is_kept(copy.memory)
             or any(r.used is copy for r in tuple(cube.accesses)))
 
 
@@ -97,10 +97,18 @@ def refresh_before_drop(cube: CubeLike, spans: SpansLike, doomed: list[SpanCopy]
 
 def tidy(cube: CubeLike, spans: SpansLike) -> None:
     """Free copies of parts that have nothing fresh, or nothing that a larger one has not."""
-    for copy in tuple(spans.copies):
-        if copy.whole or is_used(cube, spans, copy) or any(t.copy is copy for t in spans.torn):
-            continue
-        if not copy.fresh or any(c is not copy and c.memory is copy.memory
-                                 and c.has(copy.start, copy.stop) and c.fresh.covers(copy.fresh)
-                                 for c in spans.copies):
+    around: list[SpanCopy] = []  # those that may contain the next one
+    for copy in sorted(spans.copies, key=_from_the_first):
+        around = [c for c in around if c.stop > copy.start]
+        needless = not copy.fresh or any(c.memory is copy.memory and c.stop >= copy.stop
+                                         and c.fresh.covers(copy.fresh) for c in around)
+        if needless and not (copy.whole or is_used(cube, spans, copy)
+                             or any(t.copy is copy for t in spans.torn)):
             discard(cube, spans, copy)
+        else:
+            around.append(copy)
+
+
+def _from_the_first(copy: SpanCopy) -> tuple[int, int]:
+    """Return the key by which copies are sorted: larger ones come before those in them."""
+    return copy.start, -copy.stop

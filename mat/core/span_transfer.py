@@ -32,7 +32,7 @@ def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Non
     missing = runs - copy.fresh - spans.in_flux(cube, copy)
     if missing:
         missing = missing - _take_torn(cube, spans, copy, missing)
-    for source in _sources(spans, copy) if missing else ():
+    for source in _sources(spans, copy, missing) if missing else ():
         there = missing & spans.committed(cube, source)
         if there:
             _transfer(cube, spans, source, copy, there)
@@ -41,10 +41,12 @@ def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Non
         _fill(cube, spans, copy, missing & spans.pristine)
 
 
-def _sources(spans: SpansLike, copy: SpanCopy) -> list[SpanCopy]:
-    """Return the other copies: those of the same memory, that of the host, and the rest."""
+def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
+    """Return the other copies that may have what is missing: those of the same memory, that of the
+    host, and the rest.
+    """
     hub = host()
-    return sorted((c for c in spans.copies if c is not copy),
+    return sorted((c for c in spans.copies if c is not copy and c.near(missing)),
                   key=lambda c: (c.memory is not copy.memory, c.memory is not hub))
 
 
@@ -68,7 +70,7 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
     begin = perf_counter()
     if source.memory is hub:
         target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
-                                 target.intervals(runs))
+                                 target.positions(runs))
     elif target.memory is hub:
         read_runs(cube, source, target.handle, runs)
     target.fresh = target.fresh | runs
@@ -84,25 +86,29 @@ def _copy_on_device(source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
     """Copy from one copy to another in one memory; return False if it cannot do that."""
     return source.memory is target.memory and target.memory.copy_runs(
         target.owner, target.handle, source.handle, target.start - source.start,
-        target.intervals(runs))
+        target.positions(runs))
 
 
 def read_runs(cube: CubeLike, copy: SpanCopy, target: Handle, runs: Runs) -> None:
     """Copy `runs` from a copy to `target`, a host handle of all elements."""
     memory, hub = copy.memory, host()
     if memory is hub:
-        for start, stop in runs:
-            target[start:stop] = copy.handle[start:stop]
+        copy_on_host(target, copy.handle, runs)
     elif memory.has_spans:
         place = target if copy.whole else target[copy.start:copy.stop]
-        memory.read_runs(copy.owner, copy.handle, place, copy.intervals(runs))
+        memory.read_runs(copy.owner, copy.handle, place, copy.positions(runs))
     elif runs == run(0, cube.size):
         memory.copy_out(cube, copy.handle, target)
     else:
         temporary = hub.allocate(cube)
         memory.copy_out(cube, copy.handle, temporary)
-        for start, stop in runs:
-            target[start:stop] = temporary[start:stop]
+        copy_on_host(target, temporary, runs)
+
+
+def copy_on_host(target: Handle, source: Handle, runs: Runs) -> None:
+    """Copy `runs` between handles of the host."""
+    for block in runs.blocks():
+        block.of(target)[...] = block.of(source)
 
 
 def peek(cube: CubeLike, spans: SpansLike, shown: Iterable[tuple[int, int]]) -> Handle:
@@ -153,14 +159,14 @@ def _fill(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
             middle = spans.on_host(cube)
             _fill(cube, spans, middle, runs - middle.fresh)
             copy.memory.write_runs(copy.owner, copy.handle, part_of_host(middle, copy),
-                                   copy.intervals(runs))
+                                   copy.positions(runs))
     copy.fresh = copy.fresh | runs
 
 
 def fill_host(cube: CubeLike, handle: Handle, runs: Runs) -> None:
     """Write the fill value to `runs` of a host handle."""
-    for start, stop in runs:
-        handle[start:stop] = cube.fill_value
+    for block in runs.blocks():
+        block.of(handle)[...] = cube.fill_value
 
 
 def _take_torn(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Runs:
@@ -189,4 +195,4 @@ def copy_torn(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
         read_runs(cube, source, middle.handle, left)
     if target is not middle:
         target.memory.write_runs(target.owner, target.handle, part_of_host(middle, target),
-                                 target.intervals(left))
+                                 target.positions(left))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ConflictError, TornError
 from . import span_async
-from .access_record import AccessRecord
+from .access_record import AccessRecord, narrowed, overlap
 from .async_copy import begin_copy, finish_copy
 from .direction import INPUT, Direction
 from .dropping import DroppableCopies
@@ -70,7 +70,7 @@ class SpannedCopies(DroppableCopies):
         """Return the error of elements that `view` sees, if a failed block left some."""
         if self.spans is None:
             return self.torn
-        found: TornError | None = self.spans.torn_error(view._touched())
+        found: TornError | None = self.spans.torn_error(self.spans.touched(view))
         return found
 
     # Accesses
@@ -113,9 +113,10 @@ class SpannedCopies(DroppableCopies):
 
     def export_spans(self, view: ViewLike, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """Return the record of an export, which uses the copy of all elements."""
-        spans, runs = self.to_spans(), view._touched()
+        spans = self.to_spans()
+        runs = spans.touched(view)
         try:
-            spans.check_conflicts(self, view, facet, INPUT, EXPORTED, None, runs, where)
+            _, runs = spans.check_conflicts(self, view, facet, INPUT, EXPORTED, None, runs, where)
             copy = spans.whole_in(facet.memory) or spans.make(self, facet.memory, 0, self.size)
             refresh(self, spans, copy, runs)
         finally:
@@ -126,6 +127,19 @@ class SpannedCopies(DroppableCopies):
         record.runs, record.used = runs, copy
         return record
 
+    def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
+        """Return the copy of a part to be kept, which is made if there is none; None: the whole."""
+        if self.spans is None and (view._sees_all() or memory in self.handles
+                                   or not self.wants_spans(memory)):
+            return None
+        spans = self.to_spans()
+        try:
+            copy = spans.copy_for(self, memory, spans.touched(view), None)
+        except BaseException:
+            self.settle()
+            raise
+        return None if copy.whole else copy
+
     # Asynchronous copies
 
     def begin_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
@@ -133,7 +147,7 @@ class SpannedCopies(DroppableCopies):
         with self.lock:
             self.end_abandoned()
             writer: RecordLike = self.writer
-            apart = writer is not None and not view._touched().meets(writer.view._touched())
+            apart = writer is not None and not overlap(view, writer.view)
             stale = not self.fresh & memory.bit and not view._sees_all()
             if self.spans is not None or apart or (stale and self.wants_spans(memory)):
                 return self.begin_span_copy(view, memory, where)
@@ -162,8 +176,12 @@ class SpannedCopies(DroppableCopies):
 
     def begin_span_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
         """Begin to copy what `view` sees to `memory`; return False if nothing is under way."""
-        spans, runs = self.to_spans(), view._touched()
+        spans = self.to_spans()
+        runs = spans.touched(view)
         for other in spans.writers(self):
+            if other.runs.meets(runs):
+                other.narrow()
+                runs = narrowed(runs, view)
             if other.runs.meets(runs):
                 raise _cannot_prefetch(view, memory, other)
         target = spans.copy_for(self, memory, runs, None)
@@ -180,7 +198,7 @@ class SpannedCopies(DroppableCopies):
     def _source_of(self, target: SpanCopy, runs: Runs) -> SpanCopy | None:
         """Return the copy from which all of `runs`, and nothing else, can be copied at once."""
         spans, hub = self.spans, host()
-        if target.fresh.meets(runs) or len(runs.edges) != 2:
+        if target.fresh.meets(runs) or len(runs) != 1:
             return None
         for source in spans.copies:
             part = source if target.memory is hub else target

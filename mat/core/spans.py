@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import ConflictError, TornError
-from .access_record import AccessRecord
+from .access_record import AccessRecord, narrowed
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
 from .compiled import THREADS
@@ -94,8 +94,8 @@ class Spans:
     def open(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
              thread: int, task: object, presents: bool) -> AccessRecord:
         """Return the record of an access, with its elements fresh; it has not begun."""
-        runs = view._touched()
-        wanted = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
+        runs = self.touched(view)
+        wanted, runs = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
         copy = self.copy_for(cube, facet.memory, runs, wanted)
         # of very many runs there are elements in between, which are not overwritten
         overwritten = direction is OUTPUT and runs.size == view._count()
@@ -111,13 +111,20 @@ class Spans:
         record.runs, record.used = runs, copy
         return record
 
+    def touched(self, view: ViewLike) -> Runs:
+        """Return the elements that accesses to `view` touch, none that is torn and not seen."""
+        runs: Runs = view._touched()
+        return narrowed(runs, view) if self.torn and runs.meets(self.torn_runs()) else runs
+
     # the parameters are those of an access
     def check_conflicts(self, cube: CubeLike, view: ViewLike, facet: Facet, direction: Direction,
                         thread: int, task: object, runs: Runs,
-                        where: SourceLine | None = None) -> SpanCopy | None:
+                        where: SourceLine | None = None) -> tuple[SpanCopy | None, Runs]:
         """Raise `ConflictError` if an element is accessed by another block, and one of them writes.
 
-        Return the copy that accesses of the same thread and task use, if this one must use it too.
+        Return the copy that accesses of the same thread and task use, if this one must use it too,
+        and the elements to access: those of `runs`, or if there are others in between that another
+        block accesses, no more than the view sees.
         """
         found: SpanCopy | None = None
         low, high = runs.bounds
@@ -129,11 +136,15 @@ class Spans:
                     and other.facet.memory is facet.memory)
             if mine and found in (None, other.used) and other.used.has(low, high):
                 found = other.used
-            elif not getattr(allow_conflicts, "depth", 0) and not cube.has_ended(other):
+                continue
+            other.narrow()
+            runs = narrowed(runs, view)
+            if (not getattr(allow_conflicts, "depth", 0) and runs.meets(other.runs)
+                    and not cube.has_ended(other)):
                 wanted = describe(view, facet, direction, thread, where or THREADS.line())
                 raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
                                     f"{other.describe()}; {other.way_out}")
-        return found
+        return found, runs
 
     def copy_for(self, cube: CubeLike, memory: Memory, runs: Runs,
                  wanted: SpanCopy | None) -> SpanCopy:
@@ -187,9 +198,13 @@ class Spans:
                 if torn.copy is copy:
                     torn.copy = None
 
-    def in_memory(self, memory: Memory) -> list[SpanCopy]:
-        """Return the copies in a memory."""
-        return [c for c in self.copies if c.memory is memory]
+    def in_memory(self, memory: Memory, view: ViewLike | None = None) -> list[SpanCopy]:
+        """Return the copies in a memory, those that have elements of `view` if one is given."""
+        found = [c for c in self.copies if c.memory is memory]
+        if view is None or view._sees_all():
+            return found
+        runs = self.touched(view)
+        return [c for c in found if runs.meets(run(c.start, c.stop))]
 
     def limit_parts(self, cube: CubeLike, memory: Memory) -> None:
         """Free the oldest parts in `memory` if there are many."""
@@ -232,6 +247,10 @@ class Spans:
         `earlier` and `later` are the open accesses that began before and after it. Of those that
         write the same elements, the outermost decides; what ends out of order, the last one.
         """
+        others = [r for r in (*earlier, *later) if r.direction is not INPUT
+                  and r.runs.meets(record.runs)]
+        for found in ([record, *others] if failed or others else ()):
+            found.narrow()
         mine = record.runs - union(r.runs for r in earlier if r.direction is not INPUT)
         inner = mine & union(r.runs for r in later if r.direction is not INPUT)
         if failed:
@@ -257,7 +276,10 @@ class Spans:
             self.torn += [torn for torn in moved if torn.runs]
         runs = runs - still
         for copy in self.copies:
-            copy.fresh = copy.fresh | runs if copy is record.used else copy.fresh - runs
+            if copy is record.used:
+                copy.fresh = copy.fresh | runs
+            elif copy.near(runs):
+                copy.fresh = copy.fresh - runs
         self.pristine = self.pristine - runs
         self.forget_torn(runs)
 
@@ -269,7 +291,8 @@ class Spans:
         copy.fresh = copy.fresh - runs
         lost = runs - self.pristine - self.torn_runs()
         for other in self.copies:
-            lost = lost - other.fresh
+            if other.near(lost):
+                lost = lost - other.fresh
         if lost:
             self.torn.append(Torn(lost, TornError(TORN.format(record.describe())), copy))
 

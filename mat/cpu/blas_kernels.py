@@ -22,6 +22,7 @@ from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
 from .kernel import CpuKernel
+from .thin_products import prepare_thin
 
 KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
 LITTLE = 16384  # elements of vectors that take no longer than a few microseconds
@@ -68,7 +69,9 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> CpuKer
 
 def prepare_gemm(letter: str, form: GemmForm) -> Function:
     """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``."""
-    return blas.prepare_gemm(letter, form) if lib is None else _gemm(letter, form)
+    if lib is None:
+        return blas.prepare_gemm(letter, form)
+    return prepare_thin(letter, form) or _gemm(letter, form)
 
 
 def _gemm(letter: str, form: GemmForm) -> CpuKernel:

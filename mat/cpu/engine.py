@@ -38,6 +38,7 @@ from .random import prepare_random
 from .reduce import reduction
 from .scan import prepare_scan
 from .selection import prepare_select
+from .small_systems import prepare_systems
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",
@@ -55,4 +56,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "reduction",
     "prepare_scan",
     "prepare_select",
+    "prepare_systems",
 ]

@@ -8,7 +8,7 @@ call, and the range of work that a thread is to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..core.compiled import KernelCall
@@ -43,17 +43,19 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
     the GIL; with a `grain` of 0 the work is neither shared nor done so. `result` is the kind of
     number that is returned, if one is ("d" float, "i" int, "D" complex). `keep` is whatever the
     frame points to; `called` the library routine and its arguments, if it is one, for observers. A
-    kernel of two stages has a `Finish`.
+    kernel of two stages has a `Finish`. One that can refuse what it is given says so by a result
+    that is not 0; `refusal` returns the error that is raised then.
     """
 
     __slots__ = ("address", "brief", "called", "count", "finish", "frame", "grain", "keep", "least",
-                 "numbers", "operands", "result")
+                 "numbers", "operands", "refusal", "result")
 
     # so many parameters: they are facts of kernels of several kinds, most of which have few
     def __init__(self, kernel: CData, frame: CData, count: int, grain: float, *, brief: float = 0,
                  result: str = "", keep: object = None,
                  called: tuple[str, dict[str, object]] | None = None,
-                 finish: Finish | None = None) -> None:
+                 finish: Finish | None = None,
+                 refusal: Callable[[], Exception] | None = None) -> None:
         self.address: int = int(ffi.cast("uintptr_t", kernel))
         self.frame: CData = frame
         self.count: int = count
@@ -64,6 +66,7 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
         self.keep: object = keep
         self.called: tuple[str, dict[str, object]] | None = called
         self.finish: Finish | None = finish
+        self.refusal: Callable[[], Exception] | None = refusal
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
         self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, self.least,
@@ -107,6 +110,8 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
         if self.finish is not None:
             self._run(self.finish.address, self.finish.units, self.finish.shared, operands, numbers,
                       result)
+        if self.refusal is not None and result[0]:
+            raise self.refusal()
         return self._result(result) if self.result else None
 
     # the parameters are those of a kernel

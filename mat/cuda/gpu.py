@@ -56,8 +56,9 @@ class BlockExport:
         self.freed: Callable[[DeviceBlock], None] | None = None
 
     def __del__(self) -> None:
-        if getattr(self, "freed", None) is not None:  # else an interrupt ended `__init__`
-            self.freed(self.block)  # takes no lock: this may run in the middle of anything
+        freed = getattr(self, "freed", None)  # an interrupt may have ended `__init__`
+        if freed is not None:
+            freed(self.block)  # takes no lock: this may run in the middle of anything
 
 
 class DeviceBlock:

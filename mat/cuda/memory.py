@@ -5,13 +5,14 @@ all devices share.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from cuda.bindings import driver
 
 from ..core.cube import Cube
 from ..core.registry import Memory, PendingCopy
+from ..core.runs import EqualRuns, Runs
 from ..memories.pooled import Pooled
 from ..support.types import Array
 from . import transfers
@@ -63,8 +64,8 @@ class CudaMemory(Pooled):
         else:
             self._returning.append(handle)
 
-    def _collect(self) -> None:
-        super()._collect()
+    def _collect(self, wanted: int = -1) -> None:
+        super()._collect(wanted)
         if self._returning and self.gpu.idle():
             self._returning.clear()
 
@@ -99,17 +100,31 @@ class CudaMemory(Pooled):
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
-    def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
-                   runs: list[tuple[int, int]]) -> bool:
-        for start, stop in runs:
-            self.write_part(cube, handle, host[start:stop], start)
+    def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+        for block, address in self._blocks(cube, handle, runs):
+            transfers.send_rows(self.gpu, address, block.of(host))
         return True
 
-    def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array,
-                  runs: list[tuple[int, int]]) -> bool:
-        for start, stop in runs:
-            self.read_part(cube, handle, host, start, stop)
+    def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+        for block, address in self._blocks(cube, handle, runs):
+            transfers.fetch_rows(self.gpu, block.of(host), address)
         return True
+
+    # the parameters are those of the method of `Memory`
+    def copy_runs(self, cube: Cube, handle: DeviceBlock, source: DeviceBlock, shift: int,
+                  runs: Runs) -> bool:
+        size = cube.dtype.itemsize
+        for block, address in self._blocks(cube, handle, runs):
+            there = source.address + (block.start + shift) * size
+            shape = block.rows, block.length * size
+            transfers.copy_rows(self.gpu, address, there, shape, block.step * size)
+        return True
+
+    @staticmethod
+    def _blocks(cube: Cube, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
+        """Yield the blocks of `runs` with their addresses."""
+        for block in runs.blocks():
+            yield block, handle.address + block.start * cube.dtype.itemsize
 
     def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:

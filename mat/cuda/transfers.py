@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from cuda.bindings import driver
@@ -23,6 +24,7 @@ PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
 # copies up to this size use many buffers of that size, so that the host need not wait
 SMALL = 64 << 10
 MANY = 32
+MOST_PITCH = (1 << 31) - 1  # bytes from row to row: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 
 
@@ -104,11 +106,43 @@ class Stage:
             _unpack(coming)
 
 
-def _unpack(coming: tuple[Bytes, Bytes, StreamEvent] | None) -> None:
+    def send_rows(self, address: int, source: Array) -> None:
+        """Copy the rows of an array to where they are in its memory, which begins at `address`."""
+        with self.lock:
+            for begin, rows in self._portions(source):
+                buffer, event = self.next()
+                buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape)[...] = rows
+                width, pitch = rows.shape[1] * rows.itemsize, source.strides[0]
+                _copy_rows(self.gpu, _Rows(address + begin * pitch, pitch),
+                           _Rows(address_of(buffer), width, True), (len(rows), width))
+                event.record(self.gpu.stream)
+
+    def fetch_rows(self, target: Array, address: int) -> None:
+        """Copy from the device, as `send_rows` does to it."""
+        with self.lock:
+            coming: tuple[Array, Bytes, StreamEvent] | None = None
+            for begin, rows in self._portions(target):
+                buffer, event = self.next()
+                width, pitch = rows.shape[1] * rows.itemsize, target.strides[0]
+                _copy_rows(self.gpu, _Rows(address_of(buffer), width, True),
+                           _Rows(address + begin * pitch, pitch), (len(rows), width))
+                event.record(self.gpu.stream)
+                _unpack(coming)
+                coming = rows, buffer, event
+            _unpack(coming)
+
+    def _portions(self, rows: Array) -> Iterator[tuple[int, Array]]:
+        """Yield as many rows as fit into a buffer, after the number of the first."""
+        most = self.piece // (rows.shape[1] * rows.itemsize)
+        for begin in range(0, len(rows), most):
+            yield begin, rows[begin:begin + most]
+
+
+def _unpack(coming: tuple[Array, Bytes, StreamEvent] | None) -> None:
     if coming is not None:
         piece, buffer, event = coming
         event.wait()
-        piece[:] = buffer[:piece.nbytes]
+        piece[...] = buffer[:piece.nbytes].view(piece.dtype).reshape(piece.shape)
 
 
 _stages: dict[tuple[Gpu, int], Stage] = {}
@@ -171,6 +205,85 @@ def fetch(gpu: Gpu, host: Array, address: int) -> None:
             return
         _get(gpu, address_of(target), address, target.nbytes, gpu.stream)
         _wait(gpu)
+
+
+# Rows that are equally far apart there as here
+
+
+def send_rows(gpu: Gpu, address: int, rows: Array) -> None:
+    """Copy an array to the device: 1-d, or the rows of a 2-d one to where they are in its memory.
+
+    It may be written again when this returns.
+    """
+    if _copied_one_by_one(rows):
+        for k, row in enumerate(np.atleast_2d(rows)):
+            send(gpu, address + k * rows.strides[0], row)
+        return
+    with gpu.current():
+        _stage_for(gpu, rows).send_rows(address, rows)
+
+
+def fetch_rows(gpu: Gpu, rows: Array, address: int) -> None:
+    """Copy from the device, as `send_rows` does to it."""
+    if _copied_one_by_one(rows):
+        for k, row in enumerate(np.atleast_2d(rows)):
+            fetch(gpu, row, address + k * rows.strides[0])
+        return
+    with gpu.current():
+        _stage_for(gpu, rows).fetch_rows(rows, address)
+
+
+def _copied_one_by_one(rows: Array) -> bool:
+    """Return whether there is one row only, or rows are long, or too far apart for the driver."""
+    return (rows.ndim == 1 or rows.shape[1] * rows.itemsize > SMALL
+            or rows.strides[0] > MOST_PITCH)
+
+
+def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int) -> None:
+    """Copy rows of bytes, one every `pitch` bytes, within the device."""
+    count, width = shape
+    with gpu.current():
+        if count > 1 and pitch <= MOST_PITCH:
+            _copy_rows(gpu, _Rows(to, pitch), _Rows(source, pitch), shape)
+            return
+        for begin in range(0, count * pitch, pitch):
+            check(driver.cuMemcpyDtoDAsync(to + begin, source + begin, width, gpu.stream),
+                  f"copying {width} bytes on device {gpu.number}")
+
+
+class _Rows(NamedTuple):
+    """Where rows of bytes are."""
+
+    address: int
+    pitch: int  # from one to the next
+    on_host: bool = False
+
+
+def _copy_rows(gpu: Gpu, to: _Rows, source: _Rows, shape: tuple[int, int]) -> None:
+    copy = driver.CUDA_MEMCPY2D()
+    copy.Height, copy.WidthInBytes = shape
+    kinds = driver.CUmemorytype
+    copy.srcMemoryType, copy.dstMemoryType = (
+        kinds.CU_MEMORYTYPE_HOST if end.on_host else kinds.CU_MEMORYTYPE_DEVICE
+        for end in (source, to))
+    copy.srcPitch, copy.dstPitch = source.pitch, to.pitch
+    if source.on_host:
+        copy.srcHost = source.address
+    else:
+        copy.srcDevice = source.address
+    if to.on_host:
+        copy.dstHost = to.address
+    else:
+        copy.dstDevice = to.address
+    check(driver.cuMemcpy2DAsync(copy, gpu.stream),
+          f"copying {shape[0]} rows of {shape[1]} bytes on device {gpu.number}")
+
+
+def _stage_for(gpu: Gpu, rows: Array) -> Stage:
+    """Return the buffers for rows, each of which fits into one."""
+    if rows.nbytes > SMALL and current().page_locked:
+        return _stage(gpu, PIECE, 2)
+    return _stage(gpu, SMALL, MANY)
 
 
 def _wait(gpu: Gpu) -> None:

@@ -117,8 +117,9 @@ def _state(x: Mat) -> str:
 def _memories(x: Mat) -> list[str]:
     rows = [(m.name, str(x.storage.nbytes), _freshness(x, m), _facets_of(x, m) or "-")
             for m in memories.values() if m in x.storage.handles]
-    rows += [(f"{c.memory.name} [{c.start}:{c.stop}]", str(c.nbytes), _shown(c.fresh),
-              _facets_of(x, c.memory) or "-") for c in _parts_of(x)]
+    rows += [(f"{c.memory.name} [{c.start}:{c.stop}]", str(c.nbytes),
+              _shown(c.fresh) + (", kept" if c.is_kept else ""), _facets_of(x, c.memory) or "-")
+             for c in _parts_of(x)]
     if not rows:
         return ["no copy anywhere"]
     return formatting.table([("memory", "bytes", "state", "facets"), *rows]).splitlines()

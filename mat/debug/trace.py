@@ -26,6 +26,7 @@ from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..matrix.mat import Mat
+from ..ops.tiling import TILE
 from ..support import formatting
 from ..support.fork import renew_after_fork
 from .timeline import chrome, page
@@ -71,12 +72,16 @@ class Trace(Observer):
         All events in their order.
     copies : list of TraceEvent
         The copies between memories.
+    operations : list of TraceEvent
+        The operations that were carried out, which are not among the `events`: the timeline shows
+        them beside the copies.
     h2d, d2h, bytes, packs, fallbacks : int
         Counts, as in `mat.debug.CopyCounter`.
     """
 
     def __init__(self) -> None:
         self.events: list[TraceEvent] = []
+        self.operations: list[TraceEvent] = []
         self.begun: float = perf_counter()
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
@@ -135,11 +140,18 @@ class Trace(Observer):
         self._add("eviction", cube, (memory.name, ""))
 
     def fell_back(self, operation: str, device: str) -> None:
-        line = line_of(user_line())
-        with self._lock:
-            now = perf_counter() - self.begun
-            self.events.append(TraceEvent("fallback", operation, device, "host", 0, now, 0.0, False,
-                                          line, "", "", -1))
+        self.events.append(self._of_call("fallback", operation, (device, "host"), 0.0))
+
+    def computed(self, operation: str, memory: str, seconds: float) -> None:
+        tile = TILE.get()
+        name = f"{operation}, tile {tile}" if tile else operation
+        self.operations.append(self._of_call("operation", name, (memory, ""), seconds))
+
+    def _of_call(self, kind: str, operation: str, memories: tuple[str, str],
+                 seconds: float) -> TraceEvent:
+        at = perf_counter() - self.begun - seconds
+        return TraceEvent(kind, operation, *memories, 0, at, seconds, False, line_of(user_line()),
+                          "", "", -1, threading.current_thread().name)
 
     # Reading it
 
@@ -190,12 +202,15 @@ class Trace(Observer):
     def chrome(self) -> dict[str, object]:
         """Return the events for Chrome's trace viewer or Perfetto: ``json.dump(t.chrome(), file)``.
 
+        Times are those of `time.perf_counter`, which on Linux are those of other profilers that
+        use the system's monotonic clock.
+
         Returns
         -------
         dict
             The events in the Trace Event Format.
         """
-        return chrome(self.events)
+        return chrome(self._drawn(), self.begun)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a timeline to a file.
@@ -207,7 +222,7 @@ class Trace(Observer):
             network, else JSON for a trace viewer.
         """
         as_page = str(path).endswith(".html")
-        text = page(self.events, repr(self)) if as_page else json.dumps(self.chrome())
+        text = page(self._drawn(), repr(self)) if as_page else json.dumps(self.chrome())
         Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -220,7 +235,11 @@ class Trace(Observer):
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong())])
 
     def _repr_html_(self) -> str:
-        return page(self.events, repr(self), whole=False)
+        return page(self._drawn(), repr(self), whole=False)
+
+    def _drawn(self) -> list[TraceEvent]:
+        """Return what the timeline shows, in the order in which it began."""
+        return sorted([*self.events, *self.operations], key=lambda e: e.at)
 
 
 def _elements(of: Events) -> tuple[Any, Runs | None]:
@@ -275,7 +294,7 @@ def trace() -> Observation[Trace]:
         Its value in the block is a `Trace`: the events so far. It prints as a table by line, with
         the Mats that moved back and forth and what to do about it. ``events``, ``copies`` and the
         counts ``h2d``, ``d2h``, ``bytes``, ``packs`` and ``fallbacks`` are for programs;
-        ``save("trace.html")`` draws a timeline.
+        ``save("trace.html")`` draws a timeline of copies and operations.
 
     Notes
     -----

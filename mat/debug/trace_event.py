@@ -11,13 +11,13 @@ class TraceEvent(NamedTuple):
     Attributes
     ----------
     kind : str
-        "copy", "pack", "allocation", "free", "eviction" or "fallback"; of a fallback, `mat` is the
-        operation.
+        "copy", "pack", "allocation", "free", "eviction", "fallback" or "operation".
     mat : str
-        The label of a Mat that sees the data.
+        The label of a Mat that sees the data; of a fallback or an operation, its name,
+        and the number of the tile if the operation was cut.
     source, target : str
         The names of the memories from which and to which data was copied, or where memory was freed
-        or allocated.
+        or allocated; of an operation, `source` is the memory of its operands.
     nbytes : int
         The bytes of the storage, or of the packed operand.
     at, seconds : float
@@ -31,7 +31,9 @@ class TraceEvent(NamedTuple):
     created : str
         The line that created the Mat; empty if that was before the trace.
     storage : int
-        A number that is the same for all Mats of one storage; -1 for a fallback.
+        A number that is the same for all Mats of one storage; -1 for a fallback or an operation.
+    thread : str
+        The name of the thread, of an operation.
     """
 
     kind: str
@@ -46,3 +48,4 @@ class TraceEvent(NamedTuple):
     dirtied: str
     created: str
     storage: int
+    thread: str = ""

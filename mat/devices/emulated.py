@@ -8,16 +8,16 @@ until somebody waits for it; and failures can be requested.
 from __future__ import annotations
 
 import functools
-import mmap
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import ref
 
 import numpy as np
 
 from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
+from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over
 from ..facets.backing import protected_view
@@ -26,50 +26,11 @@ from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork
 from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
-from .emulated_array import FREED, GUARD, EmulatedArray, EmulatedBlock, Launch
+from .emulated_addresses import Addresses
+from .emulated_array import FREED, FRESH, EmulatedArray, EmulatedBlock, Launch
 from .pooled import PooledDevice, PooledFacet
 
-# no such address exists on today's machines: using it as a pointer fails at once
-BASE = 0x7FF0_0000_0000_0000
-RESERVED = 1 << 36  # addresses that are reserved at once; that takes no memory
 MOST = 64  # devices
-
-
-class Addresses:
-    """Addresses for the blocks of a device, which this process may neither read nor write.
-
-    They are reserved from the system, which then knows the address of a wrong access, so that the
-    direction check can say whose it is. Where it reserves none they are those from `BASE` on.
-    """
-
-    def __init__(self) -> None:
-        self._next = self._end = 0
-        self._reserved: list[mmap.mmap] = []
-
-    def take(self, nbytes: int) -> int:
-        """Return the first of `nbytes` addresses that were not returned before."""
-        size = (nbytes + 2 * GUARD + 255) // 256 * 256
-        if self._next + size > self._end:
-            self._reserve(size)
-        found, self._next = self._next, self._next + size
-        return found
-
-    def __contains__(self, address: int) -> bool:
-        """Return whether an address was reserved from the system."""
-        starts = (np.frombuffer(pages, np.uint8).ctypes.data for pages in self._reserved)
-        return any(0 <= address - start < RESERVED for start in starts)
-
-    def _reserve(self, size: int) -> None:
-        try:
-            if sys.platform != "linux" or size > RESERVED:
-                raise OSError
-            pages = mmap.mmap(-1, RESERVED, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)
-        except OSError:  # the process may not have so many, either
-            self._next, self._end = BASE, 1 << 64
-            return
-        self._reserved.append(pages)
-        self._next = np.frombuffer(pages, np.uint8).ctypes.data
-        self._end = self._next + RESERVED
 
 
 class EmulatedMemory(Pooled):
@@ -96,7 +57,7 @@ class EmulatedMemory(Pooled):
 
     def renew(self, handle: EmulatedBlock) -> None:
         handle.alive = True
-        self.device.enqueue(handle.renew)
+        self.device.renew(handle)
 
     def block_at(self, address: int) -> tuple[EmulatedBlock, CubeLike | None] | None:
         found = super().block_at(address)
@@ -128,10 +89,8 @@ class EmulatedMemory(Pooled):
     def write_part(self, cube: CubeLike, handle: EmulatedBlock, part: Array, start: int) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
-        # a copy: the caller may modify `part` before the device reads it
-        source, size = part.tobytes(), cube.dtype.itemsize
-        self.device.transfers["h2d"] += len(source)
-        self.device.enqueue(lambda: _put(handle.bytes, start * size, source))
+        self.device.transfers["h2d"] += part.nbytes
+        self.device.put(handle, [(start * cube.dtype.itemsize, part)])
         return True
 
     def read_part(self, cube: CubeLike, handle: EmulatedBlock, host: Array, start: int,
@@ -145,40 +104,48 @@ class EmulatedMemory(Pooled):
         host[start:stop] = found.view(cube.dtype)
         return True
 
-    def write_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
-                   runs: list[tuple[int, int]]) -> bool:
+    def write_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array, runs: Runs) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("h2d", DeviceError)
-        size = cube.dtype.itemsize
+        blocks, size = runs.blocks(), cube.dtype.itemsize
+        self.device.transfers["h2d"] += runs.size * size
+        if len(runs) == 1:
+            first = blocks[0]
+            self.device.put(handle, [(first.start * size, first.of(host))])
+            return True
         # copies: the caller may modify `host` before the device reads them
-        parts = [(start * size, host[start:stop].tobytes()) for start, stop in runs]
-        self.device.transfers["h2d"] += sum(len(part) for _, part in parts)
-        self.device.enqueue(lambda: _put_all(handle.bytes, parts))
+        parts = [(block, block.of(host).copy()) for block in blocks]
+
+        def write() -> None:
+            target = handle.elements(cube.dtype)
+            for block, part in parts:
+                block.of(target)[...] = part
+
+        self.device.enqueue(write)
         return True
 
     def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("d2h", DeviceError)
         self.device.synchronize()
         found = handle.elements(cube.dtype)
-        for start, stop in runs:
-            host[start:stop] = found[start:stop]
-        self.device.transfers["d2h"] += sum(b - a for a, b in runs) * cube.dtype.itemsize
+        for block in runs.blocks():
+            block.of(host)[...] = block.of(found)
+        self.device.transfers["d2h"] += runs.size * cube.dtype.itemsize
         return True
 
     # the parameters are those of the method of `Memory`
     def copy_runs(self, cube: CubeLike, handle: EmulatedBlock, source: EmulatedBlock, shift: int,
-                  runs: list[tuple[int, int]]) -> bool:
+                  runs: Runs) -> bool:
         self.device.check(handle)
         self.device.check(source)
-        size = cube.dtype.itemsize
-        self.device.transfers["d2d"] += sum(b - a for a, b in runs) * size
+        self.device.transfers["d2d"] += runs.size * cube.dtype.itemsize
 
         def copy() -> None:
-            for start, stop in runs:
-                handle.bytes[start * size:stop * size] = (
-                    source.bytes[(start + shift) * size:(stop + shift) * size])
+            target, elements = handle.elements(cube.dtype), source.elements(cube.dtype)
+            for block in runs.blocks():
+                block.of(target)[...] = block.of(elements, shift)
 
         self.device.enqueue(copy)
         return True
@@ -191,8 +158,7 @@ class EmulatedMemory(Pooled):
         memory.device.check(source)
         memory.device.synchronize()
         self.device.transfers["d2d"] += handle.nbytes
-        copied = source.bytes.copy()
-        self.device.enqueue(lambda: _put(handle.bytes, 0, copied))
+        self.device.put(handle, [(0, source.bytes)])
         return True
 
     def begin_copy_in(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> QueuedCopy:
@@ -201,7 +167,7 @@ class EmulatedMemory(Pooled):
         def copy() -> None:
             self.device.fail_if_requested("h2d", DeviceError)
             self.device.transfers["h2d"] += host.nbytes
-            _put(handle.bytes, 0, host.tobytes())
+            _put(handle.bytes, 0, host)
 
         return QueuedCopy(self.device, copy)
 
@@ -218,7 +184,7 @@ class EmulatedMemory(Pooled):
     def fill(self, cube: CubeLike, handle: EmulatedBlock) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
-        self.device.enqueue(lambda: _put(handle.bytes, 0, value.tobytes()))
+        self.device.put(handle, [(0, value)])
         return True
 
 
@@ -255,13 +221,8 @@ def _nothing() -> None:
     pass
 
 
-def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
-    target[start:start + len(source)] = np.frombuffer(source, np.uint8)
-
-
-def _put_all(target: Bytes, parts: list[tuple[int, bytes]]) -> None:
-    for start, part in parts:
-        _put(target, start, part)
+def _put(target: Bytes, start: int, source: Array) -> None:
+    target[start:start + source.nbytes] = np.ascontiguousarray(source).view(np.uint8)
 
 
 class Emulated(PooledDevice):
@@ -283,6 +244,8 @@ class Emulated(PooledDevice):
         self.launches: int = 0
         self.transfers: dict[str, int] = dict.fromkeys(("h2d", "d2h", "d2d"), 0)
         self._queue: deque[Callable[[], object]] = deque()
+        # those that are poisoned before any work but a copy to all of it
+        self._unwritten: list[ref[EmulatedBlock]] = []
         self.failing: dict[str, int] = {}
         self._lock = threading.RLock()
         renew_after_fork(self)
@@ -296,6 +259,7 @@ class Emulated(PooledDevice):
     def enqueue(self, work: Callable[[], object]) -> None:
         """Do `work` after the work queued before: now, or if `delayed`, when somebody waits."""
         with self._lock:
+            self._poison()
             if self.delayed:
                 self._queue.append(work)
             else:
@@ -303,13 +267,46 @@ class Emulated(PooledDevice):
                     self._do_queued()
                 work()
 
+    def renew(self, block: EmulatedBlock) -> None:
+        """Poison a block that is used again, at the latest when the device does something with it
+        that does not overwrite all of it.
+        """
+        with self._lock:
+            if self.delayed:
+                self.enqueue(block.renew)
+            else:
+                self._unwritten.append(ref(block))
+
+    def put(self, block: EmulatedBlock, parts: list[tuple[int, Array]]) -> None:
+        """Copy arrays to a block, each from a byte of it on; they may be modified afterwards."""
+        with self._lock:
+            if self.delayed:
+                parts = [(start, part.copy()) for start, part in parts]
+            elif [found() for found in self._unwritten] == [block] and parts[0][0] == 0:
+                block.bytes[parts[0][1].nbytes:].fill(FRESH)
+                self._unwritten.clear()
+
+            def copy() -> None:
+                for start, part in parts:
+                    _put(block.bytes, start, part)
+
+            self.enqueue(copy)
+
     def synchronize(self) -> None:
         """Do all queued work.
 
         What is interrupted is done again by the next call; it either has an effect or has none.
         """
         with self._lock:
+            self._poison()
             self._do_queued()
+
+    def _poison(self) -> None:
+        while self._unwritten:
+            block = self._unwritten[-1]()
+            if block is not None:
+                block.renew()
+            self._unwritten.pop()
 
     def _do_queued(self) -> None:
         work = None

@@ -34,11 +34,12 @@ class EmulatedBlock:
         self.device: PooledDevice = device
         self.address: int = address
         self.nbytes: int = nbytes
-        self.raw: Bytes = np.full(nbytes + 2 * GUARD, BAND, np.uint8)
+        self.raw: Bytes = np.empty(nbytes + 2 * GUARD, np.uint8)
         self.before: Bytes = self.raw[:GUARD]
         self.bytes: Bytes = self.raw[GUARD:GUARD + nbytes]  # those between the guards
         self.after: Bytes = self.raw[GUARD + nbytes:]
-        self.bytes.fill(FRESH)
+        for part, value in ((self.before, BAND), (self.bytes, FRESH), (self.after, BAND)):
+            part.fill(value)
         self.first: int = address_of(self.raw) + GUARD  # where `bytes` really are
         self.typed: dict[DType, Array] = {}  # `bytes` as elements, by their dtype
         self.alive: bool = True

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from .strided import Layout
 
+Array = np.ndarray[Any, np.dtype[np.int64]]
 
-def element_runs(layout: Layout, most: int) -> list[int]:
+
+def element_runs(layout: Layout, most: int) -> list[int] | Array:
     """Return where runs of adjacent visible elements begin and end in the storage, in turns.
 
     Of more than `most` runs, only the bounds of all are returned.
@@ -23,18 +29,14 @@ def element_runs(layout: Layout, most: int) -> list[int]:
         count *= n
     if count > most:
         return [low, high]
-    starts = [low]
+    starts = np.array([low])
     for step, n in reversed(axes):
-        starts = [start + k * step for start in starts for k in range(n)]
-    return _joined(sorted(starts), length)
+        starts = np.add.outer(starts, np.arange(0, step * n, step)).ravel()
+    return _joined(np.sort(starts, kind="stable"), length)
 
 
-def _joined(starts: list[int], length: int) -> list[int]:
+def _joined(starts: Array, length: int) -> Array:
     """Return the edges of runs of one length, of which those that touch are one."""
-    edges = [starts[0], starts[0] + length]
-    for start in starts:
-        if start <= edges[-1]:
-            edges[-1] = max(edges[-1], start + length)
-        else:
-            edges += (start, start + length)
-    return edges
+    apart = starts[1:] > starts[:-1] + length
+    first, last = np.append(True, apart), np.append(apart, True)
+    return np.stack((starts[first], starts[last] + length), axis=1).ravel()

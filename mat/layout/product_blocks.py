@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _WIDTHS = (24, 4, 1)  # the narrowest panels that are taken, the first for which there is room
-_PANELS = 8  # panels that pass by are at most such a part of the room, two by two
 _COUNTS = 256  # numbers of blocks along an axis that are tried one by one; beyond, some of them
 _PACKING = 4  # so many bytes that are packed count like one that is copied to another memory
 
@@ -30,7 +29,7 @@ class ProductOperand(NamedTuple):
 
 class ProductForm(NamedTuple):
     """A product that is to be cut: its lengths, the operands, whether C is read, and whether the
-    inner axis may be cut.
+    inner axis may be cut. Panels that pass by take at most one `panels`-th of the room, two by two.
     """
 
     lengths: tuple[int, int, int]
@@ -39,6 +38,7 @@ class ProductForm(NamedTuple):
     c: ProductOperand
     reads_c: bool
     inner: bool = True
+    panels: int = 8
 
 
 class ProductBlocks(NamedTuple):
@@ -167,7 +167,7 @@ def _around_rows(form: ProductForm, room: int, width: int) -> Iterator[ProductBl
         step = 2 * (k * b + rows * c)
         columns = min(n, (room - rows * k * a) // step) if step else n
         if columns < n:  # several panels have room, so that some are there the next time
-            columns = min(columns, max(width, room // (_PANELS * step)))
+            columns = min(columns, max(width, room // (form.panels * step)))
         # a block that is used once need not stay: the mirrored product has that, with panels ahead
         used_again = columns < n or rows == m
         if columns >= min(width, n) and columns > 0 and used_again:

@@ -386,6 +386,10 @@ class MatBase(Operators):
         """Return the elements that accesses to self touch."""
         return Runs(element_runs(self.layout, MOST_RUNS))
 
+    def _touched_alone(self) -> Runs:
+        """Return the visible elements, without others in between."""
+        return Runs(element_runs(self.layout, self.layout.size))
+
     def _count(self) -> int:
         """Return how many elements of the storage are visible, of a layout that can be written."""
         return self.layout.size

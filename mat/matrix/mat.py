@@ -177,6 +177,8 @@ class Mat(Items, Printing, Methods):
     def drop(self, name: MemoryName | Memory | Facet, *, force: bool = False) -> bool:
         """Free the copy in one memory.
 
+        Of copies of parts those are freed that have elements of self.
+
         Parameters
         ----------
         name : str, Memory or Facet
@@ -195,7 +197,7 @@ class Mat(Items, Printing, Methods):
             If the copy is the only one and `force` is not set, is being accessed or kept, or is the
             user's own array.
         """
-        return self.storage.drop(memory_named(name), force)
+        return self.storage.drop(memory_named(name), force, view=self)
 
     def close(self) -> None:
         """Free all copies now: the data is lost, and later reads see the fill value."""
@@ -212,9 +214,10 @@ class Mat(Items, Printing, Methods):
         Returns
         -------
         context manager
-            Inside its block the copy exists and cannot be dropped.
+            Inside its block the copy exists and cannot be dropped. Of a view, it may be a copy of
+            the part that it sees.
         """
-        return self.storage.keep(memory_named(name))
+        return self.storage.keep(memory_named(name), self)
 
     def accept_torn(self) -> Self:
         """Accept as the data what a failed block left half-written.

@@ -94,7 +94,7 @@ class ScratchStorage(Storage):
         """Release the host's memory and return it; None if there is none or it is still in use."""
         with self.lock:
             self.end_abandoned()
-            if self.accesses or any(map(self.is_kept, self.kept or ())):
+            if self.accesses or self.keeps_any:
                 return None
             for view in self.live_viewers():
                 view.presented = {}

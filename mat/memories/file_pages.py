@@ -26,8 +26,10 @@ PAGE = mmap.PAGESIZE
 # of mmap(), by name where Python has none
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _FIXED = 0x10
-# of madvise(): wait until pages are there; older kernels than 5.14 do nothing
-_POPULATE_READ = 22 if sys.platform == "linux" else getattr(mmap, "MADV_WILLNEED", 0)
+# of madvise(), None where there is none
+_WILL_NEED = getattr(mmap, "MADV_WILLNEED", None)
+_DO_NOT_NEED = getattr(mmap, "MADV_DONTNEED", None)
+_AT_ONCE = 1 << 20  # bytes: of more, systems read only the beginning before they are accessed
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
@@ -76,19 +78,23 @@ class FilePages(mmap.mmap):
         Nothing is lost: pages that were written remain in the system's cache until it has written
         them to the file.
         """
-        start, end = begin // PAGE * PAGE, min(end, len(self))
-        if end <= start or not hasattr(self, "madvise"):
-            return
         with _mapping:  # a fork meanwhile would have pages of its own lose what was written
             if self.shared:
-                self.madvise(mmap.MADV_DONTNEED, start, end - start)
+                self._advise(begin // PAGE * PAGE, end, _DO_NOT_NEED)
 
-    def expect(self, begin: int, end: int) -> None:
-        """Have the system read the bytes from `begin` to `end`, and wait for it without the GIL."""
-        start, stop = begin // PAGE * PAGE, min(end, len(self))
-        if stop > start and hasattr(self, "madvise"):
-            for advice in (mmap.MADV_WILLNEED, _POPULATE_READ):
-                _advise()(self.address + start, stop - start, advice)
+    def announce(self, begin: int, end: int) -> None:
+        """Have the system begin to read the bytes from `begin` to `end`.
+
+        They are not mapped, too: whoever accesses them does that in less time.
+        """
+        for start in range(begin // PAGE * PAGE, min(end, len(self)), _AT_ONCE):
+            self._advise(start, min(start + _AT_ONCE, end), _WILL_NEED)
+
+    def _advise(self, start: int, end: int, advice: int | None) -> None:
+        """Call madvise(), without the GIL, if the system has it."""
+        end = min(end, len(self))
+        if end > start and advice is not None:
+            _madvise()(self.address + start, end - start, advice)
 
 
 class SpillPages(FilePages):
@@ -252,7 +258,7 @@ def _map() -> Callable[..., int | None]:
 
 
 @cache
-def _advise() -> Callable[..., int]:
+def _madvise() -> Callable[..., int]:
     """Return the function madvise() of the C library: that of Python keeps the GIL."""
     found = ctypes.CDLL(None).madvise
     found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)

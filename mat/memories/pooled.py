@@ -112,7 +112,7 @@ class Pooled(Memory):
         with self.lock:
             handle = self._take_freed(size, cube)
             if handle is None:
-                self._collect()
+                self._collect(size)
                 handle = self._reuse(size) or self._make_room(size, cube)
                 self._lease(handle, cube)
             handle.tick = next(CLOCK)
@@ -208,8 +208,10 @@ class Pooled(Memory):
                 del self._leases[lease.key]
             self._lost.popleft()  # only now
 
-    def _collect(self) -> None:
-        """Cache the handles that were freed since the last call."""
+    def _collect(self, wanted: int = -1) -> None:
+        """Cache the handles that were freed since the last call; the last one of them need not be
+        retired if it has as many bytes as are wanted at once, since it is used again.
+        """
         self._forget_lost()
         while self._freed:
             handle = self._freed.popleft()
@@ -221,7 +223,8 @@ class Pooled(Memory):
             del self._leases[lease.key]
             self._spare.setdefault(handle.nbytes, []).append(handle)
             self._sums = used - handle.nbytes, kept + handle.nbytes
-            self.retire(handle)
+            if self._freed or handle.nbytes != wanted:
+                self.retire(handle)
 
     def _unspare(self, size: int) -> Handle:
         """Return a cached block of `size` bytes, which then is in no container."""
@@ -250,7 +253,7 @@ class Pooled(Memory):
                     refused = error
             if next(evictions, None) is None:
                 raise OutOfDeviceMemory(self._full_message(size)) from refused
-            self._collect()
+            self._collect(size)
             handle = self._reuse(size)
             if handle is not None:
                 return handle

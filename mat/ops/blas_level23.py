@@ -8,7 +8,6 @@ a flag.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from math import isqrt
 
 from ..errors import ShapeError
@@ -26,12 +25,12 @@ from .blas_checks import (
 )
 from .blas_gemm import gemm
 from .cut_products import MatrixProduct, panel_tiles, product_tiles
+from .cut_triangles import by_blocks_of_triangle
 from .operation import Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .rowmajor import BlasEngine, do_nothing, fits_device, fits_matrix
-from .staging import StagedResult
 from .tile_grid import TileGrid, tiles_over
-from .tiling import Tile, TileTooLarge
+from .tiling import Tile
 
 
 @op(by_form=True)
@@ -332,23 +331,5 @@ def trsm_numpy(np: Engine, alpha: Number, a: Array, b: Array, side: str = "left"
               else np.linalg.solve(triangle.T, scaled.T).T)
 
 
-@trsm.cut_by
-def trsm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut the right-hand sides from each other; the triangle stays whole."""
-    alpha, a, b = args
-    sides = b if kwargs.get("side", "left") == "left" else b.T
-    column = len(a) * b.storage.itemsize
-    count = (budget - a.storage.nbytes) // max(1, column)
-    if count < 1:
-        raise TileTooLarge(a.storage.nbytes + column)
-    for start in range(0, sides.shape[1], count):
-        result = StagedResult(sides[:, start:start + count], b.dtype, True)
-        yield Tile(partial(_solve_part, alpha, a, result, sides is b, kwargs),
-                   (a, result.target), (result.target,))
-
-
-# the parameters are those of the operation, with a block of the result
-def _solve_part(alpha: Number, a: Mat, result: StagedResult, by_columns: bool,
-                kwargs: Keywords) -> None:
-    trsm(alpha, a, result.target if by_columns else result.target.T, **kwargs)
-    result.finish()
+trsm.cut_by(by_blocks_of_triangle(
+    trsm, lambda x, y, factor, z: gemm(-1, x, y, factor, z)))

@@ -19,7 +19,7 @@ from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
 from ..support.dtypes import FLOATING
 from ..support.types import Array, Engine, Function, Keyword, Keywords
-from .cut_conv import by_images_and_outputs, slabs_of_points
+from .cut_conv import by_images
 from .nn import FLOATS, check_accumulators, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
@@ -107,12 +107,9 @@ def _sizes_of(x: int, w: int) -> Function:
     return lambda args, kwargs: sizes("conv", args[x].shape, args[w].shape, **kwargs)
 
 
-correlation.cut_by(by_images_and_outputs(
-    correlation, "xwy", _sizes_of(0, 1),
-    lambda args, kwargs, budget: slabs_of_points(correlation, _sizes_of(0, 1), args, kwargs,
-                                                 budget)))
-correlation_to_x.cut_by(by_images_and_outputs(correlation_to_x, "ywx", _sizes_of(2, 1)))
-correlation_to_w.cut_by(by_images_and_outputs(correlation_to_w, "xyw", _sizes_of(0, 2)))
+correlation.cut_by(by_images(correlation, "xwy", _sizes_of(0, 1)))
+correlation_to_x.cut_by(by_images(correlation_to_x, "ywx", _sizes_of(2, 1)))
+correlation_to_w.cut_by(by_images(correlation_to_w, "xyw", _sizes_of(0, 2)))
 
 
 @correlation.prepare("cuda", dtypes=FLOATING, when=_some_short)

@@ -5,14 +5,14 @@ each is too large into slabs along the first spatial axis, with the elements tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..layout.channel_window import Channels, SpacedAxis
-from ..matrix.mat import new_like
+from ..matrix.mat import Mat
 from ..support.types import Arguments, Function, Keywords
 from .elementwise import assign
-from .staging import StagedResult, staged
+from .staging import StagedResult, StagedSum, staged
 from .tile_grid import GridAxes, Gridded, TileGrid, tiles_over
 from .tiling import Cutter, Tile, TileTooLarge
 
@@ -23,8 +23,7 @@ _AXES: dict[str, tuple[int | None, int | None]] = {
     "x": (0, None), "w": (1, None), "y": (0, 1)}
 
 
-def by_images_and_outputs(operation: Gridded, roles: str, sizes_of: SizesOf,
-                          by_slabs: Function | None = None) -> Cutter:
+def by_images(operation: Gridded, roles: str, sizes_of: SizesOf) -> Cutter:
     """Return the cutter of a convolution, or of a derivative of one.
 
     Parameters
@@ -35,37 +34,31 @@ def by_images_and_outputs(operation: Gridded, roles: str, sizes_of: SizesOf,
         What each operand is, or is the derivative by: "x", "w" or "y".
     sizes_of : callable
         Returns the sizes for arguments and keywords.
-    by_slabs : callable, optional
-        Yields the tiles of one image, for those arguments; without it outputs are cut.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        groups = sizes_of(args, kwargs).groups
-        try:
-            grid = _grid(args, roles, groups == 1 and by_slabs is None)
+        found = sizes_of(args, kwargs)
+        groups, grid = found.groups, _grid(args, roles)
+        with suppress(TileTooLarge):
             yield from tiles_over(operation, grid, kwargs, budget, grid.blocks(budget))
             return
-        except TileTooLarge:
-            if groups == 1 and by_slabs is None:
-                raise
         if groups > 1:
             inner = {name: value for name, value in kwargs.items() if name != "groups"}
             for group in range(groups):
                 yield from cut(_of_group(args, roles, group, groups), inner, budget)
             return
-        assert by_slabs is not None
-        grid = _grid(args, roles, False)
         for window in grid.windows((1, grid.shape[1])):
-            yield from by_slabs(grid.arguments(window), kwargs, budget)
+            yield from slab_tiles(operation, roles, found.axes, grid.arguments(window), kwargs,
+                                  budget)
 
     return cut
 
 
-def _grid(args: Arguments, roles: str, outputs: bool) -> TileGrid:
-    """Return the grid of images and, if they may be cut, outputs."""
+def _grid(args: Arguments, roles: str) -> TileGrid:
+    """Return the grid of images; outputs are not cut."""
     axes: dict[int, GridAxes] = {
         k: (*_AXES[role], *(None,) * (args[k].ndim - 2)) for k, role in enumerate(roles)}
     y = args[roles.index("y")]
-    return TileGrid(y.shape[:2], axes, args, whole=() if outputs else (1,))
+    return TileGrid(y.shape[:2], axes, args, whole=(1,))
 
 
 def _of_group(args: Arguments, roles: str, group: int, groups: int) -> Arguments:
@@ -83,86 +76,91 @@ def _of_group(args: Arguments, roles: str, group: int, groups: int) -> Arguments
 
 
 class Slab(NamedTuple):
-    """Points of an axis and what they see: the points ``first`` to ``last`` of the result, the
-    part of the input, the padding, and how many points follow from these, of which the first
-    `skipped` are not wanted, nor those after the wanted ones.
+    """Neighbouring points of an axis whose windows reach the input with the same taps, and the part
+    of the input that they see; no taps if they see nothing but padding.
     """
 
-    first: int
-    last: int
+    points: slice
     seen: slice
-    padding: int
-    skipped: int
-    points: int
+    taps: slice
 
 
-def slab(a: SpacedAxis, first: int, last: int) -> Slab:
-    """Return how to compute some points of an axis: padding is the same at both ends, so that
-    where it is needed at one of them there are points too many at the other.
+def slabs(a: SpacedAxis, length: int) -> Iterator[Slab]:
+    """Yield all points of an axis as slabs of at most so many."""
+    first = 0
+    while first < a.n:
+        low, high = _taps(a, first)
+        last = first + 1
+        while last < min(a.n, first + length) and _taps(a, last) == (low, high):
+            last += 1
+        start = first * a.step + a.off + low * a.dilation
+        stop = (last - 1) * a.step + a.off + (high - 1) * a.dilation + 1
+        seen = slice(start, stop) if low < high else slice(0)
+        yield Slab(slice(first, last), seen, slice(low, high) if low < high else slice(0))
+        first = last
+
+
+def _taps(a: SpacedAxis, point: int) -> tuple[int, int]:
+    """Return which taps of the window of a point are within the input: a half-open range."""
+    at = point * a.step + a.off
+    return max(0, -(at // a.dilation)), min(a.k, (a.nx - 1 - at) // a.dilation + 1)
+
+
+# the parameters are those of a cutter, with what it is for
+def slab_tiles(operation: Function, roles: str, axes: tuple[SpacedAxis, ...], args: Arguments,
+               kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Yield the tiles of one image, by outputs and by slabs along the first spatial axis, which
+    have as many outputs as there is room for.
     """
-    start, stop = first * a.step + a.off, (last - 1) * a.step + a.off + a.dilation * (a.k - 1) + 1
-    padding = -a.off if start < 0 or stop > a.nx else 0
-    skipped = 0
-    if start < 0:
-        start, skipped = 0, first
-    elif padding:
-        skipped = min(first, -(-padding // a.step))
-        start += padding - skipped * a.step
-        while start >= a.nx and skipped < first:  # windows that see nothing but padding
-            start, skipped = start - a.step, skipped + 1
-        if start < 0:
-            start, skipped = 0, first
-    seen = slice(start, min(stop, a.nx))
-    reach = seen.stop - seen.start + 2 * padding - a.dilation * (a.k - 1) - 1
-    return Slab(first, last, seen, padding, skipped, reach // a.step + 1)
-
-
-def slabs_of_points(operation: Function, axes_of: SizesOf, args: Arguments, kwargs: Keywords,
-                    budget: int) -> Iterator[Tile]:
-    """Yield the tiles of ``operation(x, w, y)`` of one image, by outputs and by slabs along the
-    first spatial axis, which have as many outputs as there is room for.
-    """
-    x, w, y = args
+    x, w, y = (args[roles.index(role)] for role in "xwy")
     if not y.size:
         return
-    axes = axes_of(args, kwargs).axes
-    outputs, length = y.shape[1], y.shape[2]
-    while (needed := _bytes(axes[0], args, outputs, length)) > budget:
-        if length > _LEAST * axes[0].k or (outputs == 1 and length > 1):
+    outputs, length = _lengths(axes[0], (x, w, y), budget)
+    inner = {**kwargs, "padding": (0, *(-a.off for a in axes[1:]))}
+    for slab in slabs(axes[0], length):
+        seen = x[:, :, slab.seen]
+        if roles[-1] != "x":
+            seen = staged(seen)  # once, for all outputs
+        for k in range(0, y.shape[1], outputs):
+            some = slice(k, k + outputs)
+            views = {"x": seen, "w": w[some, :, slab.taps], "y": y[:, some, slab.points]}
+            yield _tile_of_slab(operation, [views[role] for role in roles], inner,
+                                roles[-1] != "y")
+
+
+def _lengths(a: SpacedAxis, mats: Arguments, budget: int) -> tuple[int, int]:
+    """Return how many outputs and points there are in a slab."""
+    outputs, length = mats[2].shape[1:3]
+    while (needed := _bytes(a, mats, outputs, length)) > budget:
+        if length > _LEAST * a.k or (outputs == 1 and length > 1):
             length = -(-length // 2)
         elif outputs > 1:
             outputs = -(-outputs // 2)
         else:
             raise TileTooLarge(needed)
-    for first in range(0, y.shape[2], length):
-        part = slab(axes[0], first, min(first + length, y.shape[2]))
-        seen = staged(x[:, :, part.seen])
-        paddings = (part.padding, *(-a.off for a in axes[1:]))
-        for k in range(0, y.shape[1], outputs):
-            result = StagedResult(y[:, k:k + outputs, part.first:part.last], y.dtype, False)
-            mats = seen, w[k:k + outputs], result.target
-            yield Tile(partial(_convolve_slab, operation, mats, part, result,
-                               {**kwargs, "padding": paddings}), mats[:2], (result.target,))
+    return outputs, length
 
 
-def _bytes(a: SpacedAxis, args: Arguments, outputs: int, length: int) -> int:
-    """Return the bytes that so many points need at most, with those that are too many."""
-    x, w, y = args
-    extra = 2 * -(-max(0, -a.off) // a.step) + 2
-    rows = min(a.nx, (length + extra) * a.step + a.dilation * (a.k - 1))
-    per_output: int = w.nbytes // len(w) + y.nbytes // y.shape[1] // a.n * (2 * length + extra)
+def _bytes(a: SpacedAxis, mats: Arguments, outputs: int, length: int) -> int:
+    """Return the bytes that so many outputs of so many points need at most."""
+    x, w, y = mats
+    rows = min(a.nx, (length - 1) * a.step + a.dilation * (a.k - 1) + 1)
+    per_output: int = w.nbytes // len(w) + y.nbytes // (y.shape[1] * a.n) * length
     of_image: int = x.nbytes // max(a.nx, 1) * rows
     return outputs * per_output + of_image
 
 
-# the parameters are the operands, with the points and the block of the result
-def _convolve_slab(operation: Function, args: Arguments, part: Slab, result: StagedResult,
-                   kwargs: Keywords) -> None:
-    x, w, y = args
-    if part.points == part.last - part.first:
-        operation(x, w, y, **kwargs)
-    else:
-        found = new_like(y, (*y.shape[:2], part.points, *y.shape[3:]), y.dtype)
-        operation(x, w, found, **kwargs)
-        assign(found[:, :, part.skipped:part.skipped + part.last - part.first], y)
-    result.finish()
+def _tile_of_slab(operation: Function, views: list[Mat], kwargs: Keywords, adds: bool) -> Tile:
+    """Return the tile that writes to the last view, or adds to it."""
+    view = views[-1]
+    if not views[0].size or not views[1].size:  # nothing but padding is seen
+        return Tile(lambda: None if adds else assign(0, view), (), () if adds else (view,))
+    result = StagedSum(view) if adds else StagedResult(view, view.dtype, False)
+    mats = *map(staged, views[:-1]), result.target
+
+    def run() -> None:
+        result.begin()
+        operation(*mats, **kwargs)
+        result.finish()
+
+    return Tile(run, mats[:-1], mats[-1:])

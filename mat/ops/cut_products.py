@@ -29,6 +29,9 @@ from .tile_grid import GridAxes, TileGrid
 from .tiling import Tile, TileTooLarge, span_bytes
 
 _FLOAT32 = np.dtype(np.float32)
+# parts of the room that panels take, two by two: a device keeps several for another product, files
+# are read faster in large ones
+_PANELS, _PANELS_OF_FILES = 8, 1
 _SPARE = 64  # part of the room that is left, as memory is allocated in blocks of certain sizes
 # computes c <- a b + beta c for blocks; None as beta: the inner axis is whole, and C is not read
 Multiply = Callable[[Mat, Mat, Number | None, Mat], object]
@@ -68,7 +71,7 @@ class MatrixProduct(NamedTuple):
             self.c.storage.itemsize)
         return ProductForm(self.lengths(), _operand(self.a, "m", "k"), _operand(self.b, "k", "n"),
                            _operand(self.c, "m", "n")._replace(size=size), self.reads_c,
-                           self.inner)
+                           self.inner, _PANELS_OF_FILES if in_use() is CPU else _PANELS)
 
 
 def _operand(x: Mat, down: str, across: str) -> ProductOperand:

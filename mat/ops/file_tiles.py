@@ -4,10 +4,12 @@ that little of them is in memory at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from itertools import chain
+from queue import Queue
 from threading import Thread
+from typing import TypeAlias
 
 from ..matrix.mat import Mat
 from ..memories import file_pages
@@ -17,6 +19,8 @@ from ..support.options import current
 from ..support.types import Arguments, Keywords
 from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
 
+FileRange: TypeAlias = tuple[FilePages, int, int]  # from one byte to another
+FileRanges: TypeAlias = Collection[FileRange]
 TILE = 64 << 20  # bytes of a tile; the next one is read from the disk meanwhile
 
 
@@ -29,13 +33,13 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     """
     operands = [args[k] for k in operation.operands]
     in_files = [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
-    if (operation.cutter is None or operation in being_cut()
+    if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
             or span_bytes(*in_files) < file_pages.LEAST_LARGE):
         return None
-    tiles = _cut(operation, args, kwargs, span_bytes(*operands))
-    if tiles is None:
-        return None
     with cutting(operation):
+        tiles = _cut(operation, args, kwargs, span_bytes(*operands))
+        if tiles is None:
+            return None
         return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
 
 
@@ -75,41 +79,72 @@ class TileProgress:
 def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
     """Carry out the tiles; return what the last one returned."""
     value: object = None
-    tile = next(tiles, None)
-    while tile is not None:
-        following = next(tiles, None)
-        ahead = {} if following is None else _ranges(following.reads)
-        with _reading_ahead(tuple(ahead.values())):
+    with ReadingAhead() as reader:
+        tile = next(tiles, None)
+        passed: list[FileRange] = []
+        while tile is not None:
+            following = next(tiles, None)
+            ahead = {} if following is None else _ranges(following.reads)
+            reader.begin(ahead.values(), passed)
             value = tile.run()
-        passed = _ranges((*tile.reads, *tile.writes))
-        for key, (pages, begin, end) in passed.items():
-            if key not in ahead:
-                pages.release(begin, end)
-        progress.add(sum(end - begin for _, begin, end in passed.values()))
-        tile = following
+            found = _ranges((*tile.reads, *tile.writes))
+            passed = [at for key, at in found.items() if key not in ahead]
+            progress.add(sum(end - begin for _, begin, end in found.values()))
+            tile = following
+        reader.begin((), passed)
     return value
 
 
-@contextmanager
-def _reading_ahead(ranges: tuple[tuple[FilePages, int, int], ...]) -> Iterator[None]:
-    """Have the system read the bytes of the next tile during a block."""
-    def expect() -> None:
-        for pages, begin, end in ranges:
-            pages.expect(begin, end)
+class ReadingAhead:
+    """A thread that has the system read the bytes of the next tile, and releases those of the last
+    one, for the time of a block.
 
-    reader = Thread(target=expect, name="mat reads ahead")
-    try:
-        reader.start()
-    except RuntimeError:  # there can be no more threads; it is only faster with them
-        yield
-        return
-    try:
-        yield
-    finally:
-        reader.join()
+    Where there can be no more threads, it only releases: it is faster with one, no more.
+    """
+
+    def __init__(self) -> None:
+        # few at a time, so that what is to be released is not behind by many tiles
+        self.asked: Queue[tuple[FileRanges, FileRanges] | None] = Queue(2)
+        # a daemon: an interrupt may keep `__exit__` from ending it
+        self.thread = Thread(target=self._serve, name="mat reads ahead", daemon=True)
+
+    def __enter__(self) -> ReadingAhead:
+        with suppress(RuntimeError):
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.thread.is_alive():
+            self.asked.put(None)
+            self.thread.join()
+
+    def begin(self, following: FileRanges, passed: FileRanges) -> None:
+        """Begin to read some bytes and to release others."""
+        if self.thread.is_alive():  # it is not in a forked child
+            self.asked.put((following, passed))
+        else:
+            _release(passed)
+
+    def _serve(self) -> None:
+        ends: set[tuple[int, int]] = set()  # of what was read last
+        while (asked := self.asked.get()) is not None:
+            following, passed = asked
+            with suppress(ValueError):  # of pages that were unmapped meanwhile
+                for pages, begin, end in following:
+                    # as much again, if a file is read from one end to the other: the disk has
+                    # something to do until the next tile is known
+                    further = end - begin if (id(pages), begin) in ends else 0
+                    pages.announce(begin, end + further)
+                _release(passed)
+            ends = {(id(pages), end) for pages, _, end in following}
 
 
-def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], tuple[FilePages, int, int]]:
+def _release(ranges: FileRanges) -> None:
+    for pages, begin, end in ranges:
+        pages.release(begin, end)
+
+
+def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:
     """Return the ranges of bytes in files that views take, each once."""
     found = {}
     for x in views:

@@ -6,11 +6,13 @@ Factors are computed by NumPy, or on the device.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from ..core.compiled import IN_USE
+from ..cpu.small_systems import AXES, SIDE
 from ..devices.device import in_use
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.matrix_operand import MatrixOperand
@@ -18,6 +20,8 @@ from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
 from ..support.dtypes import BLAS_TYPES as BLAS
+from ..support.dtypes import REAL_TYPES
+from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function, Number
 from .cut_stacks import by_stacks
 from .integer_matmul import DEVICE_AXES
@@ -135,7 +139,7 @@ def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
         result: Array = compute(*args)
         return result
     except np.linalg.LinAlgError:
-        raise LinAlgError(f"{name}: the matrix is {reason}") from None
+        raise _refusal(name, reason) from None
 
 
 def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
@@ -162,6 +166,18 @@ def _for_device(*operands: Mat) -> bool:
             and all(x.storage.dtype == out.storage.dtype for x in operands))
 
 
+def _few_unknowns(*operands: Mat) -> bool:
+    """Return whether the host has a kernel: for real numbers of one dtype, and small matrices."""
+    a, out = operands[0], operands[-1]
+    return (out.size > 0 and a.shape[-1] <= SIDE and out.ndim - 2 <= AXES
+            and (len(operands) == 2 or operands[1].ndim == 1 or operands[1].shape[-1] <= SIDE)
+            and all(x.storage.dtype == out.storage.dtype for x in operands))
+
+
+def _refusal(name: str, reason: str) -> LinAlgError:
+    return LinAlgError(f"{name}: the matrix is {reason}")
+
+
 # why factorisations are not cut
 _WHOLE = "every step of a factorisation changes all of the rest of the matrix"
 
@@ -178,6 +194,15 @@ inverse.cut_by(by_stacks(inverse, _WHOLE))
 def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
     return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
                                 *_result(out, 2))
+
+
+@inverse.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
+def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
+    batch = a.shape[:-2]
+    found: Function = cpu.prepare_systems(
+        a.dtype.char, a.shape[-1], 0, [_stack(x, 2, batch) for x in (a, out)], batch,
+        partial(_refusal, "inv", "singular"))
+    return found
 
 
 @inverse.on("array")
@@ -205,7 +230,8 @@ def inv(a: Mat) -> Mat:
 
     Notes
     -----
-    LAPACK ?GESV.
+    LAPACK ?GESV; for real matrices of up to 16 rows Gaussian elimination with partial pivoting in
+    double precision, several matrices at once.
 
     Examples
     --------
@@ -233,6 +259,17 @@ def solve_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
     sizes = a.shape[-1], b.shape[-1] if axes == 2 else 1
     return cuda.prepare_solution(a.dtype.char, sizes, _stack(a, 2, batch), _stack(b, axes, batch),
                                  result, batch)
+
+
+@solution.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
+def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
+    axes = 1 if b.ndim == 1 else 2
+    batch = out.shape[:out.ndim - axes]
+    operands = [_stack(x, 2 if x is a else axes, batch) for x in (a, b, out)]
+    found: Function = cpu.prepare_systems(
+        a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, operands, batch,
+        partial(_refusal, "solve", "singular"))
+    return found
 
 
 @solution.on("array")
@@ -264,7 +301,7 @@ def solve(a: Mat, b: Mat) -> Mat:
 
     Notes
     -----
-    LAPACK ?GESV.
+    As in `inv`.
 
     Examples
     --------

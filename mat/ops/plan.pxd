@@ -24,7 +24,7 @@ cdef class PlannedOperand:
 
 
 cdef class Plan:
-    cdef public object operation, function
+    cdef public object operation, function, refusal
     cdef readonly Registration facet
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions

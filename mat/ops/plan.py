@@ -9,10 +9,9 @@ the attribute: compiled code keeps no reference to it during a call.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Protocol
-
-import numpy as np
 
 from ..core.access_record import AccessRecord
 from ..core.compiled import BLOCKS, THREADS
@@ -27,7 +26,7 @@ from ..matrix.base import Form, MatBase
 from ..memories.file_pages import LARGE
 from ..support.dtypes import check_number
 from ..support.types import Arguments, Function, Keywords, Operand, Presented
-from .implementation import ACCESSED, REPEATED, Implementation
+from .implementation import ACCESSED, REPEATED
 
 # with types of C
 _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
@@ -35,7 +34,6 @@ _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
 _elements_of = elements_of
 _UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
-FEW = 500  # elements for which ufuncs keep the GIL
 
 
 class Planned(Protocol):
@@ -75,7 +73,7 @@ class Plan:
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
                  "keywords", "mask", "number_positions", "of_device", "operands", "operation",
-                 "quiet", "repeated", "result", "through_array")
+                 "quiet", "refusal", "repeated", "result", "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -101,6 +99,8 @@ class Plan:
         # operands are arrays, which are made when they are accessed
         self.through_array: bool = facet is ARRAY and BLOCKS.enabled
         self.kernel: CompiledCall = None
+        # returns the error to raise where the kernel's result is not 0
+        self.refusal: Callable[[], Exception] | None = None
         self.number_positions: tuple[int, ...] = ()
 
     def arm(self, kernel: CompiledCall, numbers: tuple[int, ...], takes_complex: bool) -> None:
@@ -108,7 +108,9 @@ class Plan:
         self.kernel = kernel
         self.number_positions = numbers
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
-        self.at_once = self.armed and kernel.way in _UNDER_GIL
+        self.refusal = getattr(kernel, "refusal", None)
+        # what a kernel that refuses has written is rolled back, which takes an access
+        self.at_once = self.armed and kernel.way in _UNDER_GIL and self.refusal is None
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
@@ -288,7 +290,8 @@ class Plan:
             if values is None:  # another thread has changed an operand since the plan was found
                 failed = False
             else:
-                result = self.compute(args, kwargs, values)
+                result = (self.compute_observed(args, kwargs, values) if _observers
+                          else self.compute(args, kwargs, values))
                 failed = False
         finally:
             try:
@@ -397,6 +400,17 @@ class Plan:
             if not running:
                 del _running[thread]
 
+    def compute_observed(self, args: Arguments, kwargs: Keywords,
+                         values: list[Presented]) -> Operand:
+        """Do what `compute` does, and notify observers of the time it took."""
+        operation: Any = self.operation
+        begin = perf_counter()
+        result = self.compute(args, kwargs, values)
+        seconds = perf_counter() - begin
+        for observer in tuple(_observers):
+            observer.computed(operation.__name__, self.facet.memory.name, seconds)
+        return result
+
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
         """Call the implementation with `values`: the arguments, with what was presented."""
         if self.armed and not _observers and self.kernel.can_share():
@@ -406,7 +420,10 @@ class Plan:
             else:
                 self.locate(args)
                 if self.gather(args, None):
-                    return self.kernel.run_released()
+                    found = self.kernel.run_released()
+                    if found and self.refusal is not None:
+                        raise self.refusal()
+                    return found
         self.present_all(args, values)
         token = _state.set(_quiet) if self.quiet else None
         try:
@@ -419,20 +436,3 @@ class Plan:
         if self.facet.of_device and not self.armed and self.result >= 0:
             self.arm_launch(values)
         return result
-
-
-def plan_of(operation: Planned, implementation: Implementation, function: Function, facet: Facet,
-            operands: tuple[PlannedOperand, ...]) -> Plan:
-    """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
-    takes the engine is bound to it.
-    """
-    made_for = implementation.facet
-    if not implementation.bare:
-        function = partial(function, made_for.engine)
-    plan = Plan(operation, function, facet, operands)
-    plan.quiet = made_for.quiet and not implementation.silent
-    plan.keywords = not implementation.prepares
-    plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
-                     and plan.result >= 0 and not operation.numbers
-                     and all(operand.form.size <= FEW for operand in plan.accesses))
-    return plan

@@ -7,12 +7,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
+from ..core.compiled import BLOCKS
+from ..core.registry import Facet
 from ..cpu.kernel import CpuKernel
 from ..devices.device import CPU, Device
 from ..errors import DTypeError
+from ..facets.array import ARRAY
 from ..matrix.mat import Mat
 from ..support.c_pointers import ForeignArray
-from ..support.types import Arguments, Keywords
+from ..support.types import Arguments, Function, Keywords
 from .declaration import Declaration
 from .implementation import (
     ACCESSED,
@@ -22,7 +27,9 @@ from .implementation import (
     Implementation,
     fitting,
 )
-from .plan import Plan, PlannedOperand, plan_of
+from .plan import Plan, PlannedOperand
+
+FEW = 500  # elements for which ufuncs keep the GIL
 
 
 def choose(operation: Declaration, implementations: Sequence[Implementation], args: Arguments,
@@ -64,7 +71,7 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
         function = device.adapt(bound, made_for, operation.result is None)
         implementation = implementation._replace(bare=True)
     operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
-    plan = plan_of(operation, implementation, function, facet, operands)
+    plan = _plan_of(operation, implementation, function, facet, operands)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, args[operation.main].storage.dtype.kind == "c")
     return plan
@@ -86,3 +93,20 @@ def is_of_device(implementation: Implementation, device: Device) -> bool:
     """
     return device is not CPU and (not device.implementations
                                   or implementation.facet_name == device.implementations)
+
+
+def _plan_of(operation: Declaration, implementation: Implementation, function: Function,
+             facet: Facet, operands: tuple[PlannedOperand, ...]) -> Plan:
+    """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
+    takes the engine is bound to it.
+    """
+    made_for = implementation.facet
+    if not implementation.bare:
+        function = partial(function, made_for.engine)
+    plan = Plan(operation, function, facet, operands)
+    plan.quiet = made_for.quiet and not implementation.silent
+    plan.keywords = not implementation.prepares
+    plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
+                     and plan.result >= 0 and not operation.numbers
+                     and all(operand.form.size <= FEW for operand in plan.accesses))
+    return plan

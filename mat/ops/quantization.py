@@ -17,6 +17,7 @@ from ..matrix.mat import Mat, new_like
 from ..support.dtypes import BY_CHAR, FLOAT8, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Arguments, Array, AxisLike, DTypeLike, Engine, Function, Keywords
+from .cut_elements import tiles_or_packed
 from .declare_reduce import axes_of, plain_axis, reduced_shape
 from .elementwise import add, clip, divide, equal, maximum, negative
 from .functions import check_is_mat
@@ -33,7 +34,7 @@ from .operation import Input, Output, op
 from .overlap import check_disjoint
 from .reduce import max as largest_of
 from .reduce import min as least_of
-from .tile_grid import TileGrid, broadcast_axes, tiles_over
+from .tile_grid import GridAxes, broadcast_axes
 from .tiling import Tile
 
 FLOAT32 = np.dtype(np.float32)
@@ -184,11 +185,11 @@ def scaled_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
     """Cut between matrices, rows of a and columns of b, each with their scales."""
     a, a_scales, b, b_scales, out = args
     last = out.ndim - 1
-    grid = TileGrid(out.shape, {
+    axes: dict[int, GridAxes] = {
         0: (*broadcast_axes(a, out.ndim)[:-1], None), 1: broadcast_axes(a_scales, out.ndim),
         2: (*broadcast_axes(b, out.ndim)[:-2], None, last), 3: broadcast_axes(b_scales, out.ndim),
-        4: tuple(range(out.ndim))}, args)
-    return tiles_over(scaled, grid, kwargs, budget)
+        4: tuple(range(out.ndim))}
+    return tiles_or_packed(scaled, out.shape, axes, args, kwargs, budget)
 
 
 # the parameters are those of the operation, here and below

@@ -74,9 +74,31 @@ class StagedResult:
                            else new_like(view, view.shape, dtype))
             self.target.device_enabled = True
 
+    def begin(self) -> None:
+        """Begin to compute `target`."""
+
     def finish(self) -> None:
         """Copy the elements to the part unless they are there already, and make room."""
         if self.target is not self.view:
             on_host(self.view).assign_(self.target)
             if in_use() is not CPU:
                 self.target.drop(in_use().memory)
+
+
+class StagedSum(StagedResult):
+    """What is to be added to a part of a result: `target` is a Mat of zeros in the beginning, which
+    is added to the part in the end, on the host.
+    """
+
+    def __init__(self, view: Mat) -> None:
+        self.view = view
+        self.target: Mat = new_like(view, view.shape, view.dtype)
+        self.target.device_enabled = True
+
+    def begin(self) -> None:
+        self.target.fill_(0)
+
+    def finish(self) -> None:
+        on_host(self.view).add_(on_host(self.target))
+        if in_use() is not CPU:
+            self.target.drop(in_use().memory)

@@ -89,6 +89,10 @@ MOST_ORDERED = 10_000  # tiles of a call that are ordered
 _cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
 
 
+# the number of the tile that is being carried out, the first one is 1; 0: none is
+TILE: ContextVar[int] = ContextVar("mat_tile", default=0)
+
+
 def being_cut() -> tuple[Cuttable, ...]:
     """Return the operations of which a tile is being carried out."""
     return _cut_now.get()
@@ -97,10 +101,11 @@ def being_cut() -> tuple[Cuttable, ...]:
 @contextmanager
 def cutting(operation: Cuttable) -> Iterator[None]:
     """Note for a block that tiles of an operation are carried out, which are not cut again."""
-    token = _cut_now.set((*_cut_now.get(), operation))
+    token, number = _cut_now.set((*_cut_now.get(), operation)), TILE.set(0)
     try:
         yield
     finally:
+        TILE.reset(number)
         _cut_now.reset(token)
 
 
@@ -266,6 +271,7 @@ class _Execution:
         ahead = () if following is None else self.apart(following.reads, tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         room = *self.apart(tile.writes, before), *ahead
+        TILE.set(self.number + 1)
         try:
             with _CopiesAhead(self, tile.reads, room, ahead, home):
                 return tile.run()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from time import process_time
 from typing import Any
 
@@ -174,6 +175,19 @@ def products(found: Libraries, n: int) -> Iterator[Row]:
         yield _row(f"products of {len(stack)} of {k} x {k}", 1.1, lambda z=z: z @ z,
                    lambda stack=stack: stack @ stack, found.thunks(
                        torch=lambda t, stack=stack: _of(t, "matmul", stack, stack)))
+        yield from _systems(found, stack)
+
+
+def _systems(found: Libraries, stack: Any) -> Iterator[Row]:
+    """Inverses of the matrices of a stack, and solutions with one right side each."""
+    right = stack[..., :1].copy()
+    x, y = mat.array(stack), mat.array(right)
+    of = f"of {len(stack)} of {stack.shape[1]} x {stack.shape[1]}"
+    yield _row(f"inverses {of}", 1.1, lambda: np.linalg.inv(x), lambda: np.linalg.inv(stack),
+               found.thunks(torch=lambda t: _of(t, "linalg.inv", stack)))
+    yield _row(f"solutions {of}", 1.1, lambda: np.linalg.solve(x, y),
+               lambda: np.linalg.solve(stack, right), found.thunks(
+                   torch=lambda t: _of(t, "linalg.solve", stack, right)))
 
 
 def transforms(found: Libraries, n: int) -> Iterator[Row]:
@@ -201,7 +215,8 @@ def transforms(found: Libraries, n: int) -> Iterator[Row]:
 def _of(torch: Any, name: str, *operands: Any, **settings: Any) -> Thunk:
     """Return a call of torch's function."""
     given = [torch.from_numpy(a) if isinstance(a, np.ndarray) else a for a in operands]
-    return lambda: getattr(torch, name)(*given, **settings)
+    function = attrgetter(name)(torch)
+    return lambda: function(*given, **settings)
 
 
 def _dot(torch: Any, a: Any, b: Any) -> Thunk:

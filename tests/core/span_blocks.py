@@ -19,6 +19,11 @@ def write_block(value, number):
         value.device.launch(lambda a: a.__setitem__(..., number), value)
 
 
+def elements_of(handle, dtype):
+    """Return the elements that a handle has, of the host or of an emulated device."""
+    return handle if isinstance(handle, np.ndarray) else handle.elements(dtype)
+
+
 def torn_elements(x):
     storage = x.storage
     if storage.spans is not None:

@@ -14,7 +14,7 @@ import numpy as np
 
 import mat
 
-from .span_blocks import copies_of, read_block, state, torn_elements, write_block
+from .span_blocks import copies_of, elements_of, read_block, state, torn_elements, write_block
 
 TORN = None
 MAY_FAIL = ("enter", "compute", "export", "prefetch", "element", "show")
@@ -36,10 +36,15 @@ class Opened:
 class Walk:
     """One storage, its model, and random steps."""
 
+    read_block = staticmethod(read_block)
+    write_block = staticmethod(write_block)
+    elements = staticmethod(elements_of)
+
     def __init__(self, seed, *, shape=(6, 8), facets=("array", "emulated"), pool_bytes=None,
-                 dtype="float64", threads=2):
+                 dtype="float64", threads=2, exact=True):
         self.rng = random.Random(seed)
-        self.facets, self.exact = facets, pool_bytes is None
+        # with eviction, or accesses to all between the first and the last element, less is fresh
+        self.facets, self.exact = facets, exact and pool_bytes is None
         self.memory_of = {f: "host" if f in ("array", "foreign", "backing")
                           else f.removesuffix(":0") for f in facets}
         self.x = mat.full(shape, 5.0, dtype=dtype)
@@ -82,8 +87,8 @@ class Walk:
 
     def step_with_fault(self, name):
         """Have the next allocation or copy of a device fail; nothing may be lost by that."""
-        device, self.faulty = self.rng.choice(self.devices), True
-        device.fail(**{self.rng.choice(("allocation", "h2d", "d2h")): 1})
+        self.faulty = True
+        self.begin_fault()
         try:
             getattr(self, name)()
         except mat.DeviceError:
@@ -92,6 +97,14 @@ class Walk:
             self.faulty = False
             for places in self.somewhere:  # others are evicted where an allocation fails
                 places &= {"host"}
+            self.end_fault()
+
+    def begin_fault(self):
+        device = self.rng.choice(self.devices)
+        device.fail(**{self.rng.choice(("allocation", "h2d", "d2h")): 1})
+
+    def end_fault(self):
+        for device in self.devices:
             device.fail(allocation=0, h2d=0, d2h=0)
 
     # Where things are done
@@ -186,7 +199,7 @@ class Walk:
 
     def read(self, opened):
         """Return the elements in a block as they are there."""
-        return self.does(opened.holder, read_block, opened.value)
+        return self.does(opened.holder, self.read_block, opened.value)
 
     def expected(self, opened):
         """Return the elements as an access reads them, those of blocks around it included."""
@@ -199,7 +212,7 @@ class Walk:
 
     def write(self, opened):
         value = self.tick()
-        self.does(opened.holder, write_block, opened.value, value)
+        self.does(opened.holder, self.write_block, opened.value, value)
         for other in [*self.open, opened]:
             if other.writes and other.holder == opened.holder:
                 other.written.update(dict.fromkeys(opened.elements & other.elements, value))
@@ -280,8 +293,8 @@ class Walk:
     def find_tiles(self, opened):
         """Find out which tiles were done before one failed; a call that fits has none."""
         for copy in copies_of(self.x):
-            memory, start, handle, fresh = copy
-            there = handle.elements(self.x.dtype) if memory != "host" else handle
+            _, start, handle, fresh = copy
+            there = self.elements(handle, self.x.dtype)
             for e in fresh & opened.elements:
                 if there[e - start] != self.values[e]:
                     assert not self.exact
@@ -375,12 +388,13 @@ class Walk:
         self.count("prefetched")
 
     def keep(self):
-        facet = self.rng.choice(self.facets)
+        facet, index = self.rng.choice(self.facets), self.index()
         name = "host" if self.memory_of[facet] == "host" else facet
+        x = self.x[index] if self.at[index].size else self.x
         try:
-            with self.x.keep(name):
+            with x.keep(name):
                 try:
-                    self.x.drop(name)
+                    x.drop(name)
                 except mat.ConflictError:
                     self.count("kept")
                 else:
@@ -413,7 +427,7 @@ class Walk:
         torn = {k for k, v in enumerate(self.values) if v is TORN}
         assert torn_elements(self.x) - flux == torn - flux
         for memory, start, handle, fresh in copies_of(self.x):
-            there = handle.elements(self.x.dtype) if memory != "host" else handle
+            there = self.elements(handle, self.x.dtype)
             for k in fresh - flux:
                 assert there[k - start] == self.values[k], (memory, k, there[k - start],
                                                             self.values[k])

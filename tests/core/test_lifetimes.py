@@ -85,12 +85,12 @@ def test_what_is_accessed_is_not_dropped(world, direction, force):
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_kept_is_not_dropped(world, force):
     x, near = Whole().write("hub", 1, 2), world.memory["near"]
-    with x.storage.keep(near), failing(), x.storage.keep(near):
+    with x.storage.keep(near, x), failing(), x.storage.keep(near, x):
         assert world.held() == {"near": 1, "hub": 1}  # the copy exists
         raise Fault
-    with x.storage.keep(near), x.storage.keep(near):
+    with x.storage.keep(near, x), x.storage.keep(near, x):
         pass
-    with x.storage.keep(near):
+    with x.storage.keep(near, x):
         for attempt in (lambda: x.storage.drop(near, force), x.storage.drop_all):
             with pytest.raises(mat.ConflictError, match="keep"):
                 attempt()
@@ -271,12 +271,12 @@ def test_a_barrier_copies_nothing_that_is_being_written(world, fails):
 
 def test_barrier_keeps_what_is_kept_and_forgets_garbage(world):
     x, near = Whole(), world.memory["near"]
-    with x.storage.keep(near):
+    with x.storage.keep(near, x):
         pass
     x.storage.drop(near, False)
     with ExitStack() as kept:
         with failing(mat.ConflictError), barrier(world) as b:
-            kept.enter_context(x.storage.keep(near))
+            kept.enter_context(x.storage.keep(near, x))
             Whole().write("near", 1, 2)
             gc.collect()
             assert b.count == 1

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mat.core.runs import NONE, Runs, run, union
+from mat.core.runs import MANY, NONE, Runs, run, union
 from mat.layout.element_runs import element_runs
 from mat.layout.strided import Layout
 
@@ -17,17 +17,23 @@ sets = st.one_of(st.frozensets(st.integers(0, 20)),
 
 def of(elements):
     """Return the runs of a set."""
-    return Runs([k for k in range(22) if (k in elements) != (k - 1 in elements)])
+    return Runs([k for k in range(62) if (k in elements) != (k - 1 in elements)])
 
 
 def elements_of(runs):
-    assert runs.edges == sorted(set(runs.edges))
+    assert list(runs.edges) == sorted(set(runs.edges))
     return {k for a, b in runs for k in range(a, b)}
 
 
-@settings(deadline=None)
+@pytest.fixture(params=[MANY, 3])
+def many(request, monkeypatch):
+    """Sets of more than so many edges are arrays."""
+    monkeypatch.setattr("mat.core.runs.MANY", request.param)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sets, sets)
-def test_operations_are_those_of_sets(a, b):
+def test_operations_are_those_of_sets(many, a, b):
     x, y = of(a), of(b)
     assert elements_of(x & y) == a & b
     assert elements_of(x | y) == a | b
@@ -36,6 +42,22 @@ def test_operations_are_those_of_sets(a, b):
     assert (x.size, bool(x)) == (len(a), bool(a))
     assert (x == y) == (a == b)
     assert elements_of(union([x, y, x])) == a | b
+
+
+@settings(deadline=None)
+@given(st.frozensets(st.integers(0, 60)), st.integers(0, 5))
+def test_blocks_are_the_elements_in_their_order(elements, shift):
+    found = [block.of(np.arange(70), shift) for block in of(elements).blocks()]
+    flat = [x for part in found for x in part.ravel().tolist()]
+    assert flat == [x + shift for x in sorted(elements)]
+
+
+@pytest.mark.parametrize(("runs", "blocks"), [
+    (Runs([k for i in range(1000) for k in (7 * i, 7 * i + 2)]), [(0, 1000, 7, 2)]),
+    (Runs([0, 1, 4, 5, 8, 9, 20, 22, 25, 27]), [(0, 3, 4, 1), (20, 2, 5, 2)]),
+    (run(3, 9), [(3, 1, 6, 6)]), (NONE, [])])
+def test_equal_runs_are_one_block(runs, blocks):
+    assert runs.blocks() == blocks
 
 
 def test_text_has_the_first_runs():
@@ -56,7 +78,7 @@ def test_layouts_touch_what_numpys_views_see(index):
 
 def test_overlapping_axes_and_many_runs():
     windows = Layout((4, 3), (1, 1), 2)
-    assert element_runs(windows, 10) == [2, 8]
-    assert element_runs(Layout((3, 3), (10, 2), 0), 9) == [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15,
-                                                           20, 21, 22, 23, 24, 25]
+    assert list(element_runs(windows, 10)) == [2, 8]
+    assert list(element_runs(Layout((3, 3), (10, 2), 0), 9)) == [
+        0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25]
     assert element_runs(Layout((3, 3), (10, 2), 0), 8) == [0, 25]

@@ -1,5 +1,6 @@
 """Accesses to parts: what they copy, which of them conflict, and what a failed one leaves."""
 
+import contextlib
 import threading
 from io import StringIO
 
@@ -43,6 +44,12 @@ def in_thread(function):
     thread.join()
     if errors:
         raise errors[0]
+
+
+def shown(x):
+    out = StringIO()
+    mat.show(x, out)
+    return out.getvalue()
 
 
 class Planned(Exception):
@@ -140,6 +147,24 @@ def test_the_trace_names_the_elements():
     assert [(e.nbytes, "[500:1000]" in e.mat) for e in t.copies] == [(4000, True)] * 2
 
 
+def test_a_part_is_kept_and_dropped():
+    x = big()
+    with mat.use_device("emulated", pool_bytes=100_000) as dev:
+        with x[10:20].keep("emulated"):
+            x[10:20].fill_(1.0)
+            x[200:230].sum()  # makes room, but not of what is kept
+            assert "kept" in shown(x)
+            with pytest.raises(mat.ConflictError, match="keep"):
+                x[15].drop("emulated")
+            assert x[200:210].drop("emulated")
+        with pytest.raises(mat.ConflictError, match="only copy"):
+            x[15].drop("emulated")
+        assert not x[300:310].drop("emulated")
+        x[10:20].to_numpy()
+        assert x[15].drop("emulated")
+        assert (x[10:20].sum(), moved(dev) > 0) == (2500.0, True)
+
+
 # Conflicts
 
 
@@ -152,6 +177,28 @@ def test_two_threads_write_disjoint_parts(dev):
             a[...] = 1.0
             in_thread(lambda other=other: x[other].fill_(2.0))
         assert (float(x[mine].sum()), float(x[other].sum())) == (x[mine].size, 2 * x[other].size)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_threads_write_interleaved_columns_of_a_tall_matrix(device):
+    x = mat.zeros(100_000, 3)
+
+    def write():
+        with mat.use_device(device):
+            x[:, 1].fill_(2.0)
+            with pytest.raises(mat.ConflictError):
+                x[5:7, 2].sum()
+
+    with x[:, ::2].facet("array", "io") as a:
+        a[...] = 1.0
+        in_thread(write)
+    np.testing.assert_array_equal(x.to_numpy(), np.broadcast_to([1.0, 2.0, 1.0], (100_000, 3)))
+    with contextlib.suppress(Planned), x[:, ::2].facet("array", "io"):
+        in_thread(write)
+        raise Planned
+    with pytest.raises(mat.TornError):
+        x[:, :2].sum()
+    np.testing.assert_array_equal(x[:, 1].to_numpy(), np.full(100_000, 2.0))
 
 
 def test_the_host_and_a_device_write_disjoint_rows(dev):
@@ -221,12 +268,11 @@ def test_interleaved_writers_keep_their_own_outcome():
 
 
 def test_what_is_shown_is_of_parts():
-    x, text = big(), StringIO()
+    x = big()
     with mat.use_device("emulated"):
         x[2:4] += 1.0
-        mat.show(x, text)
-        assert "emulated [500:1000]" in text.getvalue()
-        assert "fresh 0:500, 1000:250000" in text.getvalue()
+        assert "emulated [500:1000]" in shown(x)
+        assert "fresh 0:500, 1000:250000" in shown(x)
         assert x[2:4].fresh == {"emulated"}
         assert x[10:12].fresh == {"host"}
     assert x[2:4].fresh == {"host"}

@@ -10,10 +10,10 @@ import pytest
 import mat
 from mat.errors import IndexOutOfRange
 
-from ..support import needs
+from ..support import needs, selection
 from ..support.layouts import LAYOUTS, place
 
-THREADS = (1, 2, 3, 5)
+THREADS = selection.most((1, 2, 3, 5), (1, 3))
 DTYPES = ("float32", "float64", "int64", "int16", "bool", "complex64")
 LONG = 150_001  # elements that are worth several threads, of every kernel
 SHAPE = (317, 403)

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import mat
 from mat.__main__ import main
+from mat.core import source_line
 from mat.debug import notebook
 
 pytestmark = pytest.mark.host
@@ -79,6 +81,30 @@ def test_a_traced_cell(shell, tmp_path):
     found = shell.run_cell_magic("mat_trace", str(path), cell)
     assert found.d2h == 1
     assert "<svg" in path.read_text()
+
+
+CELL = """import mat
+x = mat.ones(100)
+with mat.debug.trace() as t, mat.use_device("emulated"):
+    x += 1
+"""
+
+
+def test_lines_of_cells_have_their_number(shell):
+    shell.execution_count = 8
+    assert shell.run_cell(CELL, store_history=True).success
+    assert {e.line for e in shell.user_ns["t"].operations} == {"In [8]:4"}
+
+
+def test_lines_of_cells_without_ipython(monkeypatch):
+    """By an object that has what IPython's shell has."""
+    names = {"<a cell>": ("Cell", "In[8]")}
+    shell = SimpleNamespace(compile=SimpleNamespace(format_code_name=names.get))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    found = {"mat": mat}
+    exec(compile(CELL, "<a cell>", "exec"), found)
+    assert {e.line for e in found["t"].operations} == {"In [8]:4"}
+    assert source_line.cell_of(__file__) is None
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

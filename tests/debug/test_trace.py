@@ -4,8 +4,10 @@ expectations and guards.
 
 import json
 import logging
+import os
 import sys
 import threading
+import time
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -107,6 +109,8 @@ def test_other_threads_are_in_it(x):
         thread.start()
         thread.join()
     assert t.h2d == 1
+    assert thread.name in {e.thread for e in t.operations}
+    assert f"emulated, operations of {thread.name}" in t._repr_html_()
 
 
 def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
@@ -114,7 +118,10 @@ def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
         (x + x).to_numpy()
     t.save(tmp_path / "t.json")
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"emulated", "host"}
+    assert {e["args"]["name"] for e in events if e["name"] == "thread_name"} == {
+        "emulated", "emulated, operations", "host"}
+    assert {e["pid"] for e in events} == {os.getpid()}
+    assert all(t.begun <= e["ts"] / 1e6 <= time.perf_counter() for e in events if "ts" in e)
     assert {e["name"] for e in events if e["ph"] == "C"} >= {"bytes in emulated", "bytes in host"}
     copies = [e for e in events if e["ph"] == "X" and e["cat"] == "copy"]
     assert [e["args"]["nbytes"] for e in copies] == [800, 800]
@@ -128,9 +135,45 @@ def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
     text = (tmp_path / "t.html").read_text()
     assert "http" not in text.replace("http://www.w3.org", "")
     svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
-    assert len(svg.findall("rect")) == len(t.events)
+    assert len(svg.findall("rect")) == len(t.events) + len(t.operations)
     assert "&lt;Mat 100&gt;" in text
-    assert "<svg" in t._repr_html_()
+
+
+def test_what_a_notebook_shows_styles_nothing_else(x):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    text = t._repr_html_()
+    style = text[text.index("<style>") + 7:text.index("</style>")]
+    rules = [rule.split("{")[0] for rule in style.split("}") if rule]
+    assert rules
+    assert all(rule.startswith(".mat-trace ") for rule in rules)
+    assert text.count('class="mat-trace"') == 1
+
+
+def test_the_drawing_has_any_width_and_the_colours_of_the_page(x):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    text = t._repr_html_()
+    svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+    width = float(svg.get("viewBox").split()[2])
+    assert "width" not in svg.attrib
+    assert "currentColor" in text
+    ends = [float(bar.get("x")) + float(bar.get("width")) for bar in svg.findall("rect")]
+    at = [float(label.get("x")) for label in svg.findall("text") if label.text.endswith(" ms")]
+    assert max(ends) == pytest.approx(max(at), abs=3)  # the axis ends where the last event does
+    assert max(at) < width
+
+
+def test_the_timeline_has_the_copies_of_the_next_tile_beside_the_operation():
+    x = mat.from_numpy(np.ones((100, 1000)))
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=100_000):
+        x += 1.0
+    assert len(t.operations) > 8
+    assert [e.mat for e in t.operations[:2]] == ["add, tile 1", "add, tile 2"]
+    assert {e.source for e in t.operations} == {"emulated"}
+    beside = [c for c in t.copies for o in t.operations
+              if c.target == "emulated" and c.at < o.at < c.at + c.seconds]
+    assert len(beside) > 4
 
 
 def test_expected_copies(x):

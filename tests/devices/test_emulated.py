@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import DeviceError
-from mat.devices import emulated
+from mat.devices import emulated_addresses
 from mat.devices.device import device_named
 from mat.devices.emulated_array import BAND, FREED, FRESH, GUARD
 
@@ -64,8 +64,8 @@ def test_the_host_can_neither_read_nor_write_there(dev):
 
 @pytest.mark.parametrize("most", [0, 4096, 1 << 36])
 def test_addresses_are_given_once(monkeypatch, most):
-    monkeypatch.setattr(emulated, "RESERVED", most)
-    addresses = emulated.Addresses()
+    monkeypatch.setattr(emulated_addresses, "RESERVED", most)
+    addresses = emulated_addresses.Addresses()
     blocks = sorted((addresses.take(n), n) for n in (8, 1000, 3000, 5000, 0, 4096, 8, 1 << 37))
     assert len(addresses._reserved) == {0: 0, 4096: 2, 1 << 36: 1}[most] or sys.platform != "linux"
     for (first, n), (second, _) in itertools.pairwise(blocks):
@@ -112,6 +112,30 @@ def test_memory_is_poisoned_when_it_is_new_and_when_it_is_freed(dev):
     x.drop("emulated", force=True)
     dev.memory.trim()
     assert set(block.bytes.tolist()) == {FREED}
+
+
+@pytest.mark.unchecked("the check has poison of its own")
+@pytest.mark.parametrize("delayed", [False, True])
+def test_memory_that_is_used_again_is_poisoned_unless_all_of_it_is_written(dev, delayed):
+    dev.memory.trim()
+    x = mat.array(np.arange(40.0))
+    with x.facet("emulated", "input"):
+        block = raw(x)
+    x.drop("emulated", force=True)
+    dev.delayed = delayed
+    y = mat.empty(40)
+    with y.facet("emulated", "output") as p:
+        assert raw(y) is block
+        dev.launch(lambda a: None, p)
+        dev.synchronize()
+        assert set(block.bytes.tolist()) == {FRESH}
+    y.drop("emulated", force=True)
+    z = mat.array(np.ones(33))  # takes a block of as many bytes in the pool, or fewer
+    with z.facet("emulated", "input"):
+        dev.synchronize()
+        assert_array_equal(raw(z).bytes[:264].view(np.float64), np.ones(33))
+        assert set(raw(z).bytes[264:].tolist()) <= {FRESH}
+    dev.delayed = False
 
 
 @pytest.mark.unchecked("uses an array after its block")

@@ -7,6 +7,8 @@ import mat
 from mat.ops.operation import Input, op
 from mat.ops.tiling import Tile, TileTooLarge
 
+from ..support import selection
+
 
 class Summed:
     """An operation that adds up the elements of two Mats, which `tiles` says how to cut."""
@@ -206,7 +208,7 @@ def test_an_allocation_that_fails_changes_no_result(call):
     a = np.random.default_rng(2).standard_normal((100, 20))
     wanted = call(mat.array(a)).to_numpy()
     with mat.use_device("emulated", pool_bytes=1600) as device:
-        for k in range(1, 60, 9):
+        for k in range(1, 60, selection.most(9, 25)):
             x = mat.array(a)
             device.fail(allocation=k)
             try:

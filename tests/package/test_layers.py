@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..support.parsing import forget, nodes, parsed
+
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
 ROWS = """
@@ -74,7 +76,7 @@ def _module(full, base):
 
 
 def imports(name, tree):
-    return [(node.lineno, target) for node in ast.walk(tree)
+    return [(node.lineno, target) for node in nodes(tree)
             if isinstance(node, ast.Import | ast.ImportFrom)
             for target in imported(name, node)]
 
@@ -120,13 +122,13 @@ def hidden(tree):
     while top < len(body) and isinstance(body[top], ast.Import | ast.ImportFrom):
         top += 1
     open_ones = set(map(id, body[:top]))
-    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)
+    return [n.lineno for n in nodes(tree) if isinstance(n, ast.Import | ast.ImportFrom)
             and id(n) not in open_ones]
 
 
 def computed(tree):
     """Find the lines of calls that import a module of a computed name, or a module of `mat`."""
-    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _may_import_mat(n)]
+    return [n.lineno for n in nodes(tree) if isinstance(n, ast.Call) and _may_import_mat(n)]
 
 
 def _may_import_mat(call):
@@ -145,8 +147,12 @@ def includes(folder):
             for p in paths}
 
 
-def parsed(name):
-    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+def tree_of(name):
+    return parsed(MODULES[name].read_text(encoding="utf-8"))
+
+
+def teardown_module():
+    forget()
 
 
 def declared(name):
@@ -168,7 +174,7 @@ def test_only_public_modules_are_at_the_root():
 
 
 def test_imports_point_down():
-    assert {name: found for name in MODULES if (found := not_below(name, parsed(name)))} == {}
+    assert {name: found for name in MODULES if (found := not_below(name, tree_of(name)))} == {}
 
 
 def test_declarations_import_from_below():
@@ -177,7 +183,7 @@ def test_declarations_import_from_below():
 
 
 def test_no_imports_form_a_circle():
-    trees = [*((name, parsed(name)) for name in MODULES),
+    trees = [*((name, tree_of(name)) for name in MODULES),
              *((name, declared(name)) for name in DECLARATIONS)]
     graph = {}
     for name, tree in trees:
@@ -192,27 +198,27 @@ def test_no_headers_form_a_circle(folder):
 
 
 def test_imports_are_at_the_top():
-    assert {name: found for name in MODULES if (found := hidden(parsed(name)))} == {}
+    assert {name: found for name in MODULES if (found := hidden(tree_of(name)))} == {}
 
 
 def test_modules_of_mat_are_not_imported_by_a_computed_name():
-    assert {name for name in MODULES if computed(parsed(name))} <= COMPUTED
+    assert {name for name in MODULES if computed(tree_of(name))} <= COMPUTED
 
 
 @pytest.mark.parametrize("name",
                          [name for name in PACKAGES if name not in PUBLIC and name != "__init__"])
 def test_packages_are_a_docstring_only(name):
-    tree = parsed(f"{name}.__init__")
+    tree = tree_of(f"{name}.__init__")
     assert ast.get_docstring(tree)
     assert len(tree.body) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if folder(name) in ("core", "layout")])
 def test_the_core_knows_nothing_of_numbers(name):
-    nodes = list(ast.walk(parsed(name)))
-    roots = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import)
+    found = nodes(tree_of(name))
+    roots = {alias.name.partition(".")[0] for node in found if isinstance(node, ast.Import)
              for alias in node.names}
-    roots |= {node.module.partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)
+    roots |= {node.module.partition(".")[0] for node in found if isinstance(node, ast.ImportFrom)
               and not node.level}
     assert roots <= set(sys.stdlib_module_names)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ..support.parsing import forget, nodes, parsed
+
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE, MOST_IGNORES = 450, 40, 6, 100, 40
@@ -41,8 +43,12 @@ def read(name):
     return SOURCES[name].read_text(encoding="utf-8")
 
 
-def parsed(name):
-    return ast.parse(read(name))
+def tree_of(name):
+    return parsed(read(name))
+
+
+def teardown_module():
+    forget()
 
 
 def long_lines(text):
@@ -51,7 +57,7 @@ def long_lines(text):
 
 
 def functions(tree):
-    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [n for n in nodes(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def length(function):
@@ -62,7 +68,7 @@ def length(function):
 
 
 def long_functions(text):
-    return [f"{n.lineno}: {n.name} has {length(n)} lines" for n in functions(ast.parse(text))
+    return [f"{n.lineno}: {n.name} has {length(n)} lines" for n in functions(parsed(text))
             if length(n) > LONGEST_FUNCTION and not excused(n, text, "lines")]
 
 
@@ -86,7 +92,7 @@ def long_cython_functions(text):
 def wide_functions(text):
     """Functions with too many parameters, self not counted, and no comment that says why."""
     found = []
-    for n in functions(ast.parse(text)):
+    for n in functions(parsed(text)):
         named = [a.arg for a in (*n.args.posonlyargs, *n.args.args, *n.args.kwonlyargs)]
         count = len(named) - (named[:1] in (["self"], ["cls"]))
         if count > MOST_PARAMETERS and not excused(n, text, "parameters|signature"):
@@ -108,14 +114,14 @@ def excused(function, text, words):
 
 
 def classes(tree):
-    return [n.name for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    return [n.name for n in nodes(tree) if isinstance(n, ast.ClassDef)]
 
 
 def new_classes_of_objects(tree):
     """The lines that assign to an object's ``__class__``."""
-    targets = [t for n in ast.walk(tree) if isinstance(n, ast.Assign | ast.AnnAssign)
+    targets = [t for n in nodes(tree) if isinstance(n, ast.Assign | ast.AnnAssign)
                for t in (n.targets if isinstance(n, ast.Assign) else [n.target])]
-    by_call = [n for n in ast.walk(tree) if isinstance(n, ast.Call)
+    by_call = [n for n in nodes(tree) if isinstance(n, ast.Call)
                and getattr(n.func, "attr", getattr(n.func, "id", "")) in ("setattr", "__setattr__")
                and any(getattr(a, "value", None) == "__class__" for a in n.args)]
     return [t.lineno for t in targets if isinstance(t, ast.Attribute) and t.attr == "__class__"
@@ -144,7 +150,7 @@ def test_files_stay_small():
 
 def test_files_open_with_a_docstring():
     def fault(name):
-        docstring = ast.get_docstring(parsed(name))
+        docstring = ast.get_docstring(tree_of(name))
         # five lines, and paragraphs
         return not docstring or (name not in NAMESPACES and len(docstring.splitlines()) > 7)
 
@@ -165,17 +171,17 @@ def test_functions_have_few_parameters():
 
 
 def test_functions_have_names():
-    assert offenders(MODULES, lambda name: [n.lineno for n in functions(parsed(name))
+    assert offenders(MODULES, lambda name: [n.lineno for n in functions(tree_of(name))
                                             if n.name == "_"]) == {}
 
 
 def test_no_class_name_has_two_meanings():
-    counted = Counter(c for name in MODULES for c in classes(parsed(name)))
+    counted = Counter(c for name in MODULES for c in classes(tree_of(name)))
     assert [name for name, count in counted.items() if count > 1] == []
 
 
 def test_no_object_is_given_another_class():
-    assert offenders(MODULES, lambda name: new_classes_of_objects(parsed(name))) == {}
+    assert offenders(MODULES, lambda name: new_classes_of_objects(tree_of(name))) == {}
 
 
 def test_type_checkers_are_seldom_overruled():
@@ -234,14 +240,14 @@ def report():
     for name in SOURCES:
         lines += [f"{name}:{text}" for text in long_lines(read(name))]
     for name in MODULES:
-        text, tree = read(name), parsed(name)
+        text, tree = read(name), tree_of(name)
         lines += [f"{name}:{found}" for found in long_functions(text) + wide_functions(text)]
         lines += [f"{name}:{n.lineno}: a function named _" for n in functions(tree)
                   if n.name == "_"]
         lines += [f"{name}:{line}: assigns __class__" for line in new_classes_of_objects(tree)]
         if len(text.splitlines()) > LONGEST_FILE:
             lines.append(f"{name}: {len(text.splitlines())} lines")
-    counted = Counter(c for name in MODULES for c in classes(parsed(name)))
+    counted = Counter(c for name in MODULES for c in classes(tree_of(name)))
     lines += [f"class {name} is defined {n} times" for name, n in counted.items() if n > 1]
     lines.append(f"type: ignore: {sum(ignores(read(name)) for name in MODULES)}")
     sys.stdout.write("\n".join(lines) + "\n")

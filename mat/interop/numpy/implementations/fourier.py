@@ -1,13 +1,11 @@
-"""NumPy's discrete Fourier transforms on the host: long ones by SciPy's functions of the same
-names, which take 0.2 to 1 times as long and give the same dtypes.
+"""NumPy's discrete Fourier transforms on the host: long ones by another library, which takes 0.2 to
+1 times as long and gives the same dtypes.
 
 On a device they count as carried out by the host, as NumPy's are.
 """
 
 from __future__ import annotations
 
-import importlib
-from functools import cache
 from math import prod
 
 from ....layout.shapes import Ints, as_axis
@@ -15,8 +13,9 @@ from ....matrix.mat import Mat
 from ....support.types import Function, Operand
 from ..dispatch import delegate
 from ..registry import ON_HOST, Result, implements, numpy_function
+from . import fourier_library as library
 
-SHORT = 1024  # elements along the transforms below which loading SciPy's module is not worth it
+SHORT = 1024  # elements along the transforms below which loading a library is not worth it
 _NORMS = (None, "backward", "ortho", "forward")
 _REAL, _COMPLEX = "?bhilqBHILQfd", "?bhilqBHILQfdFD"  # dtypes that give the same ones as in NumPy
 _OF_REAL = ("rfft", "ihfft", "rfft2", "rfftn")
@@ -32,7 +31,7 @@ def _along_one(name: str) -> Function:
         lengths = None if n is None else (n,)
         if out is not None or not _fits(name, a, lengths, (axis,), norm):
             return NotImplemented
-        return delegate(_scipys(name), (a, n, axis, norm), name=name)
+        return delegate(library.transform(name), (a, n, axis, norm), name=name)
 
     return transform
 
@@ -48,14 +47,14 @@ def _along_several(name: str, default: Ints | None) -> Function:
             return NotImplemented
         if len(over) == 1:  # which takes less time before it begins
             n = None if lengths is None else lengths[0]
-            return delegate(_scipys(name[:-1]), (a, n, over[0], norm), name=name)
-        return delegate(_scipys(name), (a, lengths, tuple(over), norm), name=name)
+            return delegate(library.transform(name[:-1]), (a, n, over[0], norm), name=name)
+        return delegate(library.transform(name), (a, lengths, tuple(over), norm), name=name)
 
     return transform
 
 
 def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None) -> bool:
-    """Return whether SciPy computes what NumPy does, and the transforms are long."""
+    """Return whether the library computes what NumPy does, and the transforms are long."""
     if not isinstance(a, Mat) or (lengths is None and a.size < SHORT) or norm not in _NORMS:
         return False
     if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
@@ -71,13 +70,6 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
         return False
     different = len(axes) == 1 or len({as_axis(k, ndim) for k in axes}) == len(axes)
     return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
-
-
-@cache
-def _scipys(name: str) -> Function:
-    """Return the function of ``scipy.fft``, which is loaded when first needed."""
-    found: Function = getattr(importlib.import_module("scipy.fft"), name)
-    return found
 
 
 def _register() -> None:
