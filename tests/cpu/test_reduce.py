@@ -210,16 +210,16 @@ def test_the_first_of_equals_is_found(rng):
 
 
 @pytest.mark.parametrize("dtype", [*KINDS, "int64"])
-@pytest.mark.parametrize("n", [63, 1023, 1024, 1025, 5000])
-def test_places_in_every_block(dtype, n):
-    for at in range(0, n, 61):
-        a = np.arange(n) // 300.0
-        for each in (a, -a, 0 * a):
-            b = each.astype(dtype)
-            for value in (100, -100, *(() if dtype == "int64" else (np.nan, -np.inf))):
-                b[at], b[at // 2] = value, value
+@pytest.mark.parametrize("n", [63, 2047, 2049, 5000, 70_001])
+def test_places_in_every_block_and_part(dtype, n):
+    values = (100, -100) if dtype == "int64" else (100, -100, np.nan, -np.inf)
+    for at in range(0, n, n // 37):
+        for sign in (1, -1, 0):
+            a = (sign * np.arange(n) // (1 + n / 60)).astype(dtype)
+            for value in values:
+                a[at] = a[at // 2] = value
                 for name in ("argmax", "argmin"):
-                    assert getattr(mat, name)(mat.array(b)) == getattr(np, name)(b)
+                    assert getattr(mat, name)(mat.array(a)) == getattr(np, name)(a)
 
 
 # Places for results

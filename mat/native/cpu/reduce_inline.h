@@ -15,7 +15,7 @@
 #define LANES \
     ((int64_t)(256 / sizeof(T))) /* places to add up in, which compilers keep in registers, \
                                     however wide these are */
-#define AT_ONCE 1024 /* elements that are looked through together for the largest or smallest one */
+#define AT_ONCE 2048 /* elements that are looked through together for the largest or smallest one */
 #define SHORT 16 /* elements that are so few that adding them up one by one is faster */
 #define EACH(j, n) for (int64_t j = 0; j < (n); j++)
 #define PASTE(a, b) a##_##b

@@ -212,9 +212,11 @@ INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, 
     mat_cursor kept;
     mat_part p = part_of(f, start);
     cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+    N(best) b = {0, -1}; /* also of the parts before, so that only what is better is looked for */
     for (int64_t u = start; u < stop; u++) {
         p = part_of(f, u);
-        N(best) b = {0, -1};
+        if (!p.chunk)
+            b = (N(best)){0, -1};
         STRETCHES(w, f, p.from, p.to)
             b = N(seek)(op, b, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step, w.first);
         if (f->chunks == 1)

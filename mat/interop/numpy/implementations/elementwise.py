@@ -26,11 +26,13 @@ _REAL = (int, float)
 def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
                out: Operand = None, *, min: Operand = NO_VALUE, max: Operand = NO_VALUE,
                **kwargs: object) -> Result:
-    both = {a_min is NO_VALUE and a_max is NO_VALUE, min is NO_VALUE and max is NO_VALUE} == {False}
-    low, high = (min if a_min is NO_VALUE else a_min), (max if a_max is NO_VALUE else a_max)
-    low, high = (None if b is NO_VALUE else b for b in (low, high))
+    given = a_min is not NO_VALUE or a_max is not NO_VALUE
+    if given and (min is not NO_VALUE or max is not NO_VALUE):
+        return NotImplemented
+    low, high = (a_min, a_max) if given else (min, max)
+    low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high
     unbound = low is None and high is None
-    if both or kwargs or unbound or not isinstance(a, Mat) or not is_mat_or_none(out):
+    if kwargs or unbound or not isinstance(a, Mat) or not is_mat_or_none(out):
         return NotImplemented
     if not _is_bound(low, a) or not _is_bound(high, a):
         return NotImplemented
