@@ -12,6 +12,7 @@ from ....matrix.filled import eye
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, linalg
 from ....ops.joining import stack
+from ....ops.product_chains import multi_dot
 from ....ops.ufuncs import conjugate
 from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
@@ -139,7 +140,7 @@ def numpy_linalg_multi_dot(arrays: Operand, *, out: Operand = None) -> Result:
     parts = as_mats(arrays)
     if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
         return NotImplemented
-    return linalg.multi_dot(parts)
+    return multi_dot(parts)
 
 
 @implements("linalg.matrix_power")
