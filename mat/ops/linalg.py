@@ -1,6 +1,6 @@
 """Linear algebra with NumPy's names: inverses, solutions and factors.
 
-Factors are computed by NumPy, or on the device.
+Those of small matrices have a kernel; else NumPy or SciPy computes, or the device.
 """
 
 from __future__ import annotations
