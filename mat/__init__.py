@@ -120,9 +120,10 @@ from .ops.elementwise import (
 )
 from .ops.fused import add_sign, geem, geerv
 from .ops.joining import concat, stack
-from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
+from .ops.linalg import cholesky, inv, slogdet, solve
 from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
+from .ops.product_chains import multi_dot
 from .ops.quantization import dequantize, quantize, scaled_matmul
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, sum

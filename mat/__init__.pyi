@@ -108,11 +108,11 @@ from .ops.joining import concat as concat
 from .ops.joining import stack as stack
 from .ops.linalg import cholesky as cholesky
 from .ops.linalg import inv as inv
-from .ops.linalg import multi_dot as multi_dot
 from .ops.linalg import solve as solve
 from .ops.mapping import map_concat as map_concat
 from .ops.mapping import map_displacements as map_displacements
 from .ops.mapping import map_into as map_into
+from .ops.product_chains import multi_dot as multi_dot
 from .ops.quantization import dequantize as dequantize
 from .ops.quantization import quantize as quantize
 from .ops.quantization import scaled_matmul as scaled_matmul

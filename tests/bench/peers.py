@@ -169,6 +169,7 @@ def products(found: Libraries, n: int) -> Iterator[Row]:
     c, q, rule = mat.array(cube), mat.array(square), "ijk,kl->ijl"
     yield _row(f"einsum {rule}, {m}", 1.2, lambda: np.einsum(rule, c, q),
                lambda: np.einsum(rule, cube, square), {"tensordot": lambda: cube @ square})
+    yield from _distances(found, rng.standard_normal((2, 2 * side, 64)))
     for k in (4, 8):
         stack = rng.standard_normal((max(2, n // 1000), k, k))
         z = mat.array(stack)
@@ -176,6 +177,29 @@ def products(found: Libraries, n: int) -> Iterator[Row]:
                    lambda stack=stack: stack @ stack, found.thunks(
                        torch=lambda t, stack=stack: _of(t, "matmul", stack, stack)))
         yield from _systems(found, stack)
+
+
+def _distances(found: Libraries, points: Any) -> Iterator[Row]:
+    """The distances of two sets of points, by a product, and statements in place or a kernel."""
+    fused = mat.kernel("T s = p + q - 2 * d; d = sqrt(s > 0 ? s : 0);", p="input", q="input",
+                       d="io")
+
+    def by_statements(m: Any, a: Any, b: Any) -> Any:
+        d = a @ b.T
+        d *= -2.0
+        d += (a * a).sum(1, keepdims=True)
+        d += (b * b).sum(1)
+        return m.sqrt(m.maximum(d, 0.0, out=d), out=d)
+
+    for dtype in ("float32", "float64"):
+        a, b = points.astype(dtype)
+        x, y = mat.array(a), mat.array(b)
+        peers = {"numpy": lambda a=a, b=b: by_statements(np, a, b), **found.thunks(
+            torch=lambda t, a=a, b=b: _of(t, "cdist", a, b))}
+        name = f"distances, {len(a)} x {len(b)} x {a.shape[1]}, {dtype}"
+        yield Row(name, {"mat": lambda x=x, y=y: by_statements(mat, x, y), **peers}, BEST, 1.2)
+        yield Row(f"{name}, kernel", {"mat": lambda x=x, y=y: fused(
+            (x * x).sum(1, keepdims=True), (y * y).sum(1), x @ y.T), **peers}, BEST, 1.2)
 
 
 def _systems(found: Libraries, stack: Any) -> Iterator[Row]:

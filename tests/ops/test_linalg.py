@@ -243,6 +243,8 @@ def test_integers_give_float64():
     agree(mat.inv(a), np.diag([0.5, 0.25]))
     agree(mat.solve(a, mat.array([2, 4], "int8")), np.ones(2))
     agree(mat.cholesky(mat.array([[4, 0], [0, 9]], "uint8")), np.diag([2.0, 3.0]))
+    many = (4 * np.eye(130)).astype("int16")
+    agree(mat.cholesky(mat.array(many)), 2.0 * np.eye(130))
     agree(mat.solve(a, mat.array([2, 4], "float32")), np.ones(2))
 
 
@@ -259,6 +261,23 @@ def test_singular_matrices(blas_dtype, a):
         mat.cholesky(x - mat.eye(2, dtype=blas_dtype))
     assert_array_equal(x.to_numpy(), before)
     assert mat.slogdet(mat.zeros(2, 2)) == (0.0, -math.inf)
+
+
+@pytest.mark.parametrize("n", [127, 128, 200])
+@pytest.mark.parametrize("layout", ["packed", "strided", "transposed"])
+def test_cholesky_of_large_matrices(rng, blas_dtype, layout, n):
+    a = positive(rng, (n, n), blas_dtype)
+    wanted = np.linalg.cholesky(a.astype(np.result_type(blas_dtype, "float64")))
+    spoiled = np.where(np.tri(n, dtype=bool), a, np.nan).astype(blas_dtype)
+    scale = float(np.finfo(blas_dtype).eps) * (np.sqrt(n) if a.dtype.char in "dD" else 1)
+    for one in (a, spoiled):
+        found = mat.cholesky(place(one, layout))
+        assert found.dtype == blas_dtype
+        assert_allclose(found.to_numpy(), wanted, rtol=0, atol=4 * scale * abs(wanted).max())
+        assert_array_equal(found.to_numpy(), np.tril(found.to_numpy()))
+    a[-1, -1] = -1
+    with pytest.raises(LinAlgError, match="cholesky: the matrix is not positive definite"):
+        mat.cholesky(place(a, layout))
 
 
 def test_trsm_with_a_zero_on_the_diagonal_gives_inf():

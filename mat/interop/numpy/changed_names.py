@@ -16,6 +16,7 @@ from ...matrix.mat import Mat
 from ...ops.operands import as_mat
 from ...support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
+from .operands import is_matrix_product
 
 F = TypeVar("F", bound=Function)
 _ABSENT: Final[Any] = object()  # an argument that is not given
@@ -81,6 +82,9 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     """
     if old:
         _refuse("dot", old, _STEPS, "mat.blas.dot(x, y, n=, incx=, incy=)")
+    if out is None and is_matrix_product(a, b):
+        product: Mat = a @ b
+        return product
     found: Mat = call_numpy(np.dot, (as_mat(a, "a"), as_mat(b, "b"), out))
     return found
 

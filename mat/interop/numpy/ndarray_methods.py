@@ -19,6 +19,7 @@ from ...ops.operands import is_operand
 from ...ops.sorting import sort_in_place
 from ...support.types import File, Function, Number, Operand
 from .dispatch import delegate
+from .operands import is_matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
@@ -159,6 +160,9 @@ def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
     Mat
         `out`, or a new Mat.
     """
+    if out is None and is_matrix_product(self, b):
+        product: Mat = self @ b
+        return product
     found: Mat = _np.dot(self, b) if out is None else _np.dot(self, b, out)
     return found
 

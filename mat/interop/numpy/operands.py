@@ -90,3 +90,9 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
     elif isinstance(found, list | tuple):
         for part in found:
             refuse_other_elements(name, part, outs)
+
+
+def is_matrix_product(a: Operand, b: Operand) -> bool:
+    """Return whether NumPy's ``dot(a, b)`` is ``a @ b``, which compiled code computes for Mats."""
+    return (type(a) is type(b) is Mat and a.layout.ndim != 0
+            and 0 < b.layout.ndim < 3)

@@ -12,10 +12,11 @@ from ....matrix.filled import eye
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, linalg
 from ....ops.joining import stack
+from ....ops.product_chains import multi_dot
 from ....ops.ufuncs import conjugate
 from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
-from ..operands import as_mats, is_mat_or_array, is_mat_or_none
+from ..operands import as_mats, is_mat_or_array, is_mat_or_none, is_matrix_product
 from ..registry import Result, implements
 from .there import is_there, mats_there
 
@@ -25,9 +26,8 @@ AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of 
 
 @implements("dot")
 def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
-    if (out is None and type(a) is Mat and type(b) is Mat and a.layout.ndim
-            and 0 < b.layout.ndim < 3):
-        return a @ b  # compiled, without looking at the operands again
+    if out is None and is_matrix_product(a, b):
+        return a @ b
     found = as_mats([a, b])
     if not found or not is_mat_or_none(out):
         return NotImplemented
@@ -139,7 +139,7 @@ def numpy_linalg_multi_dot(arrays: Operand, *, out: Operand = None) -> Result:
     parts = as_mats(arrays)
     if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
         return NotImplemented
-    return linalg.multi_dot(parts)
+    return multi_dot(parts)
 
 
 @implements("linalg.matrix_power")
