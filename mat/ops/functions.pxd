@@ -1,9 +1,12 @@
 from mat.ops.calls cimport Calls
 
 cdef object _mat
+cdef frozenset _inexact
 cdef dict _NO_KEYWORDS
 
 cdef bint _is_foreign(object x)
+cdef bint _need_no_conversion(object x, object y)
+cdef bint _is_number(object value)
 cdef object _of_one(Calls kernel, object x, object out)
 cdef object _of_mats(Calls kernel, object x, object y, object out)
 cdef object _of_three(Calls kernel, object x, object low, object high, object out)

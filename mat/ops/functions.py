@@ -12,13 +12,14 @@ from ..matrix.mat import Mat
 from ..support.deferred_signature import DeferredSignature
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
-from .calls import Calls
+from .calls import INEXACT, Calls
 from .operands import as_mat, as_operand, has_its_own_way
 from .overlap import apart_from
 
 CheckValues = Callable[[Operand, Operand], None]
-_mat = Mat  # with a type of C
+_mat, _inexact = Mat, INEXACT  # with types of C
 _NO_KEYWORDS: Keywords = {}
+_LARGEST = 2**53  # larger integers are checked
 
 
 def check_is_mat(out: object) -> Mat:
@@ -64,12 +65,12 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
     def function(*args: Operand, **others: Operand) -> Operand:
         if len(args) == 2 and not others and check_values is None:
             x, y = args
-            if type(x) is _mat and type(y) is _mat:
+            if _need_no_conversion(x, y):
                 return _of_mats(kernel, x, y, None)
         x, y, out = _arguments(kernel, ("x", "y"), args, others)
         if others or type(out) is tuple or _is_foreign(x) or _is_foreign(y):
             return _by_numpy(rule, kernel, (x, y), out, others)
-        if check_values is None and type(x) is _mat and type(y) is _mat:
+        if check_values is None and _need_no_conversion(x, y):
             return _of_mats(kernel, x, y, out)
         if out is not None:
             x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
@@ -81,6 +82,19 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
         return _of_mats(kernel, x, y, out)
 
     return _shown_as(_TWO, function)
+
+
+def _need_no_conversion(x: Operand, y: Operand) -> bool:
+    """Return whether both are Mats, or one of them is and the other a number."""
+    if type(x) is _mat:
+        return type(y) is _mat or _is_number(y)
+    return type(y) is _mat and _is_number(x)
+
+
+def _is_number(value: Operand) -> bool:
+    """Return whether `value` is a number that can stand beside any Mat."""
+    kind = type(value)
+    return (kind is float or (kind is int and -_LARGEST <= value <= _LARGEST) or kind in _inexact)
 
 
 def _or_none(value: object, name: str) -> Operand:
