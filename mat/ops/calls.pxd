@@ -9,7 +9,7 @@ from mat.ops.plan cimport Plan
 cdef list _in_use, _observers, _mat_types
 cdef dict _NO_KEYWORDS
 cdef object _same, _negative, _cpu, _clock, _device_in_use
-cdef frozenset _PLAIN, _inexact
+cdef frozenset _PLAIN, _unchecked
 cdef dict _INTEGERS
 
 

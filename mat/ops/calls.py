@@ -26,9 +26,9 @@ _mat_types: list[Any] = []
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer
 # types of numbers whose values matter to no check, and of integers, with tokens of negative ones
-INEXACT = frozenset((bool, complex, np.bool_, np.float16, np.float32, np.float64, np.complex64,
-                     np.complex128))
-_inexact = INEXACT  # with a type of C
+UNCHECKED = frozenset((bool, complex, np.bool_, np.float16, np.float32, np.float64, np.complex64,
+                       np.complex128))
+_unchecked = UNCHECKED  # with a type of C
 _INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8,
                                          np.uint16, np.uint32, np.uint64)}
 _same = object()  # token of an operand that is the main one again
@@ -345,7 +345,7 @@ class Calls(Operation):
                 return kind
             if self.is_plain(value, args):
                 return kind if value > 0 else _negative
-        elif kind in _inexact:
+        elif kind in _unchecked:
             return kind
         elif kind in _INTEGERS and self.is_plain(value, args):
             return kind if value >= 0 else _INTEGERS[kind]

@@ -1,7 +1,7 @@
 from mat.ops.calls cimport Calls
 
 cdef object _mat
-cdef frozenset _inexact
+cdef frozenset _unchecked
 cdef dict _NO_KEYWORDS
 
 cdef bint _is_foreign(object x)

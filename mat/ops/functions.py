@@ -10,16 +10,16 @@ import numpy as np
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.deferred_signature import DeferredSignature
+from ..support.dtypes import EXACT
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
-from .calls import INEXACT, Calls
+from .calls import UNCHECKED, Calls
 from .operands import as_mat, as_operand, has_its_own_way
 from .overlap import apart_from
 
 CheckValues = Callable[[Operand, Operand], None]
-_mat, _inexact = Mat, INEXACT  # with types of C
+_mat, _unchecked = Mat, UNCHECKED  # with types of C
 _NO_KEYWORDS: Keywords = {}
-_LARGEST = 2**53  # larger integers are checked
 
 
 def check_is_mat(out: object) -> Mat:
@@ -92,9 +92,9 @@ def _need_no_conversion(x: Operand, y: Operand) -> bool:
 
 
 def _is_number(value: Operand) -> bool:
-    """Return whether `value` is a number that can stand beside any Mat."""
+    """Return whether `value` is a number that needs no check; larger integers do."""
     kind = type(value)
-    return (kind is float or (kind is int and -_LARGEST <= value <= _LARGEST) or kind in _inexact)
+    return kind is float or (kind is int and -EXACT <= value <= EXACT) or kind in _unchecked
 
 
 def _or_none(value: object, name: str) -> Operand:

@@ -17,11 +17,11 @@ from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..memories.host import HOST
+from ..support.dtypes import EXACT
 from ..support.types import DType, Number, Operand
 
 MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can step along
 LARGE = 1 << 20  # bytes
-_EXACT = 2**53  # integers up to here are floating-point numbers, too
 _FAR = 1 << 40  # an address, so that those before it are addresses, too
 _WORK: Number = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
@@ -167,7 +167,7 @@ def _adapts(x: Number, dtype: DType) -> bool:
         return False
     if isinstance(x, float | np.float16 | np.float32 | np.bool_):
         return True
-    return isinstance(x, int | np.integer) and -_EXACT <= int(x) <= _EXACT
+    return isinstance(x, int | np.integer) and -EXACT <= int(x) <= EXACT
 
 
 def apart(*operands: Operand) -> bool:

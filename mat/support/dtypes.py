@@ -90,7 +90,7 @@ DISTINCT = "".join(t.char for t in ELEMENT_TYPES if t.char in EVERY)  # without 
 _NAMED: dict[object, DType] = {np.dtype(t.name): np.dtype(t.name) for t in ELEMENT_TYPES
                                if t.char not in EXTENSIONS}
 _NUMBERS = (int, float, complex, np.number, np.bool_)
-_EXACT = 2**53
+EXACT = 2**53  # integers up to here are floating-point numbers, too
 _LARGEST = int(sys.float_info.max)
 
 
@@ -192,7 +192,7 @@ def check_operand(value: object, dtype: DType, name: str) -> None:
 def check_number(value: Number, dtype: DType, name: str) -> None:
     """Raise `DTypeError` unless `value` is a number that `dtype` can represent, if rounded."""
     kind = type(value)
-    if (kind is float or (kind is int and -_EXACT < value < _EXACT)) and dtype.kind in "fc":
+    if (kind is float or (kind is int and -EXACT < value < EXACT)) and dtype.kind in "fc":
         return
     check_operand(value, dtype, name)
     if isinstance(value, complex | np.complexfloating) and dtype.kind != "c":
@@ -209,8 +209,8 @@ def plain_integers(dtype: DType) -> tuple[int, int]:
     if dtype.kind in "iu":
         found = np.iinfo(dtype)
         # compiled kernels get numbers as doubles
-        return max(int(found.min), 1 - _EXACT), min(int(found.max), _EXACT - 1)
-    return 1 - _EXACT, _EXACT - 1
+        return max(int(found.min), 1 - EXACT), min(int(found.max), EXACT - 1)
+    return 1 - EXACT, EXACT - 1
 
 
 def represents(dtype: DType, value: Number) -> bool:
@@ -222,7 +222,7 @@ def represents(dtype: DType, value: Number) -> bool:
         # NumPy does not compare its own bools with large integers
         number = bool(value) if isinstance(value, np.bool_) else value
         return bool(np.iinfo(dtype).min <= number <= np.iinfo(dtype).max)
-    return not isinstance(value, int) or abs(value) <= _EXACT
+    return not isinstance(value, int) or abs(value) <= EXACT
 
 
 def _is_extension_scalar(value: object) -> bool:

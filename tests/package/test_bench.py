@@ -11,8 +11,6 @@ from timeit import Timer
 import numpy as np
 import pytest
 
-import mat
-
 from ..bench import eager, peers, pythons, report
 from ..bench.__main__ import line
 from ..bench.peer_libraries import Libraries
@@ -153,8 +151,6 @@ def test_statements_run_on_a_device():
         assert all(timer.timeit(1) > 0 for timer in made.competitors.values())
 
 
-@pytest.mark.skipif(not mat.show_config()["kernels"].startswith("compiled"),
-                    reason="a row has a kernel of its own")
 @pytest.mark.host
 def test_rows_beside_other_libraries_run_and_a_missing_one_is_named(capsys):
     names = [row.name for row in peers.rows(100, Libraries(()))
