@@ -9,7 +9,7 @@ from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords
 from .overlap import must_copy
-from .staging import StagedResult, staged
+from .staging import StagedResult, copied_on_host, staged
 from .tile_grid import (
     GridAxes,
     Gridded,
@@ -82,10 +82,11 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
 
 def with_copies(operation: Gridded, args: Arguments) -> Arguments:
     """Return arguments in which operands that share elements with the result at other positions,
-    which would be overwritten before they are read, are copies.
+    which would be overwritten before they are read, are copies: on the host, since a device may
+    have no room for them.
     """
     out = args[operation.result]
-    copies = {id(x): x.copy() for k in operation.operands
+    copies = {id(x): copied_on_host(x) for k in operation.operands
               if isinstance(x := args[k], Mat) and must_copy(x, out)}
     return tuple(copies.get(id(x), x) for x in args)
 

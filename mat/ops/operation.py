@@ -27,6 +27,7 @@ from ..matrix.methods import bind
 from ..support.dtypes import check_number, is_integer
 from ..support.types import Arguments, DType, Function, Keywords, Operand
 from .calls import plan_calls_of
+from .common_copies import in_common_copies
 from .declaration import Declaration
 from .file_tiles import carry_out_over_files
 from .implementation import Implementation, known, rank
@@ -272,7 +273,8 @@ class Op(Declaration):
         # else it depends on values, such as whether integers can take a number
         if self.by_form and not (self.numbers and is_integer(now[self.main].storage.dtype)):
             self.remember(self.root_of(device), now, kwargs, plan)
-        return self.run_on(device, plan, args, kwargs)
+        with in_common_copies(plan.facet, [now[k] for k in self.written], now):
+            return self.run_on(device, plan, args, kwargs)
 
     def _checked(self, args: Arguments,
                  kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:

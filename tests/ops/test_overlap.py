@@ -94,6 +94,18 @@ def test_views_without_elements_or_of_other_storages_share_nothing():
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("dtype", ["float64", "int16"])
 def test_large_views_of_one_mat(name, dtype, rng):
+    check_large_views(name, dtype, rng)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("pool_bytes", [None, 1_000_000, 120_000])
+def test_large_views_of_one_mat_on_a_device(name, pool_bytes, rng):
+    with mat.use_device("emulated", pool_bytes=pool_bytes):
+        check_large_views(name, "float64", rng)
+
+
+def check_large_views(name, dtype, rng):
     write, read = PAIRS[name]
     before = rng.integers(0, 10_000, LARGE).astype(dtype)
     for call, reference in ((lambda out, x: out.assign_(x), lambda out, x: x),
@@ -107,8 +119,8 @@ def test_large_views_of_one_mat(name, dtype, rng):
 @pytest.mark.parametrize("name", ["transposed", "columns right", "a row", "flat, steps"])
 def test_compiled_copies_through_a_workspace(name, rng, monkeypatch):
     monkeypatch.setattr("mat.ops.elementwise.LARGE_IN_PLACE", 0)
-    test_large_views_of_one_mat(name, "float64", rng)
-    test_large_views_of_one_mat(name, "int16", rng)
+    check_large_views(name, "float64", rng)
+    check_large_views(name, "int16", rng)
 
 
 # Operands that are arrays

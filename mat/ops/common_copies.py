@@ -1,0 +1,42 @@
+"""Operands of one call that see common elements of a Mat: a device has to have them in one copy,
+since what is written through one may be read through another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from ..core.direction import INPUT
+from ..core.registry import Facet
+from ..layout.strided import Layout
+from ..matrix.mat import Mat
+from ..matrix.with_facets import with_facets
+from ..support.types import Operand
+
+
+def in_common_copies(facet: Facet, written: Sequence[Mat],
+                     operands: Sequence[Operand]) -> AbstractContextManager[object]:
+    """Return a block in which operands that overlap one that is written are in one copy with that,
+    if they are then accessed through `facet`: the copy of what they see together, which the block
+    accesses.
+    """
+    found: list[Mat] = []
+    for target in written if facet.of_device else ():
+        storage = target.storage
+        if storage.spans is None and not storage.wants_spans(facet.memory):
+            continue
+        low, high = _joined(target, [x for x in operands if isinstance(x, Mat) and x.size
+                                     and x.storage is storage])
+        if (low, high) != target.layout.bounds:
+            found.append(target.over(Layout((high - low,), (1,), low)))
+    return with_facets(*((x, facet, INPUT) for x in found)) if found else nullcontext()
+
+
+def _joined(target: Mat, views: Sequence[Mat]) -> tuple[int, int]:
+    """Return the bounds of what the views that overlap `target`, or one that does, see together."""
+    low, high = target.layout.bounds
+    for start, stop in sorted(view.layout.bounds for view in views):
+        if start < high and low < stop:
+            low, high = min(low, start), max(high, stop)
+    return low, high
