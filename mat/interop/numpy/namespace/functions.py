@@ -14,7 +14,7 @@ import numpy as np
 from ....matrix.mat import Mat
 from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
-from ..array_function import VIEWS, call_numpy, code_of, positional_names
+from ..array_function import VIEWS, WRITING, call_numpy, code_of, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, refuse_other_elements
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
@@ -24,10 +24,9 @@ from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
 SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
-# functions whose arguments are not converted: they decide on copies, or may write an array, or
-# count how deep lists are nested
-_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block",
-                          "copyto", "place", "put", "put_along_axis", "putmask"))
+# functions whose arguments are not converted, besides those that write an array: they decide on
+# copies, or count how deep lists are nested
+_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block"))
 _DOC = """Return what ``numpy.{name}`` returns, with Mats for arrays.
 
 Parameters
@@ -52,7 +51,8 @@ _BY_NUMPY = "NumPy computes it on the host."
 
 def make_function(name: str, function: Function, qualified: str) -> Function:
     """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
-    converts = (function in IMPLEMENTATIONS or function in VIEWS) and name not in _AS_THEY_ARE
+    converts = ((function in IMPLEMENTATIONS or function in VIEWS) and function not in WRITING
+                and name not in _AS_THEY_ARE)
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
