@@ -9,7 +9,7 @@ from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords
 from .overlap import must_copy
-from .staging import StagedResult, copied_on_host, staged
+from .staging import StagedResult, staged
 from .tile_grid import (
     GridAxes,
     Gridded,
@@ -19,7 +19,7 @@ from .tile_grid import (
     tile_of,
     tiles_over,
 )
-from .tiling import Cutter, Tile, TileTooLarge
+from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own
 
 FEWER = 4  # how many times as many views cost as much as packing
 
@@ -82,12 +82,12 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
 
 def with_copies(operation: Gridded, args: Arguments) -> Arguments:
     """Return arguments in which operands that share elements with the result at other positions,
-    which would be overwritten before they are read, are copies: on the host, since a device may
-    have no room for them.
+    which would be overwritten before they are read, are copies.
     """
     out = args[operation.result]
-    copies = {id(x): copied_on_host(x) for k in operation.operands
-              if isinstance(x := args[k], Mat) and must_copy(x, out)}
+    with calls_of_their_own():  # that are cut, too, if there is no room for them
+        copies = {id(x): x.copy() for k in operation.operands
+                  if isinstance(x := args[k], Mat) and must_copy(x, out)}
     return tuple(copies.get(id(x), x) for x in args)
 
 

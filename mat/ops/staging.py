@@ -28,11 +28,8 @@ def is_compact(view: Mat) -> bool:
 
 def staged(view: Mat) -> Mat:
     """Return `view`, or a copy with its axes in the same order, made on the host."""
-    return view if is_compact(view) or is_there(view) else copied_on_host(view)
-
-
-def copied_on_host(view: Mat) -> Mat:
-    """Return a copy, made on the host, with its axes in the same order, for the device in use."""
+    if is_compact(view) or is_there(view):
+        return view
     packed: Mat = on_host(view).copy("K")
     packed.device_enabled = True
     return packed

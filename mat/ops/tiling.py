@@ -99,7 +99,20 @@ def being_cut() -> tuple[Cuttable, ...]:
 @contextmanager
 def cutting(operation: Cuttable) -> Iterator[None]:
     """Note for a block that tiles of an operation are carried out, which are not cut again."""
-    token, number = _cut_now.set((*_cut_now.get(), operation)), TILE.set(0)
+    with _cutting((*_cut_now.get(), operation)):
+        yield
+
+
+@contextmanager
+def calls_of_their_own() -> Iterator[None]:
+    """Note for a block that its operations are no parts of a tile, and may be cut."""
+    with _cutting(()):
+        yield
+
+
+@contextmanager
+def _cutting(operations: tuple[Cuttable, ...]) -> Iterator[None]:
+    token, number = _cut_now.set(operations), TILE.set(0)
     try:
         yield
     finally:
