@@ -17,9 +17,10 @@ from ..support.types import Operand
 
 def in_common_copies(facet: Facet, written: Sequence[Mat],
                      operands: Sequence[Operand]) -> AbstractContextManager[object]:
-    """Return a block in which operands that overlap one that is written are in one copy with that,
-    if they are then accessed through `facet`: the copy of what they see together, which the block
-    accesses.
+    """Return a block for a call that accesses its operands through `facet`.
+
+    In it, operands that overlap one that is written share its copy, which has all elements from the
+    first to the last that they see, and is accessed by the block.
     """
     found: list[Mat] = []
     for target in written if facet.of_device else ():
