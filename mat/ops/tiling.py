@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from ..core.direction import Direction
 from ..devices.device import Device
-from ..errors import OutOfDeviceMemory
+from ..errors import OutOfDeviceMemory, TornError
 from ..matrix.mat import Mat
 from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
@@ -148,14 +148,25 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise shortage
     if operation.cutter is None or operation in outer:
         raise _no_room(device, operation, args, shortage) from shortage
-    for k in operation.operands:  # before any tile, since those that are done remain
-        if isinstance(args[k], Mat):
-            args[k].storage.check_access(args[k], device.facet,
-                                         operation.declared_direction(k, args))
+    try:
+        for k in operation.operands:  # before any tile, since those that are done remain
+            if isinstance(args[k], Mat):
+                args[k].storage.check_access(args[k], device.facet,
+                                             operation.declared_direction(k, args))
+    except TornError as error:
+        raise _torn(error, shortage) from None
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
     with cutting(operation):
         return execution.run()
+
+
+def _torn(torn: TornError, shortage: OutOfDeviceMemory | None) -> TornError | OutOfDeviceMemory:
+    """Return the error for a Mat that is torn: the shortage that tore it, if there is one."""
+    if shortage is None:
+        return torn
+    shortage.add_note(str(torn))
+    return shortage
 
 
 class _CopiesAhead(Prefetch):
@@ -207,6 +218,8 @@ class _Execution:
             tiles = self.cut()
             try:
                 return self.walk(tiles)
+            except TornError as error:
+                raise _torn(error, self.shortage) from None
             except OutOfDeviceMemory as error:
                 self.shortage = self.shortage or error
                 self.room //= 2

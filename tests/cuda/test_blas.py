@@ -290,8 +290,20 @@ def test_memory_is_made_for_cublas(device):
     assert mat.axpy(1, y, y).to_numpy()[0] == 4
     assert pool.kept == 0
     device.fail("cublasDaxpy", times=2, status=3)
+    assert mat.axpy(1, y, y).to_numpy()[0] == 8  # in tiles
+    device.fail("cublasDaxpy", times=1000, status=3)
     with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
         mat.axpy(1, y, y)
+
+
+def test_no_memory_for_cublas_where_the_only_copy_is_on_the_device(device):
+    x, y = mat.ones(1000), mat.ones(1000)
+    mat.axpy(1, x, y)
+    device.fail("cublasDaxpy", times=2, status=3)
+    with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
+        mat.axpy(1, x, y)
+    with pytest.raises(mat.TornError):
+        y.to_numpy()
 
 
 def test_a_library_that_is_not_there(monkeypatch):
