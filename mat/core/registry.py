@@ -156,6 +156,12 @@ class Memory:
     def free_oldest(self, nbytes: int) -> None:
         """Make room for so many bytes by freeing what was used longest ago. Optional."""
 
+    def victims(self, nbytes: int) -> list[tuple[int, int, CubeLike]]:
+        """Return the bytes, the last use and the cube of each copy that would be evicted if so many
+        bytes were allocated. Optional.
+        """
+        return []
+
     def note_use(self, handle: Handle) -> None:
         """Note that `handle` is used now, so that others are evicted before it. Optional."""
 

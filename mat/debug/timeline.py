@@ -10,7 +10,8 @@ from .trace_event import TraceEvent
 
 WIDTH, LANE, LEFT, RIGHT = 1200, 36, 150, 40  # in the units of the drawing
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
-           "eviction": "#c0504d", "fallback": "#d08a2e", "operation": "#5f7f8f"}
+           "eviction": "#c0504d", "host read": "#2e8f8a", "fallback": "#d08a2e",
+           "operation": "#5f7f8f"}
 MAIN = "MainThread"  # Python's name
 WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
@@ -120,7 +121,7 @@ def _of_data(event: TraceEvent) -> str:
     locked = ", page-locked" if event.page_locked else ""
     return (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
             f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
-            f"caused by {event.line}\n"
+            f"caused by {event.line}{event.reason and ', since '}{event.reason}\n"
             f"written by {event.dirtied or '(before the trace)'}")
 
 

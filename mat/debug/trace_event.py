@@ -11,7 +11,7 @@ class TraceEvent(NamedTuple):
     Attributes
     ----------
     kind : str
-        "copy", "pack", "allocation", "free", "eviction", "fallback" or "operation".
+        "copy", "pack", "allocation", "free", "eviction", "host read", "fallback" or "operation".
     mat : str
         The label of a Mat that sees the data; of a fallback or an operation, its name,
         and the number of the tile if the operation was cut.
@@ -34,6 +34,8 @@ class TraceEvent(NamedTuple):
         A number that is the same for all Mats of one storage; -1 for a fallback or an operation.
     thread : str
         The name of the thread, of an operation.
+    reason : str
+        Why an operand was read in host memory instead of being copied.
     """
 
     kind: str
@@ -49,3 +51,4 @@ class TraceEvent(NamedTuple):
     created: str
     storage: int
     thread: str = ""
+    reason: str = ""

@@ -21,6 +21,7 @@ from ..matrix.mat import Mat
 from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
 from ..support.types import Arguments, Keywords, Operand
+from .host_reads import to_copy
 from .overlap import overlap
 
 
@@ -79,6 +80,8 @@ class Cuttable(Protocol):
     written: list[int]
     cutter: Cutter | None
     whole_because: str
+
+    def read_once(self, args: Arguments) -> list[int]: ...
 
     def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
@@ -205,6 +208,9 @@ class _Execution:
         self.limit: int = total if limit is None else min(total, limit)
         self.room: int = self.limit  # the bytes that tiles may take
         self.written = span_bytes(*(args[k] for k in operation.written))
+        # the storages of operands that the device may read in host memory
+        self.once = [args[k].storage for k in operation.read_once(args)
+                     if device.reads_host]
         self.number = 0  # of the tile that is carried out
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
 
@@ -292,17 +298,21 @@ class _Execution:
         """Carry out a tile, while what the following one reads is copied to the device, and what
         was written before is copied to the host.
         """
-        ahead = () if following is None else self.apart(following.reads, tile.writes)
+        ahead = () if following is None else self.apart(self.to_copy(following), tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         room = *self.apart(tile.writes, before), *ahead
         TILE.set(self.number + 1)
         try:
-            with _CopiesAhead(self, tile.reads, room, ahead, home):
+            with _CopiesAhead(self, self.to_copy(tile), room, ahead, home):
                 return tile.run()
         except OutOfDeviceMemory:
             if not ahead:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
+
+    def to_copy(self, tile: Tile) -> tuple[Mat, ...]:
+        """Return the views that a tile reads on the device."""
+        return to_copy(self.device, self.once, tile.reads, tile.writes)
 
     def make_room(self, *views: Mat) -> None:
         """Evict what was used longest ago, where there is no room for the views that are not on the
