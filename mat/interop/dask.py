@@ -50,7 +50,15 @@ def _percentile(x: Mat, q: object, method: str = "linear") -> object:
     return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
 
 
+def _numel(x: Mat, **settings: object) -> object:
+    """Return the number of elements as a Mat, where they are several numbers: on a device, they are
+    made there.
+    """
+    return importlib.import_module("dask.array.backends")._numel_arraylike(x, **settings)
+
+
 def _register_functions(dispatch: ModuleType) -> None:
+    dispatch.numel_lookup.register(Mat, _numel)
     dispatch.to_numpy_dispatch.register(Mat, _to_numpy)
     dispatch.percentile_lookup.register(Mat, _percentile)
 

@@ -102,7 +102,9 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped 
 
     @classmethod
     def to_backend(cls, data: Operand, **settings: object) -> object:
-        """Return the array `data` with Mats as chunks."""
-        if isinstance(data._meta, Mat):
-            return data
-        return data.map_blocks(asarray, **settings)
+        """Return the array `data` with Mats as chunks.
+
+        Results of some functions of dask have arrays as chunks, whatever they were computed of, and
+        no array knows that: a chunk that is a Mat already costs nothing.
+        """
+        return data.map_blocks(asarray, meta=empty((0,) * data.ndim, dtype=data.dtype), **settings)
