@@ -15,6 +15,7 @@ from ..memories.host import HOST
 from ..support.after_import import after_import
 from ..support.plugins import plugin
 from ..support.types import Array
+from .dask_gpu_transport import deserialized_on_gpu, serialized_on_gpu
 from .dask_transport import deserialized, serialized
 from .pickling import elements_of
 
@@ -76,9 +77,15 @@ def _register_transport(serialize: ModuleType) -> None:
     serialize.dask_deserialize.register(Mat, deserialized)
 
 
+def _register_gpu_transport(cuda: ModuleType) -> None:
+    cuda.cuda_serialize.register(Mat, serialized_on_gpu)
+    cuda.cuda_deserialize.register(Mat, deserialized_on_gpu)
+
+
 def register() -> None:
     """Fill dask's tables now, or when dask is imported."""
     after_import("dask.array.dispatch", _register_functions)
     after_import("dask.array.chunk_types", _register_chunk_type)
     after_import("dask.array.backends", _register_backend)
     after_import("distributed.protocol.serialize", _register_transport)
+    after_import("distributed.protocol.cuda", _register_gpu_transport)

@@ -56,7 +56,7 @@ def test_every_dtype_arrives(dtype):
 @pytest.mark.parametrize("name", ["whole", "transposed", "axes", "plane", "columns of a plane"])
 def test_no_elements_are_packed(name):
     x = VIEWS[name](cube())
-    _, (frame,) = serialize(x)
+    _, (_, frame) = serialize(x)
     assert np.shares_memory(np.asarray(frame), np.asarray(x))
     assert frame.nbytes == x.nbytes
     with pytest.raises(mat.ConflictError):
@@ -67,7 +67,7 @@ def test_no_elements_are_packed(name):
 
 def test_repeated_elements_are_sent_once():
     x = np.broadcast_to(cube()[1], (1000, 3, 4))
-    _, (frame,) = serialize(x)
+    _, (_, frame) = serialize(x)
     assert frame.nbytes == 96
 
 
@@ -75,20 +75,39 @@ def test_repeated_elements_are_sent_once():
 @pytest.mark.parametrize("name", ["whole", "transposed"])
 def test_what_arrives_is_used_and_can_be_written(name):
     x = VIEWS[name](cube())
-    header, (frame,) = serialize(x)
+    header, (first, frame) = serialize(x)
     buffer = bytearray(frame)
-    y = deserialize(header, [memoryview(buffer)])
+    y = deserialize(header, [first, memoryview(buffer)])
     assert y.strides == x.strides
     y.fill_(7)
     assert np.frombuffer(buffer).tolist() == [7] * 24
     assert x.sum() == 276
 
 
+@pytest.mark.unchecked("compares addresses")
+@pytest.mark.parametrize("offset", [0, 1, 8, 24, 63])
+def test_long_frames_are_aligned_in_place(offset, monkeypatch):
+    """They are received with the rest of the message, at any address."""
+    monkeypatch.setattr("mat.interop.dask_transport._SHARD", 100)
+    x = cube()
+    header, (first, frame) = serialize(x)
+    assert (type(first.obj), first.nbytes) == (bytes, 64)
+    buffer = np.empty(64 + first.nbytes + frame.nbytes + 64, "u1")
+    start = -(buffer.ctypes.data + first.nbytes) % 64 + offset
+    message = buffer.data[start:]
+    message[:64], message[64:64 + frame.nbytes] = first, frame
+    y = deserialize(header, [message[:64], message[64:64 + frame.nbytes]])
+    with y.facet("array", "input") as a:
+        assert a.ctypes.data % 64 == 0
+        assert np.shares_memory(a, buffer)
+        np.testing.assert_array_equal(a, x.to_numpy())
+
+
 def test_what_cannot_be_written_is_copied():
-    header, (frame,) = serialize(cube())
-    y = deserialize(header, [bytes(frame)])
+    header, (first, frame) = serialize(cube())
+    y = deserialize(header, [first, bytes(frame)])
     y.fill_(1)
-    z = deserialize(header, [frame])  # memory that a Mat of this process uses
+    z = deserialize(header, [first, frame])  # memory that a Mat of this process uses
     del frame
     z.fill_(2)
     assert (y.sum(), z.sum()) == (24, 48)
@@ -115,9 +134,9 @@ class Named(mat.Mat):
 
 
 def test_parts_that_do_not_fit_are_refused():
-    header, (frame,) = serialize(cube())
+    header, (first, frame) = serialize(cube())
     with pytest.raises(mat.FormatError, match="192 bytes, got 184"):
-        deserialize(header, [bytes(frame)[8:]])
+        deserialize(header, [first, bytes(frame)[8:]])
 
 
 # Devices
@@ -129,10 +148,10 @@ def test_of_a_device_only_the_part_is_copied():
         x += 1
         part = x[1].T
         before = dict(dev.transfers)
-        header, (frame,) = serialize(part)
+        header, (first, frame) = serialize(part)
         assert dev.transfers["d2h"] - before["d2h"] == frame.nbytes == 96
         assert x.fresh == {"emulated"}
-        np.testing.assert_array_equal(received(header, [frame]).to_numpy(),
+        np.testing.assert_array_equal(received(header, [first, frame]).to_numpy(),
                                       np.arange(13.0, 25).reshape(3, 4).T)
 
 
