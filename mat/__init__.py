@@ -146,6 +146,8 @@ _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
 _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
+for _name in ("torch", "cupy", "jax"):
+    _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("fft", "lib", "linalg", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 _register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
