@@ -148,6 +148,8 @@ _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
+for _name in ("torch", "cupy", "jax"):
+    _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("fft", "lib", "linalg", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 _register_plugin("tempfile", "tempfile")  # of Python, which takes long to import

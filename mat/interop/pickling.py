@@ -97,7 +97,7 @@ def elements_of(self: Mat) -> Iterator[Array]:
             yield a
         return
     source = storage.fresh_memories()[0]
-    facet = min((f for f in all_facets() if f.memory is source),
+    facet = min((f for f in all_facets() if f.memory is source and not f.chooses),
                 key=lambda f: not storage.seen & f.bit)
     with Access(self, facet, INPUT):  # so that nothing writes meanwhile
         yield over(storage.peek([self.layout.bounds]), self.layout)

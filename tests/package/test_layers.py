@@ -19,7 +19,8 @@ ROWS = """
     __main__
     __init__  array_api
     dask  fft  lib  linalg  random
-    blas  extend  interop  nn
+    blas  interop  nn
+    extend
     debug  io
     ops
     cuda  matrix
