@@ -158,7 +158,8 @@ def record_of_build() -> dict[str, str]:
     # the declarations of NumPy's functions are its own
     how = repr((version, np.__version__, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS,
                 os.environ.get("MAT_CFLAGS"), os.environ.get("MAT_LDFLAGS")))
-    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex()}
+    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex(),
+            "by": f"Cython {version}"}
 
 
 def for_source(source: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Which modules Cython has compiled, and of what text: all of them are used, or none.
 
-The record of a build has a line ``NAME DIGEST`` for each of them. If a text has changed since, a
+The record of a build has a line ``NAME DIGEST`` for each of them, and lines for how and by what it
+was made. If a text has changed since, a
 module is missing or ``MAT_NATIVE=0`` asks for it, `use_sources` has Python import the ``.py`` files
 instead, also where a compiled module lies beside. ``mat/native/build.py`` runs this file by itself.
 """
@@ -61,6 +62,14 @@ def recorded(path: str = os.path.join(PACKAGE, RECORD)) -> dict[str, str]:
     """Return what a record says; an empty dict if there is none."""
     lines = _read(path).decode().splitlines()
     return dict(line.split(maxsplit=1) for line in lines)
+
+
+def build() -> str:
+    """Return how many modules are compiled, by what, and an identifier of their sources."""
+    record = recorded()
+    count = sum(name.startswith("mat.") for name in record)
+    identifier = source_hash(repr(sorted(record.items())).encode()).hex()[:8]
+    return f"{count} modules compiled by {record.get('by', 'Cython')}, build {identifier}"
 
 
 def fault() -> str:
