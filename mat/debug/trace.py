@@ -29,8 +29,9 @@ from ..matrix.mat import Mat
 from ..ops.tiling import TILE
 from ..support import formatting
 from ..support.fork import renew_after_fork
-from .timeline import chrome, page
+from .timeline import page
 from .trace_event import TraceEvent
+from .trace_file import chrome
 
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]

@@ -151,6 +151,7 @@ def test_what_a_notebook_shows_styles_nothing_else(x):
 
 
 def test_the_drawing_has_any_width_and_the_colours_of_the_page(x):
+    """That it looks well is measured in a browser, by test_in_browser.py."""
     with mat.debug.trace() as t, mat.use_device("emulated"):
         (x + x).to_numpy()
     text = t._repr_html_()
@@ -159,9 +160,17 @@ def test_the_drawing_has_any_width_and_the_colours_of_the_page(x):
     assert "width" not in svg.attrib
     assert "currentColor" in text
     ends = [float(bar.get("x")) + float(bar.get("width")) for bar in svg.findall("rect")]
-    at = [float(label.get("x")) for label in svg.findall("text") if label.text.endswith(" ms")]
-    assert max(ends) == pytest.approx(max(at), abs=3)  # the axis ends where the last event does
-    assert max(at) < width
+    assert max(ends) == pytest.approx(width, abs=0.1)  # the last event ends where the axis does
+    drawn = sorted([*t.events, *t.operations], key=lambda e: e.at)
+    times = [drawn[0].at, max(e.at + e.seconds for e in drawn)]
+    assert text.count(f"<span>{1e3 * times[0]:.3f} ms</span>") == 1
+    assert text.count(f"<span>{1e3 * times[1]:.3f} ms</span>") == 1
+
+
+def test_an_empty_trace_is_shown_too():
+    with mat.debug.trace() as t:
+        pass
+    assert "nothing was moved" in t._repr_html_()
 
 
 def test_the_timeline_has_the_copies_of_the_next_tile_beside_the_operation():
