@@ -26,6 +26,9 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
 .md-typeset dl { margin-top: .2em }
+.md-typeset h1 { margin-bottom: .8em }
+.md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .9em }
+[data-md-color-scheme="slate"] .md-typeset img { filter: invert(.88) hue-rotate(180deg) }
 """
 MODULES = {name: f"mat.{name}" for name
            in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
@@ -322,10 +325,11 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
 def on_config(config: Any) -> Any:
     """Set the navigation: the list of pages in docs/README.md by headings, then the reference."""
     text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
-    parts = text.split("\n## ")[1:]
-    sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)}
-                for part in parts]
-    config.nav = ["README.md", *sections, {TITLE: [FOLDER + page for page in pages()]}]
+    sections = [{part.partition("\n")[0]: [{title: page} for title, page in listed]}
+                for part in text.split("\n## ")[1:]
+                if (listed := re.findall(r"^\* \[(.*?)\]\((.*?)\)", part, flags=re.M))]
+    config.nav = [{"What it is for": "README.md"}, *sections,
+                  {TITLE: [FOLDER + page for page in pages()]}]
     return config
 
 
@@ -340,7 +344,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Link public names to the reference, and mark Python sessions as such."""
+    """Link public names to the reference, and mark Python sessions as such.
+
+    Pages without sections have no table of contents.
+    """
+    if "\n## " not in markdown:
+        page.meta["hide"] = ["toc"]
     up, links = "../" * page.file.src_uri.count("/"), linked()
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
     if not page.file.src_uri.startswith(FOLDER):

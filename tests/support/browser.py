@@ -36,22 +36,26 @@ function all(selector, root) { return [...(root || document).querySelectorAll(se
 """
 
 
-def measure(text: str, script: str, folder: Path, *, width: int = 1200, dark: bool = False) -> Any:
+def measure(text: str, script: str, folder: Path, *, width: int = 1200, dark: bool = False,
+            after: int = 0) -> Any:
     """Return the value of a JavaScript function's body in the page, which has to be JSON.
 
     The page stands in `folder`, and has the functions of `TOOLS`. It is in a frame, since windows
-    have a least width.
+    have a least width. The script runs as many milliseconds after the page's own as are given.
     """
     end = text.rindex("</body>") if "</body>" in text else len(text)
-    added = (f"<script>{TOOLS}parent.document.getElementById('measured').textContent = "
-             f"JSON.stringify((() => {{{script}}})());</script>")
-    frame = html.escape(text[:end] + added + text[end:])
+    tell = f"parent.postMessage(JSON.stringify((() => {{{script}}})()), '*');"
+    tell = f"setTimeout(() => {{{tell}}}, {after});" if after else tell
+    added = f"<script>{TOOLS}{tell}</script>"
+    (folder / "framed.html").write_text(text[:end] + added + text[end:], encoding="utf-8")
     page = folder / "measured.html"
     page.write_text("<!DOCTYPE html><meta name=color-scheme content='light dark'>"
-                    f"<pre id=measured hidden></pre><iframe srcdoc='{frame}' "
-                    f"style='width:{width}px;height:800px;border:0'></iframe>", encoding="utf-8")
-    found = re.search(r'<pre id="measured" hidden="">(.+?)</pre>',
-                      dom(page.as_uri(), folder, dark=dark), re.DOTALL)
+                    "<pre id=measured hidden></pre><script>onmessage = message => {"
+                    "document.getElementById('measured').textContent = message.data; };</script>"
+                    f"<iframe src='framed.html' style='width:{width}px;height:800px;border:0'>"
+                    "</iframe>", encoding="utf-8")
+    shown = dom(page.as_uri(), folder, dark=dark, milliseconds=2 * after or 500)
+    found = re.search(r'<pre id="measured" hidden="">(.+?)</pre>', shown, re.DOTALL)
     assert found, "the script in the page failed"
     return json.loads(html.unescape(found[1]))
 
