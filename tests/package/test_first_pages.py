@@ -2,7 +2,10 @@
 NumPy is different, on one screen.
 """
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -32,12 +35,43 @@ def test_the_install_line_is_that_of_the_readme():
     assert "mat'" not in line.replace("'.[examples]'", "")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").glob("*.png")),
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").rglob("*.png")),
                          ids=lambda p: p.name)
 def test_pictures_are_small_and_used(path):
     assert path.stat().st_size <= 60_000
     pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
     assert any(path.name in page.read_text(encoding="utf-8") for page in pages)
+
+
+# The gallery
+
+
+EXAMPLES = sorted(path.stem for path in ROOT.glob("examples/*.py"))
+
+
+def test_every_example_has_a_place_and_a_picture_in_the_gallery():
+    """A new one gets its picture by ``python docs/pictures/gallery.py NAME``."""
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^### \[(\w+)\.py\]\(\.\./examples/(\w+)\.py\): .+\n\n[A-Z].+\.\n\n"
+                       r"!\[.{20,}\]\(pictures/gallery/(\w+)\.png\)$", text, re.MULTILINE)
+    assert all(len(set(names)) == 1 for names in shown)
+    assert sorted(names[0] for names in shown) == EXAMPLES
+    assert {path.stem for path in ROOT.glob("docs/pictures/gallery/*.png")} == set(EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.once
+@pytest.mark.parametrize("name", ["edges", "digits"])  # what is printed, and what is drawn
+def test_a_picture_is_made_by_the_script(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("sklearn")
+    script = ROOT / "docs" / "pictures" / "gallery.py"
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    subprocess.run([sys.executable, script, "--to", tmp_path, name], check=True,
+                   env={**os.environ, "PYTHONPATH": path})
+    size = (tmp_path / f"{name}.png").stat().st_size
+    kept = (ROOT / "docs" / "pictures" / "gallery" / f"{name}.png").stat().st_size
+    assert kept / 2 < size < 60_000
 
 
 # What numpy-to-mat.md says

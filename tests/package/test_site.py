@@ -276,10 +276,11 @@ def test_the_site_loads_nothing_from_other_servers(html):
 def test_every_page_of_the_documentation_is_in_the_site(site):
     wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
               for path in ROOT.glob("docs/**/*.md")}
+    wanted |= {f"examples/{path.stem}.html" for path in ROOT.glob("examples/*.py")}
     wanted = {name.replace("README.html", "index.html") for name in wanted}
     found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert wanted <= found
-    assert (site / "pictures" / "ping_pong.png").stat().st_size > 1000
+    assert (site / "pictures" / "gallery" / "ping_pong.png").stat().st_size > 1000
 
 
 @pytest.mark.slow
