@@ -26,6 +26,10 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
 .md-typeset dl { margin-top: .2em }
+.md-typeset h1 { margin-bottom: .8em }
+.md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .9em }
+.md-typeset img[src*="gallery/"] { max-height: 24rem }
+[data-md-color-scheme="slate"] .md-typeset img { filter: invert(.88) hue-rotate(180deg) }
 """
 MODULES = {name: f"mat.{name}" for name
            in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
@@ -47,6 +51,8 @@ VALUES = {  # values have no docstrings of their own
 # members of a Mat that only facets and operations use
 SERVING = {"allowed", "form", "label", "over"}
 NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
+EXAMPLES = "examples"
+EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)")
 PARTS = ("What a Mat is", "Methods that read or manage memory", "Methods that write")
 LISTS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}\n", re.MULTILINE)
@@ -298,6 +304,16 @@ def pages() -> dict[str, str]:
             **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
 
 
+def example_pages() -> dict[str, str]:
+    """Return a page with the source of each example, by its name."""
+    found = {}
+    for path in sorted((Path(__file__).parents[2] / EXAMPLES).glob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        found[path.stem] = (f"# {path.name}\n\n[All examples](../gallery.md)\n\n"
+                            f"```python\n{code}```\n")
+    return found
+
+
 def headings(path: str, thing: Any, before: list[str]) -> list[str]:
     """Return the heading of a part of the page of `Mat` if the part begins here."""
     heading = f"## {part_of(path, thing)}"
@@ -322,10 +338,11 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
 def on_config(config: Any) -> Any:
     """Set the navigation: the list of pages in docs/README.md by headings, then the reference."""
     text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
-    parts = text.split("\n## ")[1:]
-    sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)}
-                for part in parts]
-    config.nav = ["README.md", *sections, {TITLE: [FOLDER + page for page in pages()]}]
+    sections = [{part.partition("\n")[0]: [{title: page} for title, page in listed]}
+                for part in text.split("\n## ")[1:]
+                if (listed := re.findall(r"^\* \[(.*?)\]\((.*?)\)", part, flags=re.M))]
+    config.nav = [{"What it is for": "README.md"}, *sections,
+                  {TITLE: [FOLDER + page for page in pages()]}]
     return config
 
 
@@ -335,13 +352,22 @@ def on_files(files: Any, config: Any) -> Any:
 
     for page, text in pages().items():
         files.append(File.generated(config, FOLDER + page, content=text))
+    for name, text in example_pages().items():
+        files.append(File.generated(config, f"{EXAMPLES}/{name}.md", content=text))
     files.append(File.generated(config, "wide.css", content=STYLE))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Link public names to the reference, and mark Python sessions as such."""
+    """Link public names to the reference, and mark Python sessions as such.
+
+    Pages without sections have no table of contents.
+    """
+    if "\n## " not in markdown:
+        page.meta["hide"] = ["toc"]
     up, links = "../" * page.file.src_uri.count("/"), linked()
+    if not page.file.src_uri.startswith(EXAMPLES):
+        markdown = EXAMPLE.sub(rf"]({up}{EXAMPLES}/\1.md)", markdown)
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
     if not page.file.src_uri.startswith(FOLDER):
         parts[::2] = [NAME.sub(lambda found: known(found, links, up), part) for part in parts[::2]]

@@ -7,7 +7,6 @@ timeline.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import weakref
@@ -25,12 +24,15 @@ from ..core.registry import Memory, host
 from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
+from ..errors import FormatError
 from ..matrix.mat import Mat
 from ..ops.tiling import TILE
 from ..support import formatting
 from ..support.fork import renew_after_fork
-from .timeline import chrome, page
+from . import trace_file
+from .timeline import page
 from .trace_event import TraceEvent
+from .trace_file import chrome
 
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]
@@ -109,7 +111,8 @@ class Trace(Observer):
             at = perf_counter() - self.begun - seconds
             self.events.append(TraceEvent(kind, label, *memories, nbytes, at, seconds, locked, line,
                                           self._dirtied.get(cube, ""), line_of(cube.made), number,
-                                          reason=reason))
+                                          _thread(), threading.get_native_id(), os.getpid(),
+                                          reason))
 
     # Observer
 
@@ -162,7 +165,7 @@ class Trace(Observer):
                  seconds: float) -> TraceEvent:
         at = perf_counter() - self.begun - seconds
         return TraceEvent(kind, operation, *memories, 0, at, seconds, False, line_of(user_line()),
-                          "", "", -1, threading.current_thread().name)
+                          "", "", -1, _thread(), threading.get_native_id(), os.getpid())
 
     # Reading it
 
@@ -215,31 +218,53 @@ class Trace(Observer):
         found = [_back_and_forth(events) for events in by_storage.values()]
         return sorted((p for p in found if p is not None), key=lambda p: -p.nbytes)
 
-    def chrome(self) -> dict[str, object]:
-        """Return the events for Chrome's trace viewer or Perfetto: ``json.dump(t.chrome(), file)``.
-
-        Times are those of `time.perf_counter`, which on Linux are those of other profilers that
-        use the system's monotonic clock.
+    def chrome(self) -> dict[str, Any]:
+        """Return the events for Perfetto or Chrome's trace viewer: ``json.dump(t.chrome(), file)``.
 
         Returns
         -------
         dict
-            The events in the Trace Event Format.
+            The events in the Trace Event Format: operations by process and thread, which have the
+            system's numbers, and below them copies by memory.
+
+        Notes
+        -----
+        Times are those of `time.perf_counter`, which on Linux is the monotonic clock of the system,
+        as other profilers use it; the entry ``baseTimeNanoseconds``, added to them, makes times
+        since 1970.
         """
         return chrome(self._drawn(), self.begun)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *,
+             over: str | os.PathLike[str] | None = None) -> None:
         """Write a timeline to a file.
 
         Parameters
         ----------
         path : str or path
             The file: for a name that ends in ``.html`` a page that any browser shows without a
-            network, else JSON for a trace viewer.
+            network, else JSON for Perfetto, https://ui.perfetto.dev, and other viewers, compressed
+            if the name ends in ``.gz``.
+        over : str or path, optional
+            A file that another profiler wrote of the same run, such as torch's
+            ``export_chrome_trace`` or VizTracer: its events are written, too, with ours at the
+            times that they have there.
+
+        Raises
+        ------
+        FormatError
+            If `over` has another format, or the times of another clock that is not known.
         """
-        as_page = str(path).endswith(".html")
-        text = page(self._drawn(), repr(self)) if as_page else json.dumps(self.chrome())
-        Path(path).write_text(text, encoding="utf-8")
+        file = Path(path)
+        if file.suffix == ".html":
+            if over is not None:
+                raise FormatError(f"{file.name!r} cannot have the events of {str(over)!r}: "
+                                  "name a file that ends in .json")
+            file.write_text(page(self._drawn(), repr(self)), encoding="utf-8")
+            return
+        ours = self.chrome()
+        trace_file.write(file, ours if over is None
+                         else trace_file.laid_over(trace_file.read(Path(over)), ours))
 
     def __repr__(self) -> str:
         if not self.events:
@@ -264,6 +289,10 @@ def _elements(of: Events) -> tuple[Any, Runs | None]:
     if isinstance(of, SpanCopy):
         return of.of_cube(), run(of.start, of.stop)
     return of if isinstance(of, tuple) else (of, None)
+
+
+def _thread() -> str:
+    return threading.current_thread().name
 
 
 def _label(cube: Cube) -> str:

@@ -33,7 +33,9 @@ class TraceEvent(NamedTuple):
     storage : int
         A number that is the same for all Mats of one storage; -1 for a fallback or an operation.
     thread : str
-        The name of the thread, of an operation.
+        The name of the thread in which it happened.
+    thread_id, process : int
+        The numbers that the system gives this thread and its process.
     reason : str
         Why an operand was read in host memory instead of being copied.
     """
@@ -50,5 +52,7 @@ class TraceEvent(NamedTuple):
     dirtied: str
     created: str
     storage: int
-    thread: str = ""
+    thread: str
+    thread_id: int
+    process: int
     reason: str = ""

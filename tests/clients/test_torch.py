@@ -1,5 +1,7 @@
 """torch: tensors of Mats, and Mats of tensors."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,24 @@ def test_tensors_are_checked_as_other_blocks_are():
             with x.facet("torch", "output") as t:
                 t[1:] = 5
     assert len(c.faults) == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_trace_is_laid_over_the_profile_of_torch(tmp_path):
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    with profile(activities=[ProfilerActivity.CPU]) as profiled, mat.debug.trace() as t:
+        with record_function("of mat"), mat.use_device("emulated"):
+            mat.ones(10) + 1
+        with record_function("of torch"):
+            ones(3) + 1
+    profiled.export_chrome_trace(str(tmp_path / "torch.json"))
+    t.save(tmp_path / "both.json", over=tmp_path / "torch.json")
+    entries = json.loads((tmp_path / "both.json").read_text())["traceEvents"]
+    add, around = ([e for e in entries if e.get("name") == name and e.get("cat") in
+                    ("operation", "user_annotation")] for name in ("add", "of mat"))
+    assert (len(add), len(around)) == (1, 1)
+    slack = 200.0  # microseconds, to which torch's clock and the system's agree
+    assert around[0]["ts"] - slack <= add[0]["ts"]
+    assert add[0]["ts"] + add[0]["dur"] <= around[0]["ts"] + around[0]["dur"] + slack
+    assert (add[0]["pid"], add[0]["tid"]) == (around[0]["pid"], around[0]["tid"])

@@ -18,6 +18,8 @@ import pytest
 import mat
 from mat import Mat
 
+from ..support import browser
+
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
 ROOT = Path(__file__).parents[2]
@@ -274,10 +276,11 @@ def test_the_site_loads_nothing_from_other_servers(html):
 def test_every_page_of_the_documentation_is_in_the_site(site):
     wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
               for path in ROOT.glob("docs/**/*.md")}
+    wanted |= {f"examples/{path.stem}.html" for path in ROOT.glob("examples/*.py")}
     wanted = {name.replace("README.html", "index.html") for name in wanted}
     found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert wanted <= found
-    assert (site / "pictures" / "ping_pong.png").stat().st_size > 1000
+    assert (site / "pictures" / "gallery" / "ping_pong.png").stat().st_size > 1000
 
 
 @pytest.mark.slow
@@ -297,3 +300,32 @@ def test_broken_links_are_noticed(wrong, tmp_path):
     done = built(tmp_path / "docs", tmp_path / "site")
     assert done.returncode != 0
     assert "nowhere" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@browser.needed
+def test_numpy_to_mat_is_on_one_screen(site, tmp_path):
+    text = (site / "numpy-to-mat.html").read_text(encoding="utf-8")
+    text = text.replace("<head>", f'<head><base href="{site.as_uri()}/">', 1)
+    found = browser.measure(text, "return box(all('article')[0])", tmp_path, width=1400)
+    assert 500 < found["bottom"] <= 900
+
+
+@pytest.mark.slow
+@browser.needed
+@pytest.mark.parametrize(("page", "dark"), [("index", False), ("index", True),
+                                            ("reference/mat", True)])
+def test_pages_of_the_site_are_as_wide_as_a_telephone(page, dark, site, tmp_path):
+    path = site / f"{page}.html"
+    text = path.read_text(encoding="utf-8").replace(
+        "<head>", f'<head><base href="{path.parent.as_uri()}/">', 1)
+    script = """
+const paper = getComputedStyle(document.body).backgroundColor;
+return {scrolled: document.documentElement.scrollWidth, dark: luminance(paper) < 0.1,
+        text: contrast(getComputedStyle(all("article p")[0]).color, paper),
+        pictures: all("article img").map(box)};"""
+    found = browser.measure(text, script, tmp_path, width=390, dark=dark, after=1000)
+    assert found["scrolled"] <= 390
+    assert found["dark"] == dark
+    assert found["text"] >= 7
+    assert all(picture["right"] <= 390 for picture in found["pictures"])

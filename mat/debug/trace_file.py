@@ -1,0 +1,171 @@
+"""Traced events as a file for Perfetto and other viewers: JSON in the Trace Event Format.
+
+Threads have the numbers that the system gives them, and the file says which Unix time its times
+are, so that it can be laid over the file of another profiler.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import FormatError
+from .trace_event import TraceEvent
+
+Entry: TypeAlias = dict[str, Any]
+File: TypeAlias = dict[str, Any]
+IN_THREADS = ("operation", "pack", "fallback")  # events that are drawn among a thread's
+LANES = 1 << 30  # the numbers of lanes of memories begin here; systems have no such threads
+NEAR = 10e6  # microseconds between the events of two files of one run, if they do not overlap
+BASE = "baseTimeNanoseconds"  # what is added to times for those since 1970, as torch names it
+
+
+def bytes_over_time(events: Sequence[TraceEvent]) -> list[tuple[TraceEvent, str, int]]:
+    """Return events, memories and the bytes allocated there from then on, of what was traced."""
+    allocated: dict[tuple[int, str], int] = {}
+    found = []
+    for event in events:
+        change = {"allocation": event.nbytes, "free": -event.nbytes}.get(event.kind)
+        if change is not None:
+            memory = event.target or event.source
+            of = event.process, memory
+            allocated[of] = allocated.get(of, 0) + change
+            found.append((event, memory, allocated[of]))
+    return found
+
+
+def chrome(events: Sequence[TraceEvent], begun: float) -> File:
+    """Return events in the Trace Event Format: a lane for each thread and each memory, and counters
+    of bytes.
+
+    The events are sorted by their time; the trace began at the time `begun`, in seconds.
+    """
+    lanes = _lanes(events)
+    entries = list(_names(events, lanes))
+    entries += [_entry(e, begun, number) for e, (number, _) in zip(events, lanes, strict=True)]
+    entries += [{"ph": "C", "pid": event.process, "name": memory,
+                 "ts": (begun + event.at) * 1e6, "args": {"bytes": nbytes}}
+                for event, memory, nbytes in bytes_over_time(events)]
+    return {"traceEvents": entries, "displayTimeUnit": "ns",
+            BASE: time.time_ns() - time.perf_counter_ns(),
+            "otherData": {"clock": time.get_clock_info("perf_counter").implementation}}
+
+
+def _lanes(events: Sequence[TraceEvent]) -> list[tuple[int, str]]:
+    """Return the number and the name of each event's lane.
+
+    Copies to one memory that overlap, which several threads make, are in several lanes, since
+    events of one lane may only enclose each other.
+    """
+    found: list[tuple[str, int] | None] = []
+    busy: dict[tuple[int, str], list[float]] = {}  # the ends of the last events of a memory's lanes
+    for event in events:
+        memory, row = event.target or event.source, 0
+        if event.seconds and event.kind not in IN_THREADS:
+            ends = busy.setdefault((event.process, memory), [])
+            row = next((k for k, end in enumerate(ends) if end <= event.at), len(ends))
+            ends[row:row + 1] = [event.at + event.seconds]
+        found.append(None if event.kind in IN_THREADS else (memory, row))
+    order = sorted({lane for lane in found if lane is not None})
+    named = {lane: (LANES + k, f"{lane[0]} ({lane[1] + 1})" if lane[1] else lane[0])
+             for k, lane in enumerate(order)}
+    return [named[lane] if lane is not None else (event.thread_id, event.thread)
+            for event, lane in zip(events, found, strict=True)]
+
+
+def _names(events: Sequence[TraceEvent], lanes: Sequence[tuple[int, str]]) -> Iterator[Entry]:
+    """Yield the names of processes, threads and lanes; lanes of memories stand below threads."""
+    for process in dict.fromkeys(e.process for e in events):
+        yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": "mat"}}
+        used = {lane for e, lane in zip(events, lanes, strict=True) if e.process == process}
+        for number, name in sorted(used):
+            for kind, value in (("name", name), ("sort_index", number)):
+                yield {"ph": "M", "pid": process, "tid": number, "name": f"thread_{kind}",
+                       "args": {kind: value}}
+
+
+def _entry(event: TraceEvent, begun: float, lane: int) -> Entry:
+    """Return an event that takes time as a bar, and any other as an instant."""
+    name = event.mat if event.kind == "operation" else f"{event.kind} {event.mat}"
+    common = {"pid": event.process, "tid": lane, "name": name, "cat": event.kind,
+              "ts": (begun + event.at) * 1e6, "args": dict(event._asdict())}
+    if event.seconds:
+        return {"ph": "X", **common, "dur": event.seconds * 1e6}
+    return {"ph": "i", **common, "s": "t"}
+
+
+# Files of other profilers
+
+
+def laid_over(theirs: File | list[Entry], ours: File) -> File:
+    """Return a profiler's file with the events of ours at the times that they have there.
+
+    Raises
+    ------
+    FormatError
+        If it is not known which clock the profiler used: its file does not say how its times become
+        Unix times, and they do not overlap with ours.
+    """
+    whole: File = {"traceEvents": theirs} if isinstance(theirs, list) else theirs
+    try:
+        entries: list[Entry] = whole["traceEvents"]
+        there = {_same(e) for e in entries}
+        shift = _shift(whole, ours)
+    except FormatError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as wrong:
+        raise FormatError("not a file in the Trace Event Format, which has a list `traceEvents` "
+                          f"with times `ts` in microseconds: {wrong!r}") from wrong
+    moved = [{**e, "ts": e["ts"] + shift} if "ts" in e else e for e in ours["traceEvents"]]
+    return {**whole, "traceEvents": [*entries, *(e for e in moved if _same(e) not in there)]}
+
+
+def _same(entry: Entry) -> tuple[object, ...]:
+    """Return what is the same in entries that say the same, such as those of the trace of a forked
+    process, which has the events from before the fork; and in names of one process or thread.
+    """
+    if entry["ph"] != "M":
+        return entry["ph"], entry["name"], entry.get("pid"), entry.get("tid"), entry["ts"]
+    of_process = entry["name"].startswith("process_")
+    return entry["name"], entry.get("pid"), None if of_process else entry.get("tid")
+
+
+def _shift(theirs: File, ours: File) -> float:
+    """Return what to add to our times, in microseconds, for those of the other file."""
+    if theirs.get("otherData", {}).get("clock") == ours["otherData"]["clock"]:
+        return 0.0  # a trace of mat, too
+    base = theirs.get(BASE, theirs.get("viztracer_metadata", {}).get(BASE))
+    if base is not None:
+        return float(ours[BASE] - int(base)) / 1e3
+    here, there = _span(ours["traceEvents"]), _span(theirs["traceEvents"])
+    for shift in (0.0, ours[BASE] / 1e3):  # of the same clock, and of Unix times
+        if here[0] + shift - NEAR <= there[1] and there[0] <= here[1] + shift + NEAR:
+            return shift
+    raise FormatError(
+        f"the clock of the other file is not known: its times, {there[0]:.0f} to {there[1]:.0f} "
+        f"us, are neither those of time.perf_counter() during the trace, {here[0]:.0f} to "
+        f"{here[1]:.0f} us, nor Unix times. Give it an entry {BASE!r}, which added to its times "
+        "makes nanoseconds since 1970")
+
+
+def _span(entries: Sequence[Entry]) -> tuple[float, float]:
+    """Return the first and the last time of entries."""
+    times = [(float(e["ts"]), float(e["ts"]) + float(e.get("dur", 0)))
+             for e in entries if "ts" in e and e["ph"] != "M"]
+    return min(t[0] for t in times), max(t[1] for t in times)
+
+
+def read(path: Path) -> Any:
+    """Return the JSON in a file, which may be compressed by gzip (`.gz`)."""
+    data = path.read_bytes()
+    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+
+
+def write(path: Path, content: File) -> None:
+    """Write JSON to a file, compressed by gzip if its name ends in `.gz`."""
+    data = json.dumps(content).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)

@@ -1,0 +1,115 @@
+"""The first pages of the documentation: one sentence and one picture, an install line, and what of
+NumPy is different, on one screen.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+import mat as np
+
+pytestmark = pytest.mark.host
+
+ROOT = Path(__file__).parents[2]
+FRONT = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_it_begins_with_one_sentence_and_one_picture():
+    title, sentence, picture = FRONT.split("\n\n")[:3]
+    assert title == "# mat"
+    assert re.fullmatch(r"\*\*[^.]+\.\*\*", sentence)
+    assert len(sentence) < 250
+    assert re.fullmatch(r"!\[[^]]+\]\([\w/]+\.png\)", picture)
+    assert FRONT.count("![") == 1
+
+
+def test_the_install_line_is_that_of_the_readme():
+    line = re.search(r"## Install\n.*?```sh\n(.+?)\n```", FRONT, re.DOTALL)[1]
+    assert f"```sh\n{line}\n```" in README
+    assert "mat'" not in line.replace("'.[examples]'", "")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").rglob("*.png")),
+                         ids=lambda p: p.name)
+def test_pictures_are_small_and_used(path):
+    assert path.stat().st_size <= 60_000
+    pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
+    assert any(path.name in page.read_text(encoding="utf-8") for page in pages)
+
+
+# The gallery
+
+
+EXAMPLES = sorted(path.stem for path in ROOT.glob("examples/*.py"))
+
+
+def test_every_example_has_a_place_and_a_picture_in_the_gallery():
+    """A new one gets its picture by ``python docs/pictures/gallery.py NAME``."""
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^### \[(\w+)\.py\]\(\.\./examples/(\w+)\.py\): .+\n\n[A-Z].+\.\n\n"
+                       r"!\[.{20,}\]\(pictures/gallery/(\w+)\.png\)$", text, re.MULTILINE)
+    assert all(len(set(names)) == 1 for names in shown)
+    assert sorted(names[0] for names in shown) == EXAMPLES
+    assert {path.stem for path in ROOT.glob("docs/pictures/gallery/*.png")} == set(EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.once
+@pytest.mark.parametrize("name", ["edges", "digits"])  # what is printed, and what is drawn
+def test_a_picture_is_made_by_the_script(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("sklearn")
+    script = ROOT / "docs" / "pictures" / "gallery.py"
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    subprocess.run([sys.executable, script, "--to", tmp_path, name], check=True,
+                   env={**os.environ, "PYTHONPATH": path})
+    size = (tmp_path / f"{name}.png").stat().st_size
+    kept = (ROOT / "docs" / "pictures" / "gallery" / f"{name}.png").stat().st_size
+    assert kept / 2 < size < 60_000
+
+
+# What numpy-to-mat.md says
+
+
+def test_what_is_said_of_writing_and_numbers(tmp_path):
+    a = np.array([[0.0, 1], [2, 3]])
+    assert np.exp(a, out=a) is a
+    assert a.exp_() is a
+    a = np.array([[0.0, 1], [2, 3]])
+    assert (a.sum().shape, float(a.sum()), f"{a.sum():.2f}") == ((), 6.0, "6.00")
+    assert a.sum() > 3
+    assert [a.strides[0] * a.itemsize] == [numpy.zeros((2, 2)).strides[0]]
+
+
+def test_what_is_said_of_arrays():
+    a = numpy.array([1.0, 2])
+    copied, shared = np.array(a), np.from_numpy(a)
+    a[0] = 5
+    assert (copied[0], shared[0]) == (1, 5)
+    assert not numpy.asarray(copied).flags.writeable
+    assert not numpy.shares_memory(copied.to_numpy(), numpy.asarray(copied))
+    with np.use_device("emulated"):
+        doubled = copied * 2
+        with doubled.facet("array") as values:
+            values[0] = 9
+        assert doubled.fresh == {"host"}
+        assert (doubled + 1).to_numpy().tolist() == [10, 5]
+
+
+def test_what_is_said_of_random_numbers_files_and_dtypes(tmp_path):
+    found = np.random.default_rng(1).normal(size=3)
+    with np.use_device("emulated"):
+        again = np.random.default_rng(1).normal(size=3)
+    assert found.equals(again)
+    assert found.tolist() != numpy.random.default_rng(1).normal(size=3).tolist()
+    np.save(tmp_path / "x.npy", np.ones(3))
+    assert np.open_memmap(tmp_path / "x.npy").sum() == 3
+    for wrong in (["a"], [object()], numpy.array(["2026-01-01"], "datetime64[D]")):
+        with pytest.raises(np.DTypeError):
+            np.array(wrong)
