@@ -137,6 +137,8 @@ class PinnedPool:
             while self._spare[size] and self.idle > most:
                 block = self._owned.pop(self._spare[size].pop())
                 RANGES.remove(block)
+                if block.gpu.lost:  # then the driver unlocks nothing any more
+                    continue
                 with block.gpu.current():
                     check(driver.cuMemFreeHost(block.low),
                           f"freeing {size} bytes of page-locked memory")
@@ -201,7 +203,7 @@ def lock_for(storage: object, array: Array) -> bool:
 
 def _register(array: Array) -> LockedRange | None:
     low, user, read_only = address_of(array), _asking(), not _is_writable(array)
-    if RANGES.touches(low, low + array.nbytes):
+    if user.lost or RANGES.touches(low, low + array.nbytes):
         return None  # the driver would refuse it
     with user.current():
         flags = _FOR_ALL | (_READ_ONLY if read_only else 0)
@@ -236,8 +238,9 @@ def _collect() -> None:
         found.uses -= 1
         if not found.uses:
             RANGES.remove(found)
-            with found.gpu.current():
-                check(driver.cuMemHostUnregister(found.low), "unlocking pages")
+            if not found.gpu.lost:
+                with found.gpu.current():
+                    check(driver.cuMemHostUnregister(found.low), "unlocking pages")
 
 
 def locked_bytes() -> int:

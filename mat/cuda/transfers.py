@@ -52,13 +52,14 @@ class StreamEvent:
 
     def wait(self) -> None:
         """Wait for the event."""
-        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}")
+        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
+              self.gpu)
 
     def close(self) -> None:
         """Free the event."""
         event, self.event = self.event, None
-        if event is not None:
-            check(driver.cuEventDestroy(event), "freeing an event")
+        if event is not None and not self.gpu.lost:
+            check(driver.cuEventDestroy(event), "freeing an event", self.gpu)
 
 
 class Stage:

@@ -1,6 +1,7 @@
 """Host memory whose pages are locked: whole, in part, for reading only, or not after all."""
 
 import gc
+import mmap
 
 import numpy as np
 import pytest
@@ -31,6 +32,13 @@ def home(x):
         pass
 
 
+def pages(values):
+    """Return the values in pages of their own."""
+    a = np.frombuffer(mmap.mmap(-1, values.nbytes), values.dtype)
+    a[:] = values
+    return a
+
+
 def devices_of(ranges):
     return {found.gpu.number for found in ranges}
 
@@ -56,7 +64,7 @@ def test_ranges_are_found(rng):
 
 @pytest.mark.parametrize("n", [20_000, 1000])
 def test_memory_that_is_locked_in_part_is_staged(cuda, dev, n):
-    a = np.arange(2.0 * n)
+    a = pages(np.arange(2.0 * n))
     part, whole = mat.from_numpy(a[:n]), mat.from_numpy(a)
     lock(part)
     assert cuda.calls("cuMemHostRegister") == 1
@@ -74,7 +82,7 @@ def test_memory_that_is_locked_in_part_is_staged(cuda, dev, n):
 
 
 def test_memory_within_a_locked_range_is_locked(cuda, dev):
-    a = np.arange(40_000.0)
+    a = pages(np.arange(40_000.0))
     whole, part = mat.from_numpy(a), mat.from_numpy(a[5_000:30_000])
     lock(whole)
     lock(part)
@@ -92,7 +100,7 @@ def test_memory_within_a_locked_range_is_locked(cuda, dev):
 
 
 def test_pages_that_others_have_locked_in_part_are_staged(cuda, dev):
-    a = np.arange(40_000.0)
+    a = pages(np.arange(40_000.0))
     with dev.gpu.current():
         ask(driver.cuMemHostRegister(a.ctypes.data, a.nbytes // 2, 0))
     x = mat.from_numpy(a)
@@ -113,7 +121,7 @@ def test_pages_that_can_only_be_read(cuda, dev, tmp_path):
 
 
 def test_the_device_does_not_copy_to_pages_that_it_may_only_read(cuda, dev):
-    data = bytearray(80_000)
+    data = mmap.mmap(-1, 80_000)
     a = np.frombuffer(memoryview(data).toreadonly())
     x, y = mat.from_numpy(a), mat.from_numpy(np.frombuffer(data))
     lock(x)
@@ -123,7 +131,7 @@ def test_the_device_does_not_copy_to_pages_that_it_may_only_read(cuda, dev):
 
 def test_pages_that_cannot_be_locked_are_presented(cuda, dev):
     cuda.fail("cuMemHostRegister", times=9)
-    a = np.ones(50_000)
+    a = pages(np.ones(50_000))
     x = mat.from_numpy(a)
     with x.facet("cuda_host", "io") as p:
         assert p.address == a.ctypes.data
@@ -146,7 +154,7 @@ def test_the_device_that_asks_locks(cuda):
         x = mat.zeros(77_777)
         with x.facet("array", "output"):
             pass
-        y = mat.from_numpy(np.ones(10_000))
+        y = mat.from_numpy(pages(np.ones(10_000)))
         lock(y)
         assert devices_of(set(pinned.RANGES) - before) == {1}
     assert len(set(pinned.RANGES) - before) == 2

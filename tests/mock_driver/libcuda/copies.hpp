@@ -41,7 +41,7 @@ static Result check_side(const Side &s, size_t bytes, const char *what, const De
     std::string wrong = usable(s.at, bytes, s.device ? user : nullptr, queued);
     return wrong.empty()
                ? SUCCESS
-               : fault(s.device ? INVALID_VALUE : ILLEGAL_ADDRESS, "%s: %s", what, wrong.c_str());
+               : fault(INVALID_VALUE, "%s: %s", what, wrong.c_str());
 }
 
 static void carry_out(Stream *s, const Side &to, const Side &from, size_t bytes, const char *what) {

@@ -88,7 +88,7 @@ static Result leave(Address at, Kind kind,
         return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what,
                      b.bytes);
     b.leaving = true;
-    if (kind == ON_DEVICE) b.device->used -= b.bytes;
+    if (kind == ON_DEVICE && !b.lost) b.device->used -= b.bytes;
     if (b.pool) b.pool->used -= b.bytes;
     return SUCCESS;
 }
