@@ -146,13 +146,12 @@ class CublasRoutine:
         if OBSERVERS:
             for observer in tuple(OBSERVERS):
                 observer.called(self.name, **self.reported)
-        if not gpu.alone:
-            gpu.enter()
-        handle = self.handles[gpu]
-        with handle.lock:
-            status = self.function(handle, *arguments)
-        if status:
-            self.again(status, gpu, arguments)
+        with gpu.current():  # a new thread has no context, and others may have another one
+            handle = self.handles[gpu]
+            with handle.lock:
+                status = self.function(handle, *arguments)
+            if status:
+                self.again(status, gpu, arguments)
 
     def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
         """Call once more, with more free memory, if that was missing; raise if the call failed."""
@@ -161,4 +160,6 @@ class CublasRoutine:
             handle = self.handles[gpu]
             with handle.lock:
                 status = self.function(handle, *arguments)
+        if status not in (0, NOT_SUPPORTED, ALLOC_FAILED):
+            gpu.check_health(self.name)
         check(status, self.name)

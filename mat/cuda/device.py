@@ -80,6 +80,7 @@ def device(number: int) -> CudaDevice | None:
             raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot "
                               "be used in it; start processes that use it with "
                               "multiprocessing.get_context('spawn')")
+        found.gpu.raise_if_lost()
         return found
 
 

@@ -70,7 +70,7 @@ class CudaMemory(Pooled):
             self._returning.clear()
 
     def trim(self) -> None:
-        if self._returning:
+        if self._returning and not self.gpu.lost:
             self.gpu.synchronize()
         super().trim()
 

@@ -144,7 +144,12 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
     world.last.clear();
     memset(world.copies, 0, sizeof world.copies);
     memset(world.copied, 0, sizeof world.copied);
-    for (Device &d : world.all) d.broken = SUCCESS;
+    for (auto &[low, b] : world.blocks)
+        if (b.kind == ON_DEVICE && b.device->broken) b.lost = true;
+    for (Device &d : world.all) {
+        if (d.broken) d.used = 0;
+        d.broken = SUCCESS;
+    }
 }
 
 // For libcublas

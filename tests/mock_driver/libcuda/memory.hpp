@@ -14,6 +14,7 @@ static const size_t GUARD = 0;  // AddressSanitizer has guards of its own
 static const size_t GUARD = 512;
 #endif
 static const size_t MOST_BURIED = size_t(64) << 20;
+static const unsigned READ_ONLY = 8;  // of cuMemHostRegister
 static const unsigned char FRESH = 0xff, GIVEN_BACK = 0xdd, GUARDED = 0xa7;
 
 static bool check_guards(const Block &block, const char *when) {
@@ -87,7 +88,7 @@ static Result leave(Address at, Kind kind,
         return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what,
                      b.bytes);
     b.leaving = true;
-    if (kind == ON_DEVICE) b.device->used -= b.bytes;
+    if (kind == ON_DEVICE && !b.lost) b.device->used -= b.bytes;
     if (b.pool) b.pool->used -= b.bytes;
     return SUCCESS;
 }
@@ -272,14 +273,29 @@ EXPORT Result cuMemFreeHost(void *at) {  // waits for all devices, as NVIDIA's d
     return SUCCESS;
 }
 
+// Return whether all pages of a range are mapped, and can be written to.
+static bool writable(Address low, Address high) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long begin = 0, end = 0;
+    char mode[8] = "", line[512];
+    while (maps && low < high && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %7s", &begin, &end, mode) == 3 && begin <= low && low < end &&
+            mode[1] == 'w')
+            low = end;
+    if (maps) fclose(maps);
+    return low >= high;
+}
+
 EXPORT Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
     CALL;
     if (!current()) return INVALID_CONTEXT;
-    Address low = reinterpret_cast<Address>(at);
+    Address low = reinterpret_cast<Address>(at), page = 4095;
     if (!at || !bytes) return INVALID_VALUE;
-    for (auto &[start, b] : world.blocks)
-        if (b.kind != ON_DEVICE && !b.gone && start < low + bytes && low < start + b.bytes)
+    for (auto &[start, b] : world.blocks)  // pages are locked whole
+        if (b.kind != ON_DEVICE && !b.gone && (start & ~page) < ((low + bytes + page) & ~page) &&
+            (low & ~page) < ((start + b.bytes + page) & ~page))
             return ALREADY_REGISTERED;
+    if (!(flags & READ_ONLY) && !writable(low, low + bytes)) return INVALID_VALUE;
     world.blocks[low] = {low,   bytes, REGISTERED, current(), nullptr, nullptr, ++world.numbers,
                          flags, true,  false,      false};
     return SUCCESS;
