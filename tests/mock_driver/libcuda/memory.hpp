@@ -3,6 +3,8 @@
 #ifndef MAT_MOCK_MEMORY_HPP
 #define MAT_MOCK_MEMORY_HPP
 
+#include <sys/mman.h>
+
 #include "world.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -41,8 +43,12 @@ static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *p
         return OUT_OF_MEMORY;
     void *room = nullptr;
     size_t before = kind == ON_DEVICE ? GUARD : 0;
-    if (posix_memalign(&room, kind == ON_DEVICE ? 512 : 4096, bytes + 2 * before))
-        return OUT_OF_MEMORY;
+    if (kind == ON_DEVICE) {
+        if (posix_memalign(&room, 512, bytes + 2 * before)) return OUT_OF_MEMORY;
+    } else {  // a forked child shares it
+        room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED) return OUT_OF_MEMORY;
+    }
     char *real = static_cast<char *>(room) + before;
     memset(room, GUARDED, before);
     memset(real, FRESH, bytes);
@@ -73,7 +79,8 @@ bury(Address at) {  // what is behind the block goes later, so that who still us
         world.graves.pop_front();
         world.buried -= oldest->second.bytes;
         ASAN_UNPOISON_MEMORY_REGION(oldest->second.real(), oldest->second.bytes);
-        free(oldest->second.room);
+        if (oldest->second.kind == ON_DEVICE) free(oldest->second.room);
+        else munmap(oldest->second.room, oldest->second.bytes);
         world.blocks.erase(oldest);
     }
 }
