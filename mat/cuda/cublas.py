@@ -102,7 +102,7 @@ class Handles(dict[Gpu, Handle]):
         with gpu.current():
             status = lib.cublasCreate_v2(made)
             if status == ALLOC_FAILED:
-                release_pooled(gpu)
+                gpu.trim()  # cuBLAS takes its workspaces from CUDA
                 status = lib.cublasCreate_v2(made)
             check(status, f"a cuBLAS handle for {gpu}")
             handle = Handle(made[0])
@@ -115,14 +115,6 @@ class Handles(dict[Gpu, Handle]):
 
 
 HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
-
-
-def release_pooled(gpu: Gpu) -> None:
-    """Release what the device's pool keeps for later: cuBLAS takes its workspaces from CUDA."""
-    pool = getattr(gpu, "pool", None)
-    if pool is not None:
-        pool.trim()
-    gpu.synchronize()
 
 
 class CublasRoutine:
@@ -156,7 +148,7 @@ class CublasRoutine:
     def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
         """Call once more, with more free memory, if that was missing; raise if the call failed."""
         if status == ALLOC_FAILED:
-            release_pooled(gpu)
+            gpu.trim()  # cuBLAS takes its workspaces from CUDA
             handle = self.handles[gpu]
             with handle.lock:
                 status = self.function(handle, *arguments)

@@ -18,6 +18,8 @@ from .array import CudaArray
 from .gpu import DeviceBlock, Gpu, check, gpu
 from .memory import CudaMemory
 
+LITTLE = 8  # of so many parts of the memory of a GPU less than one is free: others need it
+
 
 class CudaFacet(PooledFacet):
     """The visible elements in the memory of a GPU."""
@@ -55,6 +57,14 @@ class CudaDevice(PooledDevice):
 
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)
+
+    def tidy_up(self) -> None:
+        """Keep what is free for the next block, unless little is left for others."""
+        self.memory.settle()
+        if not self.gpu.lost:
+            free, total = self.gpu.room_left()
+            if free < total // LITTLE:
+                self.memory.trim()
 
     def synchronize(self) -> None:
         with self.gpu.current():

@@ -169,6 +169,7 @@ class Gpu:
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order: bool = bool(self._attribute(pools))
+        self._memory_pool: DriverObject = self._kept_pool() if self.in_order else None
         self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
@@ -182,6 +183,17 @@ class Gpu:
     def after_fork(self) -> None:
         """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
+
+    def _kept_pool(self) -> DriverObject:
+        """Return CUDA's pool of the device, which keeps freed memory over waits from now on.
+
+        Without that, each wait returns it to the system, and allocations take milliseconds.
+        """
+        pool = check(driver.cuDeviceGetMemPool(self.device), f"the pool of device {self.number}")
+        threshold = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        # if that is refused, all is only slower
+        driver.cuMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(2**64 - 1))
+        return pool
 
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)
@@ -305,19 +317,37 @@ class Gpu:
     def allocate(self, nbytes: int) -> DeviceBlock:
         """Return `nbytes` of memory, for work that is queued on the stream from now on."""
         self._free_orphans()
-        block, size = DeviceBlock(0, nbytes, self), max(nbytes, 1)
-        ask, result = f"{nbytes} bytes on device {self.number}", None
+        block, ask = DeviceBlock(0, nbytes, self), f"{nbytes} bytes on device {self.number}"
         with self.current():
-            try:
-                result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
-                          else driver.cuMemAlloc(size))
-                block.address = int(check(result, ask))
-                block.owned = True
-            except BaseException:
-                if result is not None and not int(result[0]) and not block.owned:
-                    self.orphans.append((int(result[1]), nbytes))
-                raise
+            status = self._take(block)
+            if status == OUT_OF_MEMORY and self.in_order:
+                self.return_freed()  # what is free may be in the wrong pieces
+                status = self._take(block)
+            check((status,), ask, self)
         return block
+
+    def _take(self, block: DeviceBlock) -> int:
+        """Allocate the memory of a block; return the status."""
+        size, result = max(block.nbytes, 1), None
+        try:
+            result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
+                      else driver.cuMemAlloc(size))
+            if not int(result[0]):
+                block.address = int(result[1])
+                block.owned = True
+        except BaseException:
+            if result is not None and not int(result[0]) and not block.owned:
+                self.orphans.append((int(result[1]), block.nbytes))
+            raise
+        return int(result[0])
+
+    def return_freed(self) -> None:
+        """Wait, and have CUDA return the memory that it keeps for later to the system."""
+        self.synchronize()
+        if self._memory_pool is not None:
+            with self.current():
+                check(driver.cuMemPoolTrimTo(self._memory_pool, 0),
+                      f"returning free memory of device {self.number}")
 
     def release(self, block: DeviceBlock) -> None:
         """Free memory once all work that is queued on the stream now is done."""
@@ -362,8 +392,8 @@ class Gpu:
         self._free_orphans()
         if self.pool is not None:
             self.pool.trim()
-        if not self.lost:
-            self.synchronize()  # before that, CUDA keeps freed memory
+        elif not self.lost:
+            self.return_freed()
 
     def room_left(self) -> tuple[int, int]:
         """Return the free bytes of the device, and all of them."""

@@ -21,6 +21,7 @@ from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, DType, Keywords
+from .fork_copies import copy_for_children
 from .gpu import Gpu, check, gpu
 from .locked_ranges import LockedRange, LockedRanges
 
@@ -66,14 +67,27 @@ class PinnedPool:
 
     def __init__(self) -> None:
         self._owned: dict[int, LockedRange] = {}  # every block by its address
-        self.after_fork()
-        renew_after_fork(self)
         self._spare: dict[int, list[int]] = {}
         self._freed: deque[tuple[int, int]] = deque()
+        self.after_fork()
+        renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        """Forget all blocks, as in a forked child, which cannot unlock them; make a new lock."""
+        self._lock = threading.RLock()  # a handler of signals may fork
+        for container in (self._owned, self._spare, self._freed):
+            container.clear()
+
+    def pause(self) -> list[LockedRange]:
+        """Have no block taken or unlocked until `resume`; return those that arrays are over."""
+        self._lock.acquire()
+        idle = {address for spare in self._spare.values() for address in spare}
+        idle.update(address for address, _ in self._freed)
+        return [block for address, block in self._owned.items() if address not in idle]
+
+    def resume(self) -> None:
+        """End `pause`."""
+        self._lock.release()
 
     @property
     def idle(self) -> int:
@@ -151,6 +165,7 @@ class PinnedPool:
 
 
 POOL = PinnedPool()
+copy_for_children(POOL)
 
 
 def bucket(nbytes: int) -> int:

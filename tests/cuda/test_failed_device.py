@@ -1,5 +1,6 @@
 """A device that fails for good, threads without a context, and contexts of other libraries."""
 
+import gc
 import threading
 from contextlib import suppress
 
@@ -20,6 +21,13 @@ from mat.cuda import gpu as gpus  # isort: skip
 pytestmark = pytest.mark.host
 
 EARLIER = r"failed earlier at .*\.py:\d+: .*: CUDA_ERROR_{}.*start again"
+
+
+@pytest.fixture(autouse=True)
+def no_memory_is_left():
+    """Errors and frames that refer to each other keep Mats."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 #ifndef MAT_MOCK_MEMORY_HPP
 #define MAT_MOCK_MEMORY_HPP
 
+#include <sys/mman.h>
+
 #include "world.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -37,12 +39,18 @@ static bool check_guards(const Block &block, const char *when) {
 
 static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *pool, bool ready) {
     if (!bytes) return INVALID_VALUE;
-    if (kind == ON_DEVICE && (bytes > world.capacity || device->used + bytes > world.capacity))
+    size_t more = bytes;  // that the device has to give
+    if (pool) more = std::max(pool->used + bytes, pool->reserved) - pool->reserved;
+    if (kind == ON_DEVICE && (more > world.capacity || device->used + more > world.capacity))
         return OUT_OF_MEMORY;
     void *room = nullptr;
     size_t before = kind == ON_DEVICE ? GUARD : 0;
-    if (posix_memalign(&room, kind == ON_DEVICE ? 512 : 4096, bytes + 2 * before))
-        return OUT_OF_MEMORY;
+    if (kind == ON_DEVICE) {
+        if (posix_memalign(&room, 512, bytes + 2 * before)) return OUT_OF_MEMORY;
+    } else {  // a forked child shares it
+        room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED) return OUT_OF_MEMORY;
+    }
     char *real = static_cast<char *>(room) + before;
     memset(room, GUARDED, before);
     memset(real, FRESH, bytes);
@@ -52,10 +60,11 @@ static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *p
         *at, bytes, kind,  device, pool, static_cast<char *>(room), ++world.numbers,
         0,   ready, false, false};
     if (kind == ON_DEVICE) {
-        device->used += bytes;
-        device->peak = std::max(device->peak, device->used);
+        device->used += more;
+        device->live += bytes;
+        device->peak = std::max(device->peak, device->live);
     }
-    if (pool) pool->used += bytes;
+    if (pool) pool->used += bytes, pool->reserved += more;
     return SUCCESS;
 }
 
@@ -73,7 +82,8 @@ bury(Address at) {  // what is behind the block goes later, so that who still us
         world.graves.pop_front();
         world.buried -= oldest->second.bytes;
         ASAN_UNPOISON_MEMORY_REGION(oldest->second.real(), oldest->second.bytes);
-        free(oldest->second.room);
+        if (oldest->second.kind == ON_DEVICE) free(oldest->second.room);
+        else munmap(oldest->second.room, oldest->second.bytes);
         world.blocks.erase(oldest);
     }
 }
@@ -88,7 +98,9 @@ static Result leave(Address at, Kind kind,
         return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what,
                      b.bytes);
     b.leaving = true;
-    if (kind == ON_DEVICE && !b.lost) b.device->used -= b.bytes;
+    if (b.lost) return SUCCESS;
+    if (kind == ON_DEVICE) b.device->live -= b.bytes;
+    if (kind == ON_DEVICE && !b.pool) b.device->used -= b.bytes;
     if (b.pool) b.pool->used -= b.bytes;
     return SUCCESS;
 }
@@ -185,57 +197,60 @@ EXPORT Result cuMemGetAddressRange_v2(Address *low, size_t *bytes, Address at) {
 // Pools
 
 EXPORT Result cuDeviceGetDefaultMemPool(void **pool, int device) {
-    CALL;
+    CALL_ANYWAY;
     *pool = world.all[device].standard_pool;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGetMemPool(void **pool, int device) {
-    CALL;
+    CALL_ANYWAY;
     *pool = world.all[device].pool;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceSetMemPool(int device, void *pool) {
-    CALL;
+    CALL_ANYWAY;
     world.all[device].pool = static_cast<Pool *>(pool);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolCreate(void **pool,
                               const int *properties) {  // whose third and fourth int say where
-    CALL;
-    *pool = new Pool{properties[2] == 1 ? &world.all[properties[3]] : nullptr, {}, 0};
+    CALL_ANYWAY;
+    *pool = new Pool{properties[2] == 1 ? &world.all[properties[3]] : nullptr, {}};
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolDestroy(void *) {  // what was taken from it may outlive it
-    CALL;
+    CALL_ANYWAY;
     return SUCCESS;
 }
 
-EXPORT Result cuMemPoolTrimTo(void *, size_t) {
-    CALL;
+EXPORT Result cuMemPoolTrimTo(void *pool, size_t keep) {
+    CALL_ANYWAY;
+    static_cast<Pool *>(pool)->shrink(keep);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolSetAccess(void *, void *, size_t) {
-    CALL;
+    CALL_ANYWAY;
     return SUCCESS;
 }
 
 static bool has_64_bits(int attribute) { return attribute >= 4; }
 
 EXPORT Result cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    CALL;
+    CALL_ANYWAY;
     Pool *p = static_cast<Pool *>(pool);
-    uint64_t found = attribute >= 5 && attribute <= 8 ? p->used : p->settings[attribute];
+    uint64_t found = attribute == 5 || attribute == 6   ? p->reserved
+                     : attribute == 7 || attribute == 8 ? p->used
+                                                        : p->settings[attribute];
     memcpy(value, &found, has_64_bits(attribute) ? 8 : 4);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
-    CALL;
+    CALL_ANYWAY;
     uint64_t given = 0;
     memcpy(&given, value, has_64_bits(attribute) ? 8 : 4);
     static_cast<Pool *>(pool)->settings[attribute] = given;

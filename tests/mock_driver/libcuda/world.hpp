@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -64,7 +65,8 @@ struct Stream {
 
 struct Device {  // and its only context
     int number;
-    size_t used = 0, peak = 0;
+    size_t used = 0;  // by blocks, and kept by its pools
+    size_t live = 0, peak = 0;  // of blocks
     bool retained = false;
     Result broken = SUCCESS;  // a fatal error, which all calls return from then on
     Stream legacy{this, false, true, {}}, per_thread{this, true, false, {}};
@@ -76,7 +78,15 @@ struct Device {  // and its only context
 struct Pool {
     Device *device;  // null: of the host
     std::map<int, uint64_t> settings;
-    size_t used = 0;
+    size_t used = 0, reserved = 0;  // what it has from the device, which includes what is used
+
+    // Return what is not used to the device, but for so many bytes.
+    void shrink(size_t keep) {
+        keep = std::max(keep, used);
+        if (reserved <= keep) return;
+        if (device) device->used -= reserved - keep;
+        reserved = keep;
+    }
 };
 
 struct Block {
@@ -140,7 +150,7 @@ static World &world = *[] {
     World *w = new World;  // never destroyed: objects of Python are freed after us
     for (unsigned k = 0; k < MOST_DEVICES; k++) {
         w->all[k].number = int(k);
-        w->all[k].pool = w->all[k].standard_pool = new Pool{&w->all[k], {}, 0};
+        w->all[k].pool = w->all[k].standard_pool = new Pool{&w->all[k], {}};
     }
     return w;
 }();
@@ -243,7 +253,12 @@ static void run_all(Device &device) {
     for (Stream *s : std::vector<Stream *>(device.streams)) run_until(*s, UINT64_MAX);
 }
 
-static Result told(const Device &device) { return device.broken; }
+static const int RELEASE_THRESHOLD = 4;  // an attribute of pools
+
+static Result told(Device &device) {  // to who waited: pools return memory then
+    device.pool->shrink(device.pool->settings[RELEASE_THRESHOLD]);
+    return device.broken;
+}
 
 // Memory
 
