@@ -201,10 +201,19 @@ def is_locked(array: Array) -> bool:
     """Return whether the device can copy from and to this array, or view of one, by itself."""
     base: object = array
     while isinstance(base, np.ndarray | memoryview):
-        if isinstance(base, memoryview):  # of a read-only array
-            base = base.obj
-            continue
-        if (address_of(base), base.nbytes) in _registered:
+        if not isinstance(base, memoryview) and (address_of(base), base.nbytes) in _registered:
             return True
-        base = base.base
+        base = _base_of(base)
     return isinstance(base, Pinned)
+
+
+def is_of_pool(array: Array) -> bool:
+    """Return whether an array, or view of one, is over a block of the pool."""
+    base: object = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = _base_of(base)
+    return isinstance(base, Pinned)
+
+
+def _base_of(array: Array | memoryview) -> object:
+    return array.obj if isinstance(array, memoryview) else array.base  # of a read-only array
