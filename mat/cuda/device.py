@@ -10,13 +10,15 @@ from cuda.bindings import driver
 from ..core.registry import Engine, Memory, register_facet
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import DeviceError
+from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
-from ..support.types import Operand
+from ..support.types import Array, Operand
 from . import engine
 from .array import CudaArray
 from .gpu import DeviceBlock, Gpu, check, gpu
 from .memory import CudaMemory
+from .pinned import is_of_pool
 
 LITTLE = 8  # of so many parts of the memory of a GPU less than one is free: others need it
 
@@ -44,6 +46,7 @@ class CudaDevice(PooledDevice):
     """
 
     implementations = "cuda"
+    reads_host = True
     memory: CudaMemory
 
     def __init__(self, number: int) -> None:
@@ -65,6 +68,15 @@ class CudaDevice(PooledDevice):
             free, total = self.gpu.room_left()
             if free < total // LITTLE:
                 self.memory.trim()
+
+    def can_read(self, handle: Array) -> bool:
+        # with unified addresses, such memory has the same address on the device; of memory that is
+        # only registered, not every device says so
+        return handle.nbytes > 0 and is_of_pool(handle)
+
+    def present_host(self, view: Operand, handle: Array) -> CudaArray:
+        block = self.memory.borrowed(address_of(handle), handle.nbytes, handle)
+        return CudaArray(block, view.layout, view.storage.dtype, self, writable=False)
 
     def synchronize(self) -> None:
         with self.gpu.current():

@@ -202,7 +202,7 @@ def lock_for(storage: object, array: Array) -> bool:
     """
     with _lock:
         _collect()
-        if not array.nbytes or id(storage) in _holders or _is_pooled(array):
+        if not array.nbytes or id(storage) in _holders or is_of_pool(array):
             return is_locked(array)
         low = address_of(array)
         found = RANGES.covering(low, low + array.nbytes)
@@ -239,7 +239,8 @@ def _is_writable(array: Array) -> bool:
     return False
 
 
-def _is_pooled(array: Array) -> bool:
+def is_of_pool(array: Array) -> bool:
+    """Return whether all of an array is in a block of the pool."""
     low = address_of(array)
     found = RANGES.covering(low, low + array.nbytes)
     return found is not None and found.keep is None

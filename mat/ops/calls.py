@@ -170,9 +170,9 @@ class Calls(Operation):
             if type(value) is _mat_types[0]:
                 view = value
                 storage = view.storage
-                if storage.nbytes >= _large and not storage.fresh & mask and storage.fresh:
-                    return True
-                if storage.spans is not None:
+                if (view.layout.size * storage.itemsize >= _large
+                        and (storage.spans is not None
+                             or (storage.fresh and not storage.fresh & mask))):
                     return True
         return False
 
