@@ -19,6 +19,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PATH = re.compile(r"`((?:mat|tests|docs|examples|\.ci)/[\w./*-]+)`")
 FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]
 MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
+NEEDS = {"clusters.md": ("dask.array", "distributed")}
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
@@ -36,6 +37,8 @@ def run_page():
 @needs.native
 @pages
 def test_the_blocks_of_a_page_run(page, run_page, tmp_path):
+    for package in NEEDS.get(page.name, ()):
+        pytest.importorskip(package)
     status, output = run_page(page, tmp_path)
     assert status == 0, output
 
