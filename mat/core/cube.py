@@ -215,7 +215,11 @@ class Cube(ConflictChecks):
             record = self._export(view, facet, where)
         finally:
             lock.release()
-        return view.storage.export(view, facet, where) if record is None else record
+        if record is None:
+            return view.storage.export(view, facet, where)
+        if _observers:
+            _notify_exported(record)
+        return record
 
     def _export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord | None:
         """Begin an export, as `_open` does an access."""
@@ -424,3 +428,12 @@ class Cube(ConflictChecks):
             except BaseException as error:
                 fault = fault or error
         return fault
+
+
+def _notify_exported(record: ExportRecord) -> None:
+    try:
+        for observer in tuple(_observers):
+            observer.exported(record)
+    except BaseException:
+        record.end()
+        raise

@@ -43,6 +43,21 @@ class Observer:
             True if the block raised an error.
         """
 
+    def exported(self, record: RecordLike) -> None:
+        """Receive the record of an export that has begun; nobody has used its ``value`` yet.
+
+        Parameters
+        ----------
+        record : ExportRecord
+            The export: ``view``, ``facet``, ``value`` and ``where``, the line.
+        """
+
+    def released(self, record: RecordLike) -> None:
+        """Receive the record of an export that ends.
+
+        It is called from any thread, at any point of another function: it must take no lock.
+        """
+
     def allocated(self, cube: CubeLike, memory: Memory) -> None:
         """Receive a cube for which `memory` allocated a handle."""
 

@@ -123,3 +123,15 @@ def test_tensors_are_checked_as_other_blocks_are():
             with x.facet("torch", "output") as t:
                 t[1:] = 5
     assert len(c.faults) == 3
+
+
+@pytest.mark.parametrize("share", [torch.from_dlpack, torch.as_tensor])
+def test_a_write_to_an_exported_tensor_is_found(share):
+    def wrong():
+        x = mat.array(square()).copy()
+        t = share(x)
+        t[0] = 9
+
+    text = r"exported as facet 'array' at .*test_torch.py:\d+ to .*, was written at .*test_torch.py"
+    with pytest.raises(mat.DirectionError, match=text), mat.debug.check_directions():
+        wrong()
