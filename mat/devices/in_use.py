@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from ..core.compiled import IN_USE
-from ..core.observers import OBSERVERS
+from ..core.observers import notify_fallback
 from ..core.registry import Facet, Handle, Memory, Presented, ViewLike, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
@@ -214,12 +214,11 @@ def note_fallback(name: str, *mats: Operand) -> None:
     """Notify observers that the host carries out `name` instead of the device in use, where
     operations on all of the Mats compute on that.
     """
-    if not OBSERVERS or not all(m.device_enabled for m in mats):
+    if not IN_USE or not all(m.device_enabled for m in mats):
         return
     device = in_use()
     if device is not CPU:
-        for observer in tuple(OBSERVERS):
-            observer.fell_back(name, device.name)
+        notify_fallback(name, device.name)
 
 
 def devices_in_use() -> Iterator[Device]:

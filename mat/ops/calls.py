@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..core.observers import OBSERVERS
+from ..core.observers import OBSERVERS, notify_fallback
 from ..devices.in_use import CPU, Device, in_use
 from ..errors import OutOfDeviceMemory, ShapeError
 from ..matrix.base import Form, MatBase
@@ -215,10 +215,9 @@ class Calls(Operation):
         """Do what `run_on` does."""
         if device is _cpu:
             return plan.run(args, kwargs)
-        if _observers and plan.facet is not device.facet:
+        if plan.facet is not device.facet:
             operation: Any = self
-            for observer in tuple(_observers):
-                observer.fell_back(operation.__name__, device.name)
+            notify_fallback(operation.__name__, device.name)
         result = plan.run(args, kwargs)
         memory, now = device.memory, next(_clock)
         for value in args:

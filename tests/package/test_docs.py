@@ -111,6 +111,8 @@ def page_of(tmp_path, text):
     ("<!-- not run: -->\n```python\n1 / 0\n```\n", False), ("<!-- not run: it fails "
                                                             "-->\n\n```python\n1 / 0\n```\n",
                                                             False),
+    ("<!-- needs: a_module_that_is_not_there -->\n```python\n1 / 0\n```\n", True),
+    ("<!-- needs: json -->\n```python\n1 / 0\n```\n", False),
     ("```console\n$ rm\n```\n", True), ("```python\n>>> y = 2\n```\n```python\nassert y == "
                                         "2\n```\n", True),
     ("```python\n>>> list(range(30))\n[0, ...,\n 29]\n```\n", True), ("```python\nx = 1\n", False),
