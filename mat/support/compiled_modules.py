@@ -27,6 +27,9 @@ SUFFIX = EXTENSION_SUFFIXES[0] if EXTENSION_SUFFIXES else ".so"
 RECORD = f"compiled{os.path.splitext(SUFFIX)[0]}.txt"
 CORE = "mat._core"
 EXTENSIONS = (CORE, "mat._native")  # without a Python file
+# Python without the GIL, whose garbage collector reads objects that the compiled core has freed
+FREE_THREADED = any(part[-2:-1].isdigit() and part[-1] == "t" for part in SUFFIX.split("-"))
+NO_GIL = "there are none for a free-threaded Python"
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
          "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/threads.pxi")
@@ -76,6 +79,8 @@ def fault() -> str:
     """Return why the compiled modules cannot be used; an empty text if they can."""
     if os.environ.get("MAT_NATIVE") == "0":
         return "MAT_NATIVE is 0"
+    if FREE_THREADED:
+        return NO_GIL
     built = {name: digest for name, digest in recorded().items() if name.startswith("mat.")}
     if CORE not in built:
         return "they were not built for this Python"
