@@ -30,8 +30,12 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
 .md-typeset dl { margin-top: .2em }
+.md-typeset dd { margin-top: .1em; margin-bottom: .7em }
+.md-typeset dd p { margin: .1em 0 }
 .md-typeset h1 { margin-bottom: .8em }
 .md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .9em }
+.gp, .go { user-select: none }
+[data-md-copying] .gp, [data-md-copying] .go { display: none }
 .md-typeset img[src*="gallery/"] { max-height: 24rem }
 [data-md-color-scheme="slate"] .md-typeset img { filter: invert(.88) hue-rotate(180deg) }
 """

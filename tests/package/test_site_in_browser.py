@@ -38,6 +38,20 @@ def test_the_search_works_without_a_server(words, found, site, tmp_path):
     assert any(link.partition("?")[0].endswith(found) for link in links[:3]), links
 
 
+def test_sessions_are_copied_without_prompts_and_results(site, tmp_path):
+    """As the button does it, which marks the code meanwhile."""
+    text = (site / "index.html").read_text(encoding="utf-8")
+    text = text.replace("<head>", f'<head><base href="{site.as_uri()}/">', 1)
+    found = browser.measure(text, """return all("pre code").map(code => {
+        code.setAttribute("data-md-copying", ""); return code.innerText; });""", tmp_path)
+    (session,) = [code for code in found if "import mat" in code]
+    assert ">>>" not in session
+    assert "(1, 2)" not in session
+    namespace = {}
+    exec(session, namespace)
+    assert namespace["copies"].h2d == 1
+
+
 def test_numpy_to_mat_is_on_one_screen(site, tmp_path):
     text = (site / "numpy-to-mat.html").read_text(encoding="utf-8")
     text = text.replace("<head>", f'<head><base href="{site.as_uri()}/">', 1)
