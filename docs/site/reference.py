@@ -26,19 +26,7 @@ import mat
 
 FOLDER = "reference/"
 TITLE = "Reference"
-STYLE = """.md-grid { max-width: 84rem }
-.md-typeset pre > code { font-size: .64rem }
-.md-typeset td:first-child code { white-space: nowrap }
-.md-typeset dl { margin-top: .2em }
-.md-typeset dd { margin-top: .1em; margin-bottom: .7em }
-.md-typeset dd p { margin: .1em 0 }
-.md-typeset h1 { margin-bottom: .8em }
-.md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .9em }
-.gp, .go { user-select: none }
-[data-md-copying] .gp, [data-md-copying] .go { display: none }
-.md-typeset img[src*="gallery/"] { max-height: 24rem }
-[data-md-color-scheme="slate"] .md-typeset img { filter: invert(.88) hue-rotate(180deg) }
-"""
+GIVEN = ("wide.css", "iframe-worker.js")  # files beside this one that are in the site as they are
 MODULES = {name: f"mat.{name}" for name
            in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
                "array_api.linalg")}
@@ -397,9 +385,9 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, FOLDER + page, content=text))
     for name, text in example_pages().items():
         files.append(File.generated(config, f"{EXAMPLES}/{name}.md", content=text))
-    files.append(File.generated(config, "wide.css", content=STYLE))
-    worker = Path(__file__).with_name("iframe-worker.js").read_text(encoding="utf-8")
-    files.append(File.generated(config, "iframe-worker.js", content=worker))
+    for name in GIVEN:
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        files.append(File.generated(config, name, content=text))
     return files
 
 
