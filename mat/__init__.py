@@ -144,8 +144,12 @@ from . import blas, nn  # after the facets that their operations are declared fo
 _register_plugin("array_api", f"{__name__}.array_api")
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
+_register_plugin("dask", f"{__name__}.dask")
+_register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
+for _name in ("torch", "cupy", "jax"):
+    _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("fft", "lib", "linalg", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 _register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
@@ -165,6 +169,7 @@ for _name in ("debug", *_AT_FIRST_USE.values()):
 _bind_at_first_use("io.api", "load_", "read_", "write")
 _bind_at_first_use("io.memmap", "flush")
 _bind_at_first_use("debug.show", "_repr_html_")
+_dask.register()
 if _os.environ.get("MAT_DEBUG"):
     _plugin("debug")  # which reads the variable
 
@@ -214,6 +219,12 @@ def __getattr__(name: str) -> object:
     """Return what is imported at its first use, or what NumPy has under this name."""
     if name in ("array_api", "debug"):
         return _plugin(name)
+    if name == "dask":
+        try:
+            return _plugin("dask")
+        except ModuleNotFoundError as error:
+            raise AttributeError(f"mat.dask needs {error.name}, which is not installed: "
+                                 "pip install facetmat[dask]") from None
     if name in _AT_FIRST_USE:
         made = globals()[name] = getattr(_plugin(_AT_FIRST_USE[name]), name)
         return made

@@ -1,5 +1,6 @@
 """``python -m mat``: a Python prompt with `mat` imported, IPython's if that is installed;
-``python -m mat info``: the output of ``mat.show_config()``.
+``python -m mat info``: the output of ``mat.show_config()``; ``python -m mat --version``: the
+version and the build.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import mat
 from mat.support.installation import check_package
 
 BANNER = "mat {version} on {device}; x = mat.zeros(3, 4), mat.show(x), mat.show_config(), help(mat)"
+BUILD = ("kernels", "core", "Python", "NumPy", "BLAS")  # of mat.show_config()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,11 +28,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu",
                         help='the device to compute on: "cpu", "cuda", "cuda:1", "emulated"')
     parser.add_argument("--dtype", default="float64", help="the dtype of new Mats")
+    parser.add_argument("--version", action="store_true",
+                        help="the version, the compiled kernels and the compiled core, or why "
+                             "there are none, Python, NumPy and BLAS")
     given = parser.parse_args(arguments)
     try:
         check_package()
     except ImportError as error:
         parser.exit(1, f"{error}\n")
+    if given.version:
+        sys.stdout.write(f"{version()}\n")
+        return 0
     if given.command == "info":
         sys.stdout.write(f"{mat.show_config()!r}\n")
         return 0
@@ -41,6 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     prompt(BANNER.format(version=mat.__version__, device=device))
     return 0
+
+
+def version() -> str:
+    """Return the version, and on further lines what was built and what computes."""
+    facts = mat.show_config()
+    return "\n".join([f"mat {facts['mat']}", *(f"{name}: {facts[name]}" for name in BUILD)])
 
 
 def prompt(banner: str) -> None:

@@ -112,21 +112,49 @@ ctypedef int cu_launch(void *function, unsigned int grid_x, unsigned int grid_y,
                        void **extra) noexcept nogil
 ctypedef int cu_context(void **context) noexcept nogil
 ctypedef int cu_push(void *context) noexcept nogil
+ctypedef int cu_fetch(void *host, uintptr_t address, size_t nbytes, void *stream) noexcept nogil
 
 ctypedef struct CudaCall:  # mat_call
     uint64_t operand[CALL_OPERANDS]
     double pair[2 * CALL_NUMBERS]
 
 
-cdef class CudaLaunch(KernelCall):
-    cdef cu_launch *launch
+ctypedef int cublas_gemm(void *handle, int trans_a, int trans_b, int m, int n, int k,
+                        const void *alpha, uintptr_t a, int lda, uintptr_t b, int ldb,
+                        const void *beta, uintptr_t c, int ldc) noexcept nogil
+
+
+cdef class DriverCall(KernelCall):
     cdef cu_context *current
     cdef cu_context *pop
     cdef cu_push *push
-    cdef void *function
     cdef void *context
+    cdef object failed
+    cdef int enter(self, bint *entered) noexcept nogil
+    cdef void leave(self, bint entered) noexcept nogil
+
+
+cdef class CudaLaunch(DriverCall):
+    cdef cu_launch *launch
+    cdef void *function
     cdef void *stream
     cdef unsigned int grid[3]
     cdef unsigned int block[3]
     cdef unsigned int shared
-    cdef object keep, failed
+    cdef object keep
+
+
+cdef class CublasProduct(DriverCall):
+    cdef cublas_gemm *function
+    cdef void *handle
+    cdef int trans[2]
+    cdef int sizes[3]
+    cdef int leading[3]
+    cdef bint swap, single
+    cdef object lock
+
+
+cdef class CudaFetch(DriverCall):
+    cdef cu_fetch *copy
+    cdef cu_push *wait
+    cdef void *stream

@@ -76,6 +76,8 @@ class Access:
         if self.record is not None:
             raise ConflictError(f"this access to {self.record.describe()} is already open; make "
                                 "another one")
+        if self.facet.chooses:
+            self.facet = self.facet.chosen(self.view, self.direction)
         if self.facet.of_device:
             self.facet.device.check_in_use()
 

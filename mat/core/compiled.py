@@ -233,11 +233,17 @@ share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     Lock: TypeAlias = _PythonLock
     KernelCall: TypeAlias = Any
+    DriverCall: TypeAlias = Any
     CudaLaunch: TypeAlias = Any
+    CublasProduct: TypeAlias = Any
+    CudaFetch: TypeAlias = Any
 else:
     Lock = core.Lock if core is not None else _PythonLock
     KernelCall = core.KernelCall if core is not None else _NoKernels
+    DriverCall = core.DriverCall if core is not None else None
     CudaLaunch = core.CudaLaunch if core is not None else None
+    CublasProduct = core.CublasProduct if core is not None else None
+    CudaFetch = core.CudaFetch if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects

@@ -6,12 +6,14 @@ from __future__ import annotations
 class Registration:
     """The part of `Facet` that every access reads."""
 
-    __slots__ = ("bit", "mask", "of_device", "reading", "writing")
+    __slots__ = ("bit", "chooses", "mask", "of_device", "reading", "writing")
 
-    def register(self, k: int, mask: int, of_device: bool) -> None:
+    # the parameters are what accesses need to know
+    def register(self, k: int, mask: int, of_device: bool, chooses: bool) -> None:
         """Be the facet number `k`, of the memory with the bit `mask`."""
         self.bit: int = 1 << k
         self.mask: int = mask
         self.reading: int = 2 * k  # keys of presented values
         self.writing: int = 2 * k + 1
         self.of_device: bool = of_device
+        self.chooses: bool = chooses  # it has a method `chosen`

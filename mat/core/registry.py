@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import FacetError
 from ..support.close_names import did_you_mean
+from ..support.plugins import has_plugin, plugin
+from .direction import Direction
 from .registration import Registration
 from .runs import Runs
 
@@ -156,6 +158,12 @@ class Memory:
     def free_oldest(self, nbytes: int) -> None:
         """Make room for so many bytes by freeing what was used longest ago. Optional."""
 
+    def victims(self, nbytes: int) -> list[tuple[int, int, CubeLike]]:
+        """Return the bytes, the last use and the cube of each copy that would be evicted if so many
+        bytes were allocated. Optional.
+        """
+        return []
+
     def note_use(self, handle: Handle) -> None:
         """Note that `handle` is used now, so that others are evicted before it. Optional."""
 
@@ -240,6 +248,14 @@ class Facet(Registration):
         The value is kept, and given to later blocks as well, for as long as the handle exists.
         """
         raise NotImplementedError
+
+    def chosen(self, view: ViewLike, direction: Direction) -> Facet:  # by default
+        """Return the facet through which a block accesses `view`. Optional.
+
+        It is called when the block begins, before anything is copied: a facet over whichever memory
+        is in use returns the one of that memory, and raises an error if it cannot present `view`.
+        """
+        return self
 
     def lender(self, value: Presented) -> Callable[[], Presented] | None:
         """Return a function that makes what a ``with`` block is given from a presented value.
@@ -342,14 +358,21 @@ def register_facet(facet: F) -> F:
     if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
     if len(facet.letter) != 1 or any(f.letter == facet.letter.upper()
-                                     and not (f.device and facet.device) for f in others):
+                                     and not _share_a_letter(f, facet) for f in others):
         raise FacetError(f"the letter of a facet is one unused letter, got {facet.letter!r}")
     register_memory(facet.memory)
     k = len(others)
     facet.letter = facet.letter.upper()
-    facet.register(k, facet.memory.bit, facet.device is not None)
+    facet.register(k, facet.memory.bit, facet.device is not None,
+                   type(facet).chosen is not Facet.chosen)
     (device_facets if facet.device else facets)[facet.name] = facet
     return facet
+
+
+def _share_a_letter(one: Facet, other: Facet) -> bool:
+    """Return whether two facets are of the same kind, in different memories."""
+    return bool(one.device and other.device) or (
+        type(one) is type(other) and one.chooses and one.memory is not other.memory)
 
 
 def all_facets() -> list[Facet]:
@@ -362,7 +385,7 @@ def facet_named(name: object) -> Facet:
 
     Raise `FacetError` if there is none, `DeviceError` if its device is not in use.
     """
-    found = facets.get(name) or _naming.facet(name) if isinstance(name, str) else None
+    found = _found(name) if isinstance(name, str) else None
     if isinstance(name, Facet) and name in all_facets():
         return name
     if found is None:
@@ -370,6 +393,13 @@ def facet_named(name: object) -> Facet:
         raise FacetError(f"no facet {name!r}{did_you_mean(name, names)}; there are "
                          f"{', '.join(names)}")
     return found
+
+
+def _found(name: str) -> Facet | None:
+    later = f"facet {name}"  # of a module that registers it
+    if name not in facets and has_plugin(later):
+        plugin(later)
+    return facets.get(name) or _naming.facet(name) or device_facets.get(name)
 
 
 def memory_named(name: object) -> Memory:

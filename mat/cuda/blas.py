@@ -11,13 +11,14 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple, Protocol
 
+from ..core.compiled import CublasProduct
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.blas_library import REAL, REALS, scalar
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
-from ..support.types import CData, Function, Number
-from .cublas import LIMIT, ON_DEVICE, CublasRoutine, NotSupportedError, ffi
+from ..support.types import Arguments, CData, Function, Number
+from .cublas import HANDLES, LIMIT, ON_DEVICE, CublasRoutine, NotSupportedError, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
 from .gpu import Gpu
 from .integer_matmul import prepare_scale
@@ -261,17 +262,50 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
         return _gemm_ex(kind, form, stack)
     if stack is not None:
         return _gemm_strided(kind, form, stack)
-    call = CublasRoutine("gemm", kind, (*sizes, *leading), form.reported())
-    ops = OP[form.trans_a], OP[form.trans_b], *sizes
-    alpha_of, beta_of, swap, (lda, ldb, ldc) = _alpha(kind), _beta(kind), form.swap, leading
+    return _Product(kind, form)
 
-    def gemm(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
-             c: DeviceOperand) -> None:
-        if swap:
-            a, b = b, a
-        call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
-             c.address, ldc)
-    return gemm
+
+class _Product:
+    """``C <- alpha op(A) op(B) + beta C`` for operands of one form."""
+
+    numbers = 0, 3  # the positions of alpha and beta in a call
+
+    def __init__(self, letter: str, form: GemmForm) -> None:
+        self.call = CublasRoutine("gemm", letter, (*form.sizes, *form.leading), form.reported())
+        self.ops = OP[form.trans_a], OP[form.trans_b]
+        self.letter, self.form = letter, form
+        self.alpha_of, self.beta_of = _alpha(letter), _beta(letter)
+
+    # the parameters are those of the operation
+    def __call__(self, alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+                 c: DeviceOperand) -> None:
+        first, second = (b, a) if self.form.swap else (a, b)
+        self.call(c.gpu, *self._arguments(alpha, first.address, second.address, beta, c.address))
+
+    def _arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        lda, ldb, ldc = self.form.leading
+        return (*self.ops, *self.form.sizes, self.alpha_of(alpha), a, lda, b, ldb,
+                self.beta_of(beta), c, ldc)
+
+    def launch_like(self, values: Arguments) -> CublasProduct | None:
+        """Return the compiled call of a product like that of `values`; None if there is none."""
+        if self.call.long or CublasProduct is None:
+            return None
+        gpu: Gpu = values[4].gpu
+        handle = HANDLES[gpu]
+        form, address = self.form, int(ffi.cast("uintptr_t", self.call.function))
+        made = CublasProduct(address, int(handle), handle.lock, self.ops, tuple(form.sizes),
+                             form.leading, form.swap, self.letter in "fF")
+
+        def failed(status: int, alpha: complex, a: int, b: int, beta: complex, c: int) -> None:
+            factors = (alpha, beta) if self.letter in COMPLEX_TYPES else (alpha.real, beta.real)
+            arguments = self._arguments(factors[0], a, b, factors[1], c)
+            if status < 0:  # the context could not be made current, so nothing was called
+                self.call(gpu, *arguments)
+            else:
+                self.call.again(status, gpu, arguments)
+
+        return gpu.in_context(made, failed)
 
 
 def _gemm_strided(letter: str, form: GemmForm, stack: Stack) -> Function:

@@ -132,13 +132,13 @@ class CublasRoutine:
     observers are notified of.
     """
 
-    __slots__ = ("function", "handles", "name", "reported")
+    __slots__ = ("function", "handles", "long", "name", "reported")
 
     def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
                  handles: Handles = HANDLES) -> None:
-        long = any(abs(n) > LIMIT for n in sizes)
+        self.long: bool = any(abs(n) > LIMIT for n in sizes)
         self.name: str = routine(verb, letter)
-        self.function: CData = getattr(library(), symbol(verb, letter, long))
+        self.function: CData = getattr(library(), symbol(verb, letter, self.long))
         self.reported: dict[str, object] = reported
         self.handles: Handles = handles
 
@@ -152,9 +152,9 @@ class CublasRoutine:
         with handle.lock:
             status = self.function(handle, *arguments)
         if status:
-            self._again(status, gpu, arguments)
+            self.again(status, gpu, arguments)
 
-    def _again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
+    def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
         """Call once more, with more free memory, if that was missing; raise if the call failed."""
         if status == ALLOC_FAILED:
             release_pooled(gpu)

@@ -11,10 +11,12 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 from cuda.bindings import driver
 
+from ..core.compiled import DriverCall
 from ..core.source_line import SourceLine
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
@@ -41,6 +43,14 @@ def check(result: tuple[DriverObject, ...], what: str) -> DriverObject:
         kind = OutOfDeviceMemory if int(status) == OUT_OF_MEMORY else DeviceError
         raise kind(f"{what}: {error_text(driver, int(status))}")
     return result[1] if len(result) == 2 else result[1:] or None
+
+
+@cache
+def addresses(*names: str) -> tuple[int, ...]:
+    """Return the addresses of functions of the driver that have not changed since version 4."""
+    find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+    return tuple(int(check(driver.cuGetProcAddress(name.encode(), 4000, find), name)[0])
+                 for name in names)
 
 
 class BlockExport:
@@ -194,6 +204,15 @@ class Gpu:
             yield
         finally:
             check(driver.cuCtxPopCurrent(), "leaving a device")
+
+    def in_context(self, call: DriverCall,
+                   failed: Callable[..., None] | None = None) -> DriverCall:
+        """Have a compiled call make this device the current one, and call `failed` with a status
+        that is an error if it does not return it. Return the call.
+        """
+        functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
+        call.set_context(functions, int(self.context), failed)
+        return call
 
     # Kernels
 

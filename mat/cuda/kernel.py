@@ -9,7 +9,7 @@ addresses and numbers. Nothing here waits for the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from struct import Struct, pack
 from typing import TypeAlias
 
@@ -19,7 +19,7 @@ from ..core.compiled import CudaLaunch
 from ..errors import DeviceError
 from ..support.native import ffi
 from ..support.types import Arguments, CData, Number, Presented
-from .gpu import NOT_CURRENT, DriverObject, Gpu, check
+from .gpu import NOT_CURRENT, DriverObject, Gpu, addresses, check
 from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as in mat_call
@@ -144,9 +144,10 @@ class CudaKernel:
         if ready is None or self.room or self.then is not None or CudaLaunch is None:
             return None
         function = int(gpu.kernel(self.program, self.kernel, self.shared))
-        return CudaLaunch(_functions(), function, int(gpu.context), int(gpu.stream), self.grid,
-                          self.block, self.shared, int(ffi.cast("uintptr_t", self.frame)),
-                          self.frame, self._failed)
+        launch, = addresses("cuLaunchKernel")
+        made = CudaLaunch(launch, function, int(gpu.stream), self.grid, self.block, self.shared,
+                          int(ffi.cast("uintptr_t", self.frame)), self.frame)
+        return gpu.in_context(made, self._failed)
 
     def _failed(self, status: int) -> None:
         """Raise the error that a launch returned."""
@@ -204,16 +205,6 @@ class CudaKernel:
             gpu.enter()
             result = self.ready[gpu](packet[1], 0)
         check(result, self._what())
-
-
-@cache
-def _functions() -> tuple[int, ...]:
-    """Return the addresses of the driver's functions that a compiled launch calls."""
-    find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
-    names = b"cuLaunchKernel", b"cuCtxGetCurrent", b"cuCtxPushCurrent", b"cuCtxPopCurrent"
-    # of the version since which these have not changed
-    return tuple(int(check(driver.cuGetProcAddress(name, 4000, find), name.decode())[0])
-                 for name in names)
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from cuda.bindings import driver
 
+from ..core.compiled import CudaFetch
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, Bytes
-from .gpu import DeviceBlock, DriverObject, Gpu, check
+from .gpu import DeviceBlock, DriverObject, Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
@@ -172,6 +173,18 @@ def _bytes(host: Array) -> Bytes:
     return found
 
 
+class _Fetches(dict[Gpu, CudaFetch]):
+    """The compiled short copies from each device."""
+
+    def __missing__(self, gpu: Gpu) -> CudaFetch:
+        copy, wait = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize")
+        self[gpu] = made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
+        return made
+
+
+_fetches = _Fetches()
+
+
 # Synchronous
 
 
@@ -196,6 +209,12 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
 
 def fetch(gpu: Gpu, host: Array, address: int) -> None:
     """Copy to the 1-d array `host` from the device, after all work that is queued there."""
+    if host.nbytes <= SMALL and CudaFetch is not None:
+        status = _fetches[gpu].fetch(host, address) if host.size else 0
+        if status:
+            check((status,), f"copying {host.nbytes} bytes from device {gpu.number}, where "
+                             "perhaps an earlier operation failed")
+        return
     target: Bytes = host.view(np.uint8)
     if not target.nbytes:
         return

@@ -15,6 +15,7 @@ from cffi import __version__ as cffi_version
 from ..cpu.thread_pool import CORES, threads
 from ..support import formatting
 from ..support.blas_choice import VARIABLE, chosen_library
+from ..support.compiled_modules import build
 from ..support.cuda_probe import probe
 from ..support.installation import findings
 from ..support.native import ffi, lib, missing
@@ -49,8 +50,9 @@ def show_config() -> Config:
     Config
         A mapping that prints as a table: versions; another distribution with a folder `mat` and
         files that are not as installed, if there are any; the compiled kernels with compiler, flags
-        and the machine that they were chosen for, or why there are none; SciPy's BLAS and its
-        threads; the threads of `mat`; devices, or why there is no GPU to compute on.
+        and the machine that they were chosen for, and the compiled core with an identifier of the
+        build, or why there are none; SciPy's BLAS and its threads; the threads of `mat`; devices,
+        or why there is no GPU to compute on.
 
     Examples
     --------
@@ -76,11 +78,12 @@ def show_config() -> Config:
 
 def _kernels() -> dict[str, str]:
     if lib is None:
-        return {"kernels": f"none, NumPy does their work: {missing}"}
+        return {"kernels": f"none, NumPy does their work: {missing}",
+                "core": f"not compiled, Python files do its work: {missing}"}
     compiler, flags, machine = (ffi.string(f()).decode()
                                 for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
     return {"kernels": f"compiled by {compiler}, running those for {machine}",
-            "compiler flags": flags}
+            "compiler flags": flags, "core": build()}
 
 
 def devices() -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import count as counter
 from typing import Any, NamedTuple
 
 from ..core.registry import Memory
@@ -11,6 +12,8 @@ from ..devices.in_use import CPU, Device, DeviceUse, in_use
 from ..errors import SettingError
 from ..facets.array import ARRAY
 from ..matrix.mat import Mat
+from ..ops.calls import LARGE
+from ..ops.host_reads import not_written
 from ..ops.operation import Op
 from ..ops.tile_grid import tile_of
 from ..ops.tiling import Tile, TileTooLarge, span_bytes
@@ -39,6 +42,8 @@ class PlannedCall(NamedTuple):
         The bytes of its operands that are not on the device when it begins.
     problem : str
         Why it does not fit, if it does not.
+    in_place : int
+        The bytes of operands that the device reads in host memory.
     """
 
     name: str
@@ -48,13 +53,15 @@ class PlannedCall(NamedTuple):
     moved: int
     least: int
     problem: str = ""
+    in_place: int = 0
 
     def __str__(self) -> str:
         if self.problem:
             return f"{self.name}: does not fit: {self.problem}"
         how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
+        there = f"; {self.in_place:,} read in host memory" if self.in_place else ""
         return (f"{self.name}: {how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
-                f"copied to the device, {self.least:,} at least")
+                f"copied to the device, {self.least:,} at least{there}")
 
 
 class TilePlan:
@@ -76,6 +83,8 @@ class TilePlan:
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
+    in_place : int
+        The bytes that the device would read in host memory, which are not among the others.
     """
 
     def __init__(self, pool_bytes: int) -> None:
@@ -83,10 +92,12 @@ class TilePlan:
         self.calls: list[PlannedCall] = []
         self.moved: int = 0
         self.least: int = 0
+        self.in_place: int = 0
 
     def __repr__(self) -> str:
+        there = f"; {self.in_place:,} read in host memory" if self.in_place else ""
         head = (f"<plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
-                f"copied, {self.least:,} at least>")
+                f"copied, {self.least:,} at least{there}>")
         return "\n".join([head, *map(str, self.calls)])
 
 
@@ -101,6 +112,9 @@ class _Pool:
         self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
         self.kept: dict[Key, Mat] = {}  # so that no two storages have one number
         self.used = 0
+        self.clock = counter(1)
+        self.ticks: dict[Key, int] = {}  # of the last uses of ranges
+        self.reads: dict[Key, tuple[int, Mat]] = {}  # when views were last read that may stay
 
     def has(self, view: Mat) -> bool:
         """Return whether the elements are on the device."""
@@ -112,7 +126,8 @@ class _Pool:
 
     def use(self, view: Mat, writes: bool) -> None:
         """Note that a view is used; make room for it."""
-        key = id(view.storage), view.layout.bounds
+        key = _key(view)
+        self.ticks[key] = next(self.clock)
         if key in self.ranges:
             self.ranges[key] |= writes
             self.ranges.move_to_end(key)
@@ -123,6 +138,25 @@ class _Pool:
         self.ranges[key] = writes
         self.kept[key] = view
         self.used += size
+
+    def stays(self, view: Mat, tile: Tile) -> bool:
+        """Return whether a view that a tile reads would be read in host memory, as `ops.host_reads`
+        decides, and note that it is read.
+        """
+        key, size = _key(view), span_bytes(view)
+        before, _ = self.reads.get(key, (None, view))
+        self.reads[key] = next(self.clock), view
+        if before is None or size < LARGE or self.has(view):
+            return False
+        needed = sum(span_bytes(x) for x in (*tile.reads, *tile.writes) if not self.has(x))
+        missing, recent = self.used + needed - self.plan.pool_bytes, 0
+        for other in self.ranges:
+            if missing <= 0:
+                break
+            held = span_bytes(self.kept[other])
+            missing -= held
+            recent += held * (self.ticks[other] > before)
+        return tile.nbytes > self.plan.pool_bytes or 2 * recent >= size
 
     def evict(self) -> None:
         """Forget the least recently used range."""
@@ -141,6 +175,7 @@ class _Planner(Device):
         self.implementations = like.implementations
         self.memory = _Nothing()
         self.facet = ARRAY if like is CPU else like.facet
+        self.may_read_host = like.reads_host
         self.planner: Callable[..., object] = self.note
         self.plan = TilePlan(pool_bytes)
         self.pool = _Pool(None if like is CPU else like.memory, self.plan)
@@ -148,11 +183,15 @@ class _Planner(Device):
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Note a call, whose arguments have been checked; numbers that it would return are 1."""
         mats = [args[k] for k in operation.operands if isinstance(args[k], Mat)]
+        once = [args[k] for k in operation.read_once(args) if self.may_read_host]
+        if once and self.note_whole(operation, args, kwargs, once):
+            return True if operation.result is None else args[operation.result]
         least = self.least_of(operation, args, kwargs)
         self.plan.least += least + span_bytes(*(args[k] for k in operation.written))
         self.memory.limit = self.plan.pool_bytes  # by which cutters choose
         try:
-            count, first, largest, moved = self.carry_out(self.tiles(operation, args, kwargs))
+            count, first, largest, moved, in_place = self.carry_out(
+                self.tiles(operation, args, kwargs), [x.storage for x in once])
         except TileTooLarge as error:
             self.plan.calls.append(PlannedCall(operation.__name__, 0, (), error.needed, 0, least,
                                                str(error)))
@@ -160,10 +199,32 @@ class _Planner(Device):
             views = first or mats
             shape = max((x.shape for x in views), key=_size, default=())
             self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
-                                               moved, least))
+                                               moved, least - in_place, in_place=in_place))
+            self.plan.least -= in_place
         finally:
             self.memory.limit = ASKED
         return True if operation.result is None else args[operation.result]
+
+    def note_whole(self, operation: Op, args: Arguments, kwargs: Keywords,
+                   once: list[Mat]) -> bool:
+        """Note a call some of whose operands are read in host memory, of those that it reads once;
+        return False if none is, or if there is no room for the others.
+        """
+        tile, pool = tile_of(operation, args, kwargs), self.plan.pool_bytes
+        stay = {id(x): x.nbytes for x in not_written(once, tile.writes)
+                if self.pool.stays(x, tile)}
+        rest = tile._replace(reads=tuple(x for x in tile.reads if id(x) not in stay))
+        if not stay or rest.nbytes > pool:
+            return False
+        least = sum(x.nbytes for x in rest.reads if not self.pool.has(x))
+        in_place = sum(stay.values())
+        _, _, largest, moved, _ = self.carry_out([rest], ())
+        self.plan.least += least + span_bytes(*tile.writes)
+        self.plan.in_place += in_place
+        shape = max((x.shape for x in (*tile.reads, *tile.writes)), key=_size)
+        self.plan.calls.append(PlannedCall(operation.__name__, 1, shape, largest, moved, least,
+                                           in_place=in_place))
+        return True
 
     def least_of(self, operation: Op, args: Arguments, kwargs: Keywords) -> int:
         """Return the bytes of what is read and is not on the device."""
@@ -186,23 +247,29 @@ class _Planner(Device):
         except TileTooLarge:
             return list(operation.cutter(args, kwargs, pool))
 
-    def carry_out(self, tiles: Iterable[Tile]) -> tuple[int, tuple[Mat, ...], int, int]:
-        """Note what tiles use; return their number, the views of the first, and the most bytes on
-        the device and those copied to it.
+    def carry_out(self, tiles: Iterable[Tile],
+                  once: Collection[object]) -> tuple[int, tuple[Mat, ...], int, int, int]:
+        """Note what tiles use; return their number, the views of the first, the most bytes on the
+        device, those copied to it, and those read in host memory.
         """
-        count = largest = moved = 0
+        count = largest = moved = in_place = 0
         first: tuple[Mat, ...] = ()
-        for tile in tiles:
-            count += bool(tile.reads or tile.writes)
-            first = first or (*tile.reads, *tile.writes)
+        for whole in tiles:
+            stay = {id(x): x.nbytes for x in not_written(whole.reads, whole.writes)
+                    if x.storage in once and self.pool.stays(x, whole)}
+            tile = whole._replace(reads=tuple(x for x in whole.reads if id(x) not in stay))
+            count += bool(whole.reads or tile.writes)
+            first = first or (*whole.reads, *tile.writes)
             largest = max(largest, tile.nbytes)
+            in_place += sum(stay.values())
             moved += sum(view.nbytes for view in tile.reads if not self.pool.has(view))
             for view in tile.reads:
                 self.pool.use(view, False)
             for view in tile.writes:
                 self.pool.use(view, True)
         self.plan.moved += moved
-        return count, first, largest, moved
+        self.plan.in_place += in_place
+        return count, first, largest, moved, in_place
 
 
 class _Nothing(Memory):
@@ -210,6 +277,10 @@ class _Nothing(Memory):
 
     name = "planned"
     limit = ASKED
+
+
+def _key(view: Mat) -> Key:
+    return id(view.storage), view.layout.bounds
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -11,7 +11,8 @@ WIDTH, LANE = 1000, 48  # in the units of the drawing; upwards these are pixels
 NAME, BAR, MARK = 18, 16, 8  # the heights of a lane's name, of bars and, below them, of marks
 LEAST = 1.5  # the least width of a bar
 COLOURS = {"copy": "#3b76b5", "pack": "#8a6fb0", "allocation": "#4c8f4c", "free": "#858585",
-           "eviction": "#c0504d", "fallback": "#b5731c", "operation": "#5f7f8f"}
+           "eviction": "#c0504d", "host read": "#2e8f8a", "fallback": "#b5731c",
+           "operation": "#5f7f8f"}
 MAIN = "MainThread"  # Python's name
 WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
@@ -102,7 +103,7 @@ def _of_data(event: TraceEvent) -> str:
     locked = ", page-locked" if event.page_locked else ""
     return (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
             f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
-            f"caused by {event.line}\n"
+            f"caused by {event.line}{event.reason and ', since '}{event.reason}\n"
             f"written by {event.dirtied or '(before the trace)'}")
 
 

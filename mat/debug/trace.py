@@ -77,6 +77,8 @@ class Trace(Observer):
     operations : list of TraceEvent
         The operations that were carried out, which are not among the `events`: the timeline shows
         them beside the copies.
+    host_reads : list of TraceEvent
+        The operands that a device read in host memory instead of being given copies.
     h2d, d2h, bytes, packs, fallbacks : int
         Counts, as in `mat.debug.CopyCounter`.
     """
@@ -94,8 +96,10 @@ class Trace(Observer):
         """Make a new lock in a forked child."""
         self._lock = threading.Lock()
 
+    # the parameters are the facts of an event
     def _add(self, kind: str, of: Events, memories: tuple[str, str] = ("", ""), *,
-             view: Mat | None = None, seconds: float = 0.0, locked: bool = False) -> None:
+             view: Mat | None = None, seconds: float = 0.0, locked: bool = False,
+             reason: str = "") -> None:
         cube, runs = _elements(of)
         line, label = line_of(user_line()), _label(cube) if view is None else view.label()
         with self._lock:
@@ -107,7 +111,8 @@ class Trace(Observer):
             at = perf_counter() - self.begun - seconds
             self.events.append(TraceEvent(kind, label, *memories, nbytes, at, seconds, locked, line,
                                           self._dirtied.get(cube, ""), line_of(cube.made), number,
-                                          _thread(), threading.get_native_id(), os.getpid()))
+                                          _thread(), threading.get_native_id(), os.getpid(),
+                                          reason))
 
     # Observer
 
@@ -141,6 +146,12 @@ class Trace(Observer):
 
     def evicted(self, cube: Cube, memory: Memory) -> None:
         self._add("eviction", cube, (memory.name, ""))
+
+    # the parameters are those of the method of `Observer`
+    def read_in_host(self, view: Mat, memory: Memory, nbytes: int, evicted: Cube | None) -> None:
+        reason = (f"there is no room for it in {memory.name!r}" if evicted is None
+                  else f"copying it would evict {_label(evicted)} from {memory.name!r}")
+        self._add("host read", view.storage, (host().name, memory.name), view=view, reason=reason)
 
     def fell_back(self, operation: str, device: str) -> None:
         self.events.append(self._of_call("fallback", operation, (device, "host"), 0.0))
@@ -187,6 +198,11 @@ class Trace(Observer):
     def fallbacks(self) -> int:
         """The number of operations that the host carried out instead of the device in use."""
         return sum(e.kind == "fallback" for e in self.events)
+
+    @property
+    def host_reads(self) -> list[TraceEvent]:
+        """The operands that a device read in host memory, since copying them would not pay."""
+        return [e for e in self.events if e.kind == "host read"]
 
     def ping_pong(self) -> list[PingPong]:
         """Find the Mats that moved back and forth.
@@ -257,7 +273,8 @@ class Trace(Observer):
                 "fallbacks")
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
-        return "\n".join([formatting.table(cells), *map(str, self.ping_pong())])
+        return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
+                          *_host_reads(self.host_reads)])
 
     def _repr_html_(self) -> str:
         return page(self._drawn(), repr(self), whole=False)
@@ -303,6 +320,16 @@ def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
             f"{1e3 * sum(e.seconds for e in copies):.3f}", *kinds)
 
 
+def _host_reads(events: list[TraceEvent]) -> list[str]:
+    """Return a line for each operand, line and reason of reads in host memory."""
+    found: dict[tuple[str, str, str], list[TraceEvent]] = {}
+    for event in events:
+        found.setdefault((event.mat, event.line, event.reason), []).append(event)
+    return [f"{label} was read in host memory {len(those)} times, "
+            f"{sum(e.nbytes for e in those):,} bytes: {line}\n  since {reason}"
+            for (label, line, reason), those in found.items()]
+
+
 def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
     """Return what is to be said of the copies of one storage if they alternate, else None."""
     turns = [a for a, b in pairwise(events) if (a.source, a.target) == (b.target, b.source)]
@@ -322,8 +349,8 @@ def trace() -> Observation[Trace]:
     context manager
         Its value in the block is a `Trace`: the events so far. It prints as a table by line, with
         the Mats that moved back and forth and what to do about it. ``events``, ``copies`` and the
-        counts ``h2d``, ``d2h``, ``bytes``, ``packs`` and ``fallbacks`` are for programs;
-        ``save("trace.html")`` draws a timeline of copies and operations.
+        counts ``h2d``, ``d2h``, ``bytes``, ``packs`` and ``fallbacks`` are for programs, and so are
+        ``host_reads``; ``save("trace.html")`` draws a timeline of copies and operations.
 
     Notes
     -----

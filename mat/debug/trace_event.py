@@ -11,7 +11,7 @@ class TraceEvent(NamedTuple):
     Attributes
     ----------
     kind : str
-        "copy", "pack", "allocation", "free", "eviction", "fallback" or "operation".
+        "copy", "pack", "allocation", "free", "eviction", "host read", "fallback" or "operation".
     mat : str
         The label of a Mat that sees the data; of a fallback or an operation, its name,
         and the number of the tile if the operation was cut.
@@ -36,6 +36,8 @@ class TraceEvent(NamedTuple):
         The name of the thread in which it happened.
     thread_id, process : int
         The numbers that the system gives this thread and its process.
+    reason : str
+        Why an operand was read in host memory instead of being copied.
     """
 
     kind: str
@@ -53,3 +55,4 @@ class TraceEvent(NamedTuple):
     thread: str
     thread_id: int
     process: int
+    reason: str = ""

@@ -180,7 +180,7 @@ def use_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
     >>> y
     <Mat 3 - [2. 2. 2.]>
     """
-    return DeviceContext(device_named(name, required), _checked_bytes(pool_bytes),
+    return DeviceContext(device_named(name, required), checked_bytes(pool_bytes),
                          f"mat.use_device({str(name)!r})")
 
 
@@ -230,7 +230,7 @@ def set_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
     >>> mat.set_device("cpu")
     <device cpu>
     """
-    use = DeviceUse(device_named(name, required), _checked_bytes(pool_bytes))
+    use = DeviceUse(device_named(name, required), checked_bytes(pool_bytes))
     with _Replacement(use):
         return use.device
 
@@ -253,7 +253,8 @@ class _Replacement(Block[None]):
         (self.old if permanent() is self.new else self.new).end()
 
 
-def _checked_bytes(pool_bytes: object) -> int | None:
+def checked_bytes(pool_bytes: object) -> int | None:
+    """Return `pool_bytes`; raise `SettingError` unless it is a number of bytes, or None."""
     if pool_bytes is None:
         return None
     if isinstance(pool_bytes, bool) or not isinstance(pool_bytes, int) or pool_bytes < 1:

@@ -27,7 +27,7 @@ from ..support.fork import renew_after_fork
 from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
 from .emulated_addresses import Addresses
-from .emulated_array import FREED, FRESH, EmulatedArray, EmulatedBlock, Launch
+from .emulated_array import FREED, FRESH, EmulatedArray, EmulatedBlock, HostBlock, Launch
 from .pooled import PooledDevice, PooledFacet
 
 MOST = 64  # devices
@@ -235,6 +235,8 @@ class Emulated(PooledDevice):
     computes.
     """
 
+    reads_host = True
+
     def __init__(self, number: int) -> None:
         super().__init__()
         self.name: str = f"emulated:{number}" if number else "emulated"
@@ -359,6 +361,9 @@ class Emulated(PooledDevice):
             return self._compute(implementation, values, opened, returns)
 
         return compute
+
+    def present_host(self, view: ViewLike, handle: Array) -> EmulatedArray:
+        return EmulatedArray(HostBlock(self, handle), view.layout, view.storage.dtype, False)
 
     # Checking
 

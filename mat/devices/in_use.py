@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
-from ..core.registry import Facet, Memory, host
+from ..core.registry import Facet, Handle, Memory, Presented, ViewLike, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
 from ..support.types import Function, Operand
@@ -35,6 +35,8 @@ class Device:
         The facet through which operations access that memory.
     dlpack : tuple of int
         Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
+    reads_host : bool
+        Whether operations on it can read operands in host memory; see `present_host`.
     implementations : str
         The name of the facet for which operations declare implementations for it; "" if it runs
         those of the host.
@@ -47,6 +49,7 @@ class Device:
     memory: Memory
     facet: Facet
     dlpack: tuple[int, int] = (1, 0)
+    reads_host: bool = False
     implementations: str = ""
     planner: Function | None = None
 
@@ -70,6 +73,14 @@ class Device:
             The implementation for this device.
         """
         raise NotImplementedError
+
+    def present_host(self, view: ViewLike, handle: Handle) -> Presented | None:
+        """Return what operations are given of `view`, whose storage is in the host's `handle`, to
+        read it there; None if they cannot.
+
+        The view is being accessed until the device has finished what was queued.
+        """
+        return None
 
     def begin(self, use: DeviceUse) -> None:
         """Begin `use`, of a block or permanently, within the limit of its ``pool_bytes``."""

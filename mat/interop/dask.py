@@ -1,13 +1,22 @@
-"""What dask requires of a chunk besides NumPy's functions: a name for its contents, and its bytes.
-dask is not imported.
+"""What dask requires of a chunk besides NumPy's functions: a name for its contents, the bytes that
+it takes, and dask's tables of functions for a class.
+
+dask is not imported here. Its tables are filled when it is, or now, if it is there already.
 """
 
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..memories.host import HOST
+from ..support.after_import import after_import
+from ..support.plugins import plugin
+from ..support.types import Array
+from .dask_gpu_transport import deserialized_on_gpu, serialized_on_gpu
+from .dask_transport import deserialized, serialized
 from .pickling import elements_of
 
 
@@ -24,8 +33,59 @@ def _tokenize(self: Mat) -> tuple[str, object]:
 
 @method("__sizeof__")
 def _sizeof(self: Mat) -> int:
-    """Return the bytes of the visible elements, once for each memory with a copy.
+    """Return the bytes of host memory that the visible elements take.
 
-    This is for ``sys.getsizeof``, which dask calls before it spills.
+    This is for ``sys.getsizeof``, by which dask decides when to spill: copies on devices do not
+    count, and neither do elements that have no memory yet.
     """
-    return object.__sizeof__(self) + self.nbytes * len(self.storage.handles)
+    here = HOST in self.storage.handles
+    return object.__sizeof__(self) + (self.nbytes if here else 0)
+
+
+def _to_numpy(x: Mat, **_: object) -> Array:
+    return x.to_numpy()
+
+
+def _percentile(x: Mat, q: object, method: str = "linear") -> object:
+    """Compute what dask computes of each chunk, by the function that it has for arrays."""
+    return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
+
+
+def _numel(x: Mat, **settings: object) -> object:
+    """Return the number of elements as a Mat, where they are several numbers: on a device, they are
+    made there.
+    """
+    return importlib.import_module("dask.array.backends")._numel_arraylike(x, **settings)
+
+
+def _register_functions(dispatch: ModuleType) -> None:
+    dispatch.numel_lookup.register(Mat, _numel)
+    dispatch.to_numpy_dispatch.register(Mat, _to_numpy)
+    dispatch.percentile_lookup.register(Mat, _percentile)
+
+
+def _register_chunk_type(chunk_types: ModuleType) -> None:
+    chunk_types.register_chunk_type(Mat)
+
+
+def _register_backend(backends: ModuleType) -> None:
+    backends.array_creation_dispatch.register_backend("mat", plugin("dask_backend").Backend())
+
+
+def _register_transport(serialize: ModuleType) -> None:
+    serialize.dask_serialize.register(Mat, serialized)
+    serialize.dask_deserialize.register(Mat, deserialized)
+
+
+def _register_gpu_transport(cuda: ModuleType) -> None:
+    cuda.cuda_serialize.register(Mat, serialized_on_gpu)
+    cuda.cuda_deserialize.register(Mat, deserialized_on_gpu)
+
+
+def register() -> None:
+    """Fill dask's tables now, or when dask is imported."""
+    after_import("dask.array.dispatch", _register_functions)
+    after_import("dask.array.chunk_types", _register_chunk_type)
+    after_import("dask.array.backends", _register_backend)
+    after_import("distributed.protocol.serialize", _register_transport)
+    after_import("distributed.protocol.cuda", _register_gpu_transport)

@@ -361,7 +361,7 @@ def _array_by_numpy(capsule: Capsule) -> Array:
     return a
 
 
-class _DeviceMemory(Protocol):
+class DeviceMemory(Protocol):
     """A memory of a GPU as far as it imports memory of other libraries."""
 
     def borrowed(self, address: int, nbytes: int, owner: object) -> object: ...
@@ -373,7 +373,7 @@ def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
         raise ExchangeError("compiled code imports a GPU's memory, and there is none "
                             "(mat.show_config() says why); device='cpu' copies to the host")
     imported = _Imported(capsule, (CUDA,))
-    storage, memory = imported.new_storage(), cast(_DeviceMemory, facet.memory)
+    storage, memory = imported.new_storage(), cast(DeviceMemory, facet.memory)
     handle = memory.borrowed(imported.address, storage.nbytes, imported.owner)
     storage.adopt_external(facet.memory, handle)
     return imported.mat_over(storage, facet)

@@ -62,7 +62,7 @@ def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
         if storage.pristine and not storage.fresh and storage.writer is None:
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
-        return _exported_buffer(self)
+        return exported_buffer(self)
     with elements_of(self) as a:
         return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
 
@@ -72,7 +72,7 @@ def _buffer(a: Array) -> PickleBuffer:
     return PickleBuffer(raw)
 
 
-def _exported_buffer(self: Mat) -> PickleBuffer:
+def exported_buffer(self: Mat) -> PickleBuffer:
     """Return the memory itself as an export, so that it is not written while it is pickled.
 
     It is not marked as read-only: pickle requires the receiver to copy such a buffer. Therefore its
@@ -97,7 +97,7 @@ def elements_of(self: Mat) -> Iterator[Array]:
             yield a
         return
     source = storage.fresh_memories()[0]
-    facet = min((f for f in all_facets() if f.memory is source),
+    facet = min((f for f in all_facets() if f.memory is source and not f.chooses),
                 key=lambda f: not storage.seen & f.bit)
     with Access(self, facet, INPUT):  # so that nothing writes meanwhile
         yield over(storage.peek([self.layout.bounds]), self.layout)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
+from ..core.compiled import THREADS
+from ..core.direction import INPUT
+from ..core.observers import OBSERVERS
 from ..errors import IndexOutOfRange, ShapeError
 from ..facets.array import ARRAY
 from ..layout.index_items import position
@@ -48,6 +51,8 @@ class Items(Exports):
             k = self.ravel_index(*index)
         elif self.layout.size == 1:
             k, elements = 0, self.storage.host_array(HOST, ARRAY, False)
+            if elements is None and self.storage.size == 1 and not OBSERVERS:
+                return self._single()
             if elements is not None:
                 return elements.item(self.layout.displacement)
         else:
@@ -62,6 +67,15 @@ class Items(Exports):
                 return found.item()
         with self.over(packed((), at)).facet("array", "input") as a:
             return a.item()
+
+    def _single(self) -> Number:
+        """Return the element of a storage of one, copied to the host if need be."""
+        record = self.storage.open_unpresented(self, ARRAY, INPUT, THREADS.line())
+        try:
+            found: Number = self.storage.handles[HOST].item()
+        finally:
+            self.storage.close(record, False)
+        return found
 
     def ravel_index(self, *index: int) -> int:
         """Return the row-major index of an element.

@@ -26,6 +26,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.egg_info import egg_info
 from setuptools.command.sdist import sdist
+from setuptools.errors import CompileError
 
 HERE = Path(__file__).resolve().parent
 # where headers are included from
@@ -67,9 +68,13 @@ NOTICE = """
 ====================================================================================================
 mat: the compiled kernels could not be built ({reason}).
 Everything works without them, on NumPy, slower. To have them, install a C compiler (Debian, Ubuntu:
-apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
+apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; Windows: MinGW or clang)
+and install mat again.
 ====================================================================================================
 """
+PURE = "mat: built without compiled kernels, for every machine, since {reason}"
+MICROSOFT = ("they are written in GNU C, which Microsoft's compiler does not compile; MinGW and "
+             "clang do, with `compiler = mingw32` under `[build_ext]` in setup.cfg")
 
 
 def headers() -> list[Path]:
@@ -102,7 +107,7 @@ def extension(name: str, sources: list[str], depends: list[str], flags: Sequence
 
     The environment can add flags, as for sanitizers.
     """
-    flags = [] if os.name == "nt" else [*flags, *os.environ.get("MAT_CFLAGS", "").split()]
+    flags = [*flags, *os.environ.get("MAT_CFLAGS", "").split()]
     return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends,
                      extra_compile_args=flags,
                      define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # for show_config
@@ -158,13 +163,13 @@ def record_of_build() -> dict[str, str]:
     # the declarations of NumPy's functions are its own
     how = repr((version, np.__version__, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS,
                 os.environ.get("MAT_CFLAGS"), os.environ.get("MAT_LDFLAGS")))
-    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex()}
+    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex(),
+            "by": f"Cython {version}"}
 
 
 def for_source(source: str) -> tuple[str, ...]:
     """Return the flags of one source of an extension."""
-    exact = os.name != "nt" and Path(source).name in EXACT
-    return (SEPARATELY,) if exact else ()
+    return (SEPARATELY,) if Path(source).name in EXACT else ()
 
 
 def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executor
@@ -183,21 +188,34 @@ def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executo
     return several
 
 
+def pure() -> str:
+    """Return why nothing is to be compiled; an empty text if it is."""
+    wanted = os.environ.get("MAT_NATIVE")
+    if MODULES["FREE_THREADED"] and wanted == "required":
+        raise CompileError(f"MAT_NATIVE is required, but {MODULES['NO_GIL']}")
+    return "MAT_NATIVE is 0" if wanted == "0" else MODULES["NO_GIL"] * MODULES["FREE_THREADED"]
+
+
 class BuildKernels(build_ext):
     """The command that builds the extensions, or prints a notice if there is no compiler.
 
-    What is in the tree and was built of the same sources is not built again.
+    It builds none if the environment says so, or for a Python without the GIL. What is in the tree
+    and was built of the same sources is not built again.
     """
 
     def finalize_options(self) -> None:
         # pyproject.toml only says that there are extensions
         self.distribution.ext_modules = [native(), *compiled()]
         super().finalize_options()
+        if pure():
+            self.extensions = []
         self.compilers = self.parallel if isinstance(self.parallel, int) else os.cpu_count()
         self.parallel = len(self.extensions)  # they wait for compilers
         self.force = True  # times of files say less than the record, see `usable`
 
     def build_extensions(self) -> None:
+        if self.compiler.compiler_type == "msvc":
+            raise CompileError(MICROSOFT)
         with ThreadPoolExecutor(self.compilers) as compilers:
             self.compiler.compile = beside_one_another(self.compiler.compile, compilers)
             super().build_extensions()
@@ -225,11 +243,18 @@ class BuildKernels(build_ext):
             return made[0] if same and made[0].exists() else None
         inputs = [path for path in (*ext.sources, *ext.depends) if not path.startswith("build")]
         newest = max(Path(path).stat().st_mtime for path in inputs)
-        made = [PACKAGE / "_native.abi3.so", *Path("build").glob("lib*/mat/_native.abi3.so")]
+        name = Path(self.get_ext_filename(ext.name)).name
+        made = [PACKAGE / name, *Path("build").glob(f"lib*/mat/{name}")]
         return None if os.environ.get("MAT_CFLAGS") else next(
             (path for path in made if path.exists() and path.stat().st_mtime > newest), None)
 
     def run(self) -> None:
+        if not self.extensions:
+            self.warn(PURE.format(reason=pure()))
+            for path in [] if self.inplace else Path(self.build_lib).rglob("*"):
+                if path.suffix in (".so", ".pyd"):
+                    path.unlink()  # of an earlier build
+            return
         try:
             self.record, self.found = record_of_build(), MODULES["recorded"]()
             self.record_path(inplace=False).unlink(missing_ok=True)

@@ -100,6 +100,9 @@ def gemv_numpy(np: Engine, alpha: Number, a: Array, x: Array, beta: Number, y: A
     accumulate(np, (y.dtype.type(alpha) * product).reshape(y.shape), y.dtype.type(beta), y)
 
 
+gemv.reads_once = True  # the matrix, and a vector that is as large
+
+
 @gemv.cut_by
 def gemv_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
     """Cut the product of a matrix and a column."""

@@ -11,6 +11,7 @@ cdef dict _NO_KEYWORDS
 cdef object _same, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
 cdef dict _INTEGERS
+cdef Py_ssize_t _large
 
 
 cdef class PlanNode:
@@ -29,6 +30,7 @@ cdef class Calls(Operation):
     cdef public PlanNode root, new_root
     cdef public list device_roots
     cdef public int count
+    cdef public bint reads_once
     @cython.locals(node=PlanNode, plan=Plan)
     cdef object carry_out(self, tuple args, dict kwargs)
     @cython.locals(view=MatBase)
@@ -37,6 +39,8 @@ cdef class Calls(Operation):
     cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
     @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)
     cdef bint may_exceed(self, double limit, tuple args) except -1
+    @cython.locals(view=MatBase, storage=Storage)
+    cdef bint may_copy(self, unsigned long long mask, tuple args) except -1
     @cython.locals(root=PlanNode)
     cpdef PlanNode root_of(self, object device)
     @cython.locals(view=MatBase, copies=dict)

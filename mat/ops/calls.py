@@ -35,6 +35,8 @@ _same = object()  # token of an operand that is the main one again
 # types of settings that a plan can depend on
 _PLAIN = frozenset((bool, int, str, type(None), tuple))
 _MOST_PLANS = 1024
+LARGE = 1 << 17  # bytes of operands that devices may read in host memory
+_large = LARGE
 
 
 def plan_calls_of(kind: type) -> None:
@@ -75,8 +77,8 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "count", "device_roots", "main", "new_root", "others", "root", "settings",
-                 "zero_at")
+    __slots__ = ("arity", "count", "device_roots", "main", "new_root", "others", "reads_once",
+                 "root", "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -87,6 +89,8 @@ class Calls(Operation):
         self.others: tuple[int, ...] = others
         self.settings: tuple[int, ...] = settings
         self.zero_at: int = zero_at
+        # a device may read operands in host memory; see `host_reads`
+        self.reads_once: bool = False
         self.forget_plans()
 
     def forget_plans(self) -> None:
@@ -128,8 +132,13 @@ class Calls(Operation):
         if device is _cpu:
             return self.carry_out_whole(device, args, kwargs)
         limit = device.memory.limit
-        if limit is not None and self.may_exceed(limit, args):
-            return self.carry_out_within(device, args, kwargs, None)
+        if limit is not None:
+            if self.may_exceed(limit, args):
+                return self.carry_out_within(device, args, kwargs, None)
+            if self.reads_once and device.reads_host and self.may_copy(device.facet.mask, args):
+                found = self.carry_out_from_host(device, args, kwargs)
+                if found is not None:
+                    return found[0]
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
@@ -154,6 +163,25 @@ class Calls(Operation):
                 layout = view.layout
                 needed += storage.itemsize * (layout.size if layout.contiguous else storage.size)
         return needed > limit
+
+    def may_copy(self, mask: int, args: Arguments) -> bool:
+        """Return whether the memory with the bit `mask` may want a copy of a large operand."""
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                storage = view.storage
+                if storage.nbytes >= _large and not storage.fresh & mask and storage.fresh:
+                    return True
+                if storage.spans is not None:
+                    return True
+        return False
+
+    def carry_out_from_host(self, device: Device, args: Arguments,
+                            kwargs: Keywords) -> tuple[Operand] | None:
+        """Carry out the operation on a device that reads operands in host memory, where copying
+        them does not pay, and return the result in a tuple; else return None.
+        """
+        raise NotImplementedError
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:

@@ -38,6 +38,8 @@ def by_elements(operation: Gridded) -> Cutter:
     callable
         What `Op.cut_by` takes.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         args = with_copies(operation, args)
         out = args[operation.result]
@@ -95,6 +97,8 @@ def by_lines_of_factors(operation: Gridded, factors: int, axis: int) -> Cutter:
     """Return the cutter of an operation on matrices, element by element, but with operand number
     `factors` of any shape, which has a factor for each index of an axis.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         given = args[factors]
         flat = given.layout.viewed_as((given.size,))

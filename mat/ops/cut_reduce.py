@@ -55,6 +55,8 @@ def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
     """Return the cutter of a reduction with the parameters ``x, out, axis, keepdims`` and perhaps
     others; ``axes_of(x, axis)`` returns the axes that it reduces.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, _, axis, keepdims = args[:4]
         axes = axes_of(x, axis)

@@ -21,6 +21,8 @@ def by_lines(operation: Op, step: Function) -> Cutter:
     """Return the cutter of an operation with the parameters ``x, out, axis``, each of whose results
     is `step` of the one before it and an element; they are the same bits as uncut.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         args = with_copies(operation, args)
         x, out, axis = args[0], args[1], as_axis(args[2], args[0].ndim)

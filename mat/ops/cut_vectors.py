@@ -26,6 +26,8 @@ def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
     """Return the cutter of an operation of BLAS level 1, with the parameters ``n``, ``incx`` and
     ``incy``; `combine` makes the result of the numbers that the pieces give.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         mats = [k for k in operation.operands if isinstance(args[k], Mat)]
         shape: Ints = args[mats[0]].shape
@@ -134,6 +136,8 @@ def all_true(operation: Gridded) -> Cutter:
     """Return the cutter of an operation that returns whether something holds for all elements of
     its operands, which are of one shape.
     """
+    operation.reads_once = True
+
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         mats = [k for k in operation.operands if isinstance(args[k], Mat)]
         shape = args[mats[0]].shape

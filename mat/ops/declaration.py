@@ -5,6 +5,7 @@ from the signature of the function that checks them.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 
 from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..errors import DTypeError
@@ -18,6 +19,14 @@ from .roles import Role, method_like, readable, roles_of
 
 # BLAS's names for using a part of an operand
 _PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
+
+
+def is_largest(args: Arguments, k: int) -> bool:
+    """Return whether no operand of a call is larger than operand `k`: the elements of others may be
+    read many times.
+    """
+    size: int = args[k].size
+    return all(x.size <= size for x in args if isinstance(x, Mat))
 
 
 class Declaration(Calls):
@@ -50,6 +59,8 @@ class Declaration(Calls):
         known = {*self.operands, *self.at_numbers}
         # such as an axis: part of a plan's key
         settings = tuple(k for k in range(arity) if k not in known)
+        # of operations that read operands once: whether a call does so at that position
+        self.once: Callable[[Arguments, int], bool] = is_largest
         self.set_positions(arity, self.operands[-1], tuple(self.operands[:-1]), settings, zero_at)
 
     def role(self, k: int) -> Role:
@@ -76,6 +87,14 @@ class Declaration(Calls):
         if role.output_if_zero and args[self.zero_at] == 0:
             return OUTPUT
         return role.direction or IO
+
+    def read_once(self, args: Arguments) -> list[int]:
+        """Return the positions of the operands whose elements a call reads about once each, so that
+        a device may read them in host memory.
+        """
+        if not self.reads_once:
+            return []
+        return [k for k in self.operands if isinstance(args[k], Mat) and self.once(args, k)]
 
     def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
         """Return all positional parameters as a tuple, and the keywords that were given."""

@@ -38,7 +38,13 @@ from ..support.types import Arguments, DType, Engine, Function, Operand
 from .adapting import as_booleans, as_floats, beyond_integers
 from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
-from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
+from .functions import (
+    CheckValues,
+    Shortcut,
+    function_of_bounds,
+    function_of_one,
+    function_of_two,
+)
 from .operands import as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype
@@ -188,8 +194,8 @@ def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> 
 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
            implementation: Function | None = None, silent: bool = False,
-           check_values: CheckValues | None = None, sample: str = "[1.0, 4]",
-           methods: bool = True,
+           check_values: CheckValues | None = None, shortcut: Shortcut | None = None,
+           sample: str = "[1.0, 4]", methods: bool = True,
            on_device: str = EVERY) -> Function:  # the parameters are an operation's facts
     """Declare ``name(x, y)``, ``name(x, y, out=)``, with `methods` ``x.name_(y)`` and the operators
     ``x . y``, ``y . x`` and ``x .= y``; return the function.
@@ -197,7 +203,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     `doc` is what comes out; `gives` is the result for `sample` and 2, for the doctest.
     `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
     and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
-    would refuse half-way through. A device computes with the dtype characters `on_device`.
+    would refuse half-way through. Of some operands, a `shortcut` computes the same. A device
+    computes with the dtype characters `on_device`.
     """
     compares = "bb->?" in rule.types
 
@@ -210,10 +217,10 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
-    function = function_of_two(kernel, rule, check_values)
+    function = function_of_two(kernel, rule, check_values, shortcut)
     example = _example(f"mat.{name}(mat.array({sample}), 2)", name, sample, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
-    in_place = _in_place(kernel, check_values)
+    in_place = _in_place(kernel, check_values, shortcut)
     if methods:
         _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
     if operator:
@@ -347,14 +354,17 @@ def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
     return fits
 
 
-def _in_place(kernel: Op, check_values: CheckValues | None) -> Function:
+def _in_place(kernel: Op, check_values: CheckValues | None,
+              shortcut: Shortcut | None) -> Function:
     """Return ``x.name_(y)``."""
     def in_place(self: Mat, y: Operand) -> Mat:
         if type(y) is not Mat and type(y) is not float:
             y = as_operand(apart_from(y, self), "y")
         if check_values is not None:
             check_values(self, y)
-        found: Mat = kernel(self, y, self)
+        shorter = None if shortcut is None else shortcut(self, y)
+        found: Mat = (kernel(self, y, self) if shorter is None
+                      else shorter[0](shorter[1], self))
         return found
 
     return in_place

@@ -17,7 +17,7 @@ from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number, Operand
 from .cut_elements import by_elements
 from .declare_elementwise import binary, clipping, result_dtype, special, test, unary
-from .operation import InputOrNumber, Output, Scalar, op
+from .operation import InputOrNumber, Op, Output, Scalar, op
 from .overlap import apart, few_axes, is_shift, large, must_copy
 
 MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
@@ -106,6 +106,19 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
             raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
+def _square_instead(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
+    """Return the operation that computes ``x ** 2`` and its operand, or None for other powers.
+
+    Powers of integers that are 2.0 are floats.
+    """
+    if (type(p) is not int and type(p) is not float) or p != 2 or not isinstance(x, Mat):
+        return None
+    kind, operation = x.storage.dtype.kind, vars(square)["op"]
+    if kind in "iu" and type(p) is float:
+        return operation, x.astype(result_dtype(np.power, x, p))
+    return (operation, x) if kind in "iufc" else None
+
+
 def _with_out_by_name(rule: np.ufunc) -> Function:
     """Return `rule` as a function of three operands, since NumPy deprecates calling it so."""
     def call_with_out_by_name(x: Array, y: Array, out: Array) -> object:
@@ -123,7 +136,7 @@ divide = binary("divide", np.divide, "[0.5 2.]",
                 "``x / y``, element by element; integers give floating point", operator="truediv")
 pow = binary("pow", np.power, "[1. 16.]",  # NumPy's name
              "``x ** y``, element by element; NaN outside the reals", operator="pow",
-             check_values=_check_integer_power)
+             check_values=_check_integer_power, shortcut=_square_instead)
 maximum = binary("maximum", np.maximum, "[2. 4.]",
                  "the larger of the elements of x and y; NaN if either is",
                  implementation=_with_out_by_name(np.maximum), silent=True)

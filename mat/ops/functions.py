@@ -18,6 +18,8 @@ from .operands import as_mat, as_operand, has_its_own_way
 from .overlap import apart_from
 
 CheckValues = Callable[[Operand, Operand], None]
+# returns an operation of one operand that computes the same of these two, and its operand
+Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
 _mat, _unchecked = Mat, UNCHECKED  # with types of C
 _NO_KEYWORDS: Keywords = {}
 
@@ -58,7 +60,8 @@ def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
     return kernel.carry_out((x, check_is_mat(out)), _NO_KEYWORDS)
 
 
-def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | None) -> Function:
+def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | None,
+                    shortcut: Shortcut | None = None) -> Function:
     """Return the function of two operands, into a new Mat or `out`."""
     operand = _or_none if rule in (np.equal, np.not_equal) else as_operand
 
@@ -77,6 +80,10 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
         x, y = operand(x, "x"), operand(y, "y")
         if check_values is not None:
             check_values(x, y)
+        found = None if shortcut is None else shortcut(x, y)
+        if found is not None:
+            shorter, x = found
+            return _of_one(shorter, x, out)
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             x, y = as_mat(x, "x"), as_mat(y, "y")
         return _of_mats(kernel, x, y, out)

@@ -43,6 +43,8 @@ from .overlap import apart_from, check_disjoint, overlap
 from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
 from .tiling import Tile
 
+THIN = 8  # multiplications for each element of a matrix in a product with a thin one
+
 
 def _transposed(shape: Ints, transpose: bool) -> Ints:
     """Return `shape` with its last two axes exchanged, if there are two."""
@@ -146,6 +148,18 @@ def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool =
     left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
     right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
     multiply(np, left, right, out)
+
+
+def _reads_once(args: Arguments, k: int) -> bool:
+    """Return whether a product has few multiplications for each element of an operand."""
+    a, b, out = args
+    inner = a.shape[-1]
+    if a.ndim > 1:  # it may be transposed
+        inner = inner * a.shape[-2] // max(1, out.shape[-2 if b.ndim > 1 else -1])
+    return bool(out.size * inner <= THIN * args[k].size)
+
+
+product.reads_once, product.once = True, _reads_once
 
 
 @product.cut_by

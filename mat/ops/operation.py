@@ -30,7 +30,9 @@ from .calls import plan_calls_of
 from .common_copies import in_common_copies
 from .declaration import Declaration
 from .file_tiles import carry_out_over_files
+from .host_read_calls import carry_out_from_host
 from .implementation import Implementation, known, rank
+from .plan import Plan
 from .planning import choose, is_of_device, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
 from .tiling import Cutter, carry_out_in_tiles, is_too_large
@@ -211,6 +213,9 @@ class Op(Declaration):
         args, kwargs, now = self._checked(args, kwargs)
         if device.planner is not None:
             return device.planner(self, args, kwargs)
+        found = None if shortage is not None else carry_out_from_host(self, device, now, kwargs)
+        if found is not None:
+            return found[0] if self.result is None else args[self.result]
         implementation, _ = choose(self, self.implementations, now, device)
         of_device = is_of_device(implementation, device)
         if shortage is None and not (of_device and self.cutter is not None and is_too_large(
@@ -223,6 +228,34 @@ class Op(Declaration):
             raise shortage
         result = carry_out_in_tiles(device, self, now, kwargs, shortage)
         return result if self.result is None else args[self.result]
+
+    def carry_out_from_host(self, device: Device, args: Arguments,
+                            kwargs: Keywords) -> tuple[Operand] | None:
+        return carry_out_from_host(self, device, args, kwargs)
+
+    def plan_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Plan | None:
+        """Return the plan of a call by which the device computes; None if there is none, or if
+        operands are to be packed for it.
+        """
+        node = self.walk(self.root_of(device), args, kwargs, False)
+        plan: Plan | None = None if node is None else node.plan
+        if plan is None:
+            _, kwargs, args = self._checked(args, kwargs)
+            implementation, pack = choose(self, self.implementations, args, device)
+            if not pack and is_of_device(implementation, device):
+                plan = self._planned(device, implementation, args, kwargs)
+        return None if plan is None or plan.facet is not device.facet else plan
+
+    def _planned(self, device: Device, implementation: Implementation, args: Arguments,
+                 kwargs: Keywords) -> Plan:
+        """Make a plan for checked arguments, and remember it if its key says enough."""
+        for k in self.written:
+            args[k].allowed(IO)
+        plan = make_plan(self, implementation, args, kwargs, device)
+        # else it depends on values, such as whether integers can take a number
+        if self.by_form and not (self.numbers and is_integer(args[self.main].storage.dtype)):
+            self.remember(self.root_of(device), args, kwargs, plan)
+        return plan
 
     def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
         return carry_out_over_files(self, _as_now(args), kwargs)
@@ -264,15 +297,12 @@ class Op(Declaration):
         """Check everything, plan, and run; remember the plan if its key says enough."""
         args, kwargs, now = self._checked(args, kwargs)
         implementation, pack = choose(self, self.implementations, now, device)
-        for k in self.written:
-            now[k].allowed(IO)
         if pack:
+            for k in self.written:
+                now[k].allowed(IO)
             result = self._call_packed(implementation, now, kwargs, device)
             return result if self.result is None else args[self.result]
-        plan = make_plan(self, implementation, now, kwargs, device)
-        # else it depends on values, such as whether integers can take a number
-        if self.by_form and not (self.numbers and is_integer(now[self.main].storage.dtype)):
-            self.remember(self.root_of(device), now, kwargs, plan)
+        plan = self._planned(device, implementation, now, kwargs)
         with in_common_copies(plan.facet, [now[k] for k in self.written], now):
             return self.run_on(device, plan, args, kwargs)
 

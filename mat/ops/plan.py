@@ -269,9 +269,12 @@ class Plan:
                     kernel.repeat_operand(k, operand.other)
         return True
 
-    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
+    def execute(self, args: Arguments, kwargs: Keywords,
+                given: dict[int, Presented] | None = None) -> Operand:
         """Access the operands in their directions, call the implementation, commit; return the
         written operand or the result.
+
+        `given` has what is presented of operands that are accessed already, by their positions.
 
         An operand that this thread and task access already, in the same memory and in a direction
         that covers this one, costs no access of its own: that other one keeps all others out.
@@ -286,12 +289,12 @@ class Plan:
         records: list[AccessRecord] = []
         failed = True
         try:
-            values = self.open_all(args, records, line)
+            values = self.open_all(args, records, line, given)
             if values is None:  # another thread has changed an operand since the plan was found
                 failed = False
             else:
-                result = (self.compute_observed(args, kwargs, values) if _observers
-                          else self.compute(args, kwargs, values))
+                result = (self.compute_observed(args, kwargs, values, given is None) if _observers
+                          else self.compute(args, kwargs, values, given is None))
                 failed = False
         finally:
             try:
@@ -303,18 +306,21 @@ class Plan:
             return self.operation(*args, **kwargs)
         return result if self.result < 0 else args[self.result]
 
-    def open_all(self, args: Arguments, records: list[AccessRecord],
-                 line: SourceLine | None) -> list[Presented] | None:
+    # the parameters are those of accesses
+    def open_all(self, args: Arguments, records: list[AccessRecord], line: SourceLine | None,
+                 given: dict[int, Presented] | None) -> list[Presented] | None:
         """Open the accesses and append them to `records`; return the arguments of the
         implementation, or None if an operand does not have the form that it is planned for.
         """
         values = list(args)
-        needs_values = bool(_observers) or not (self.through_array or
-                                                (self.armed and self.kernel.can_share()))
+        needs_values = bool(_observers) or given is not None or not (
+            self.through_array or (self.armed and self.kernel.can_share()))
         try:
             for operand in self.accesses:
                 view = args[operand.position]
-                if needs_values:
+                if given is not None and operand.position in given:
+                    values[operand.position] = given[operand.position]
+                elif needs_values:
                     record = self.open_one(view, operand, records, line)
                     values[operand.position] = record.value
                 elif not (view.storage.records and self.is_covered(view, operand)):
@@ -400,20 +406,23 @@ class Plan:
             if not running:
                 del _running[thread]
 
-    def compute_observed(self, args: Arguments, kwargs: Keywords,
-                         values: list[Presented]) -> Operand:
+    def compute_observed(self, args: Arguments, kwargs: Keywords, values: list[Presented],
+                         by_address: bool) -> Operand:
         """Do what `compute` does, and notify observers of the time it took."""
         operation: Any = self.operation
         begin = perf_counter()
-        result = self.compute(args, kwargs, values)
+        result = self.compute(args, kwargs, values, by_address)
         seconds = perf_counter() - begin
         for observer in tuple(_observers):
             observer.computed(operation.__name__, self.facet.memory.name, seconds)
         return result
 
-    def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
-        """Call the implementation with `values`: the arguments, with what was presented."""
-        if self.armed and not _observers and self.kernel.can_share():
+    def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
+                by_address: bool) -> Operand:
+        """Call the implementation with `values`: the arguments, with what was presented; or a
+        kernel with the addresses of copies, if all operands have one in the memory of the facet.
+        """
+        if by_address and self.armed and not _observers and self.kernel.can_share():
             if self.of_device:
                 if self.launch(args):
                     return None
@@ -433,6 +442,6 @@ class Plan:
         finally:
             if token is not None:
                 _state.reset(token)
-        if self.facet.of_device and not self.armed and self.result >= 0:
+        if by_address and self.facet.of_device and not self.armed and self.result >= 0:
             self.arm_launch(values)
         return result

@@ -24,6 +24,7 @@ class Gridded(Protocol):
     operands: list[int]
     positional: list[str]
     result: Any
+    reads_once: bool
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 

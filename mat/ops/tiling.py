@@ -16,11 +16,12 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from ..core.direction import Direction
 from ..devices.device import Device
-from ..errors import OutOfDeviceMemory
+from ..errors import OutOfDeviceMemory, TornError
 from ..matrix.mat import Mat
 from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
 from ..support.types import Arguments, Keywords, Operand
+from .host_reads import to_copy
 from .overlap import overlap
 
 
@@ -79,6 +80,8 @@ class Cuttable(Protocol):
     written: list[int]
     cutter: Cutter | None
     whole_because: str
+
+    def read_once(self, args: Arguments) -> list[int]: ...
 
     def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
@@ -148,14 +151,25 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise shortage
     if operation.cutter is None or operation in outer:
         raise _no_room(device, operation, args, shortage) from shortage
-    for k in operation.operands:  # before any tile, since those that are done remain
-        if isinstance(args[k], Mat):
-            args[k].storage.check_access(args[k], device.facet,
-                                         operation.declared_direction(k, args))
+    try:
+        for k in operation.operands:  # before any tile, since those that are done remain
+            if isinstance(args[k], Mat):
+                args[k].storage.check_access(args[k], device.facet,
+                                             operation.declared_direction(k, args))
+    except TornError as error:
+        raise _torn(error, shortage) from None
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
     with cutting(operation):
         return execution.run()
+
+
+def _torn(torn: TornError, shortage: OutOfDeviceMemory | None) -> TornError | OutOfDeviceMemory:
+    """Return the error for a Mat that is torn: the shortage that tore it, if there is one."""
+    if shortage is None:
+        return torn
+    shortage.add_note(str(torn))
+    return shortage
 
 
 class _CopiesAhead(Prefetch):
@@ -194,6 +208,9 @@ class _Execution:
         self.limit: int = total if limit is None else min(total, limit)
         self.room: int = self.limit  # the bytes that tiles may take
         self.written = span_bytes(*(args[k] for k in operation.written))
+        # the storages of operands that the device may read in host memory
+        self.once = [args[k].storage for k in operation.read_once(args)
+                     if device.reads_host]
         self.number = 0  # of the tile that is carried out
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
 
@@ -207,6 +224,8 @@ class _Execution:
             tiles = self.cut()
             try:
                 return self.walk(tiles)
+            except TornError as error:
+                raise _torn(error, self.shortage) from None
             except OutOfDeviceMemory as error:
                 self.shortage = self.shortage or error
                 self.room //= 2
@@ -279,17 +298,21 @@ class _Execution:
         """Carry out a tile, while what the following one reads is copied to the device, and what
         was written before is copied to the host.
         """
-        ahead = () if following is None else self.apart(following.reads, tile.writes)
+        ahead = () if following is None else self.apart(self.to_copy(following), tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         room = *self.apart(tile.writes, before), *ahead
         TILE.set(self.number + 1)
         try:
-            with _CopiesAhead(self, tile.reads, room, ahead, home):
+            with _CopiesAhead(self, self.to_copy(tile), room, ahead, home):
                 return tile.run()
         except OutOfDeviceMemory:
             if not ahead:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
+
+    def to_copy(self, tile: Tile) -> tuple[Mat, ...]:
+        """Return the views that a tile reads on the device."""
+        return to_copy(self.device, self.once, tile.reads, tile.writes)
 
     def make_room(self, *views: Mat) -> None:
         """Evict what was used longest ago, where there is no room for the views that are not on the

@@ -1,6 +1,7 @@
 """Which modules Cython has compiled, and of what text: all of them are used, or none.
 
-The record of a build has a line ``NAME DIGEST`` for each of them. If a text has changed since, a
+The record of a build has a line ``NAME DIGEST`` for each of them, and lines for how and by what it
+was made. If a text has changed since, a
 module is missing or ``MAT_NATIVE=0`` asks for it, `use_sources` has Python import the ``.py`` files
 instead, also where a compiled module lies beside. ``mat/native/build.py`` runs this file by itself.
 """
@@ -26,6 +27,9 @@ SUFFIX = EXTENSION_SUFFIXES[0] if EXTENSION_SUFFIXES else ".so"
 RECORD = f"compiled{os.path.splitext(SUFFIX)[0]}.txt"
 CORE = "mat._core"
 EXTENSIONS = (CORE, "mat._native")  # without a Python file
+# Python without the GIL, whose garbage collector reads objects that the compiled core has freed
+FREE_THREADED = "t" in getattr(sys, "abiflags", "") or SUFFIX.partition("-")[0].endswith("t")
+NO_GIL = "there are none for a free-threaded Python"
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
          "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/threads.pxi")
@@ -63,10 +67,20 @@ def recorded(path: str = os.path.join(PACKAGE, RECORD)) -> dict[str, str]:
     return dict(line.split(maxsplit=1) for line in lines)
 
 
+def build() -> str:
+    """Return how many modules are compiled, by what, and an identifier of their sources."""
+    record = recorded()
+    count = sum(name.startswith("mat.") for name in record)
+    identifier = source_hash(repr(sorted(record.items())).encode()).hex()[:8]
+    return f"{count} modules compiled by {record.get('by', 'Cython')}, build {identifier}"
+
+
 def fault() -> str:
     """Return why the compiled modules cannot be used; an empty text if they can."""
     if os.environ.get("MAT_NATIVE") == "0":
         return "MAT_NATIVE is 0"
+    if FREE_THREADED:
+        return NO_GIL
     built = {name: digest for name, digest in recorded().items() if name.startswith("mat.")}
     if CORE not in built:
         return "they were not built for this Python"

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
 
-from .compiled_modules import CORE, fault, use_sources
+from .compiled_modules import CORE, FREE_THREADED, fault, use_sources
 from .installation import check_package
 from .types import CData
 
 # in a checkout the sources of the build are there
-HELP = ("Install a C compiler and then mat again to have them; in a checkout, "
-        "`python mat/native/build.py` compiles them")
+HELP = ("A Python with the GIL has them" if FREE_THREADED else
+        "Install a C compiler and then mat again of its sources to have them (`pip install "
+        "--force-reinstall --no-deps --no-binary facetmat facetmat`); in a checkout, `python "
+        "mat/native/build.py` compiles them")
+PARALLEL = ("Python runs without the GIL, which protects a Mat that several threads use: use each "
+            "Mat and its views in one thread at a time, or set PYTHON_GIL=1 in the environment")
 
 
 def _load() -> tuple[CData, CData, CData, str]:
@@ -52,6 +57,8 @@ ffi: CData
 core: CData
 missing: str
 lib, ffi, core, missing = _load()
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    warnings.warn(PARALLEL, RuntimeWarning, stacklevel=2)
 
 
 def compiled(dtypes: str) -> str:

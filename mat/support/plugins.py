@@ -19,6 +19,11 @@ def register_plugin(name: str, module: str) -> None:
     _modules[name] = module
 
 
+def has_plugin(name: str) -> bool:
+    """Return whether a module is registered as `name`."""
+    return name in _modules
+
+
 def plugin(name: str) -> ModuleType:
     """Return the module registered as `name`, which is imported at the first call."""
     return importlib.import_module(_modules[name])
@@ -27,6 +32,16 @@ def plugin(name: str) -> ModuleType:
 def loaded_plugin(name: str) -> ModuleType | None:
     """Return the same module if it has been imported already, else None."""
     return sys.modules.get(_modules[name])
+
+
+def library(name: str) -> ModuleType | None:
+    """Return the module of another library, None if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # it is installed, and lacks something itself
+            raise
+    return None
 
 
 class AttributeAtFirstUse:

@@ -101,8 +101,8 @@ CudaName: TypeAlias = Literal["cuda", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "c
                               "cuda:6", "cuda:7"]
 EmulatedName: TypeAlias = Literal["emulated", "emulated:0", "emulated:1", "emulated:2",
                                   "emulated:3"]
-FacetName: TypeAlias = (Literal["array", "backing", "foreign", "cuda_host"] | EmulatedName
-                        | CudaName)
+FacetName: TypeAlias = (Literal["array", "backing", "foreign", "cuda_host", "torch", "cupy", "jax"]
+                        | EmulatedName | CudaName)
 MemoryName: TypeAlias = Literal["host"] | EmulatedName | CudaName
 DeviceName: TypeAlias = Literal["cpu"] | EmulatedName | CudaName
 

@@ -8,6 +8,7 @@ them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from timeit import Timer
@@ -42,12 +43,17 @@ THOUSAND = (  # at 1.5 times NumPy's time
     "b.all()", "mat.concat([x, y])", "mat.stack([x, y])", "x.cumsum()", "x.cumprod()")
 CHAIN = "1.5*x + 2.5*y - 0.5"
 BLOCKS = QUICK._replace(repeats=5)
-ON_DEVICE = {"x += y": 2e-6, "x + y": 4e-6}  # seconds
+# a statement, what NumPy does meanwhile, and the limit in seconds
+ON_DEVICE = (("x += y", "x += y", 2e-6), ("x + y", "x + y", 4e-6))
+ON_CUDA = (*ON_DEVICE, ("x.exp_()", "np.exp(x, out=z)", 2e-6),
+           ("mat.gemm(1.0, X, X, 0.0, P)", "np.matmul(X, X)", 3e-6),
+           ("float(x.sum())", "float(x.sum())", 8e-6))
 SETUP = "x, y, z, X, b, i, a, ten = (each.copy() for each in given)"
 TIMES = 500  # calls in one block that uses a device
 WARM = f"""{SETUP}
 with mat.use_device(device):
     x += y
+    P = X + X
 """
 BLOCK = """
 with mat.use_device(device):
@@ -71,12 +77,12 @@ def rows() -> Iterator[Row]:
         yield _same(CHAIN, 10**power, 1.0, f", 1e{power}", CALM if power > 3 else QUICK)
     yield from epoch.rows()
     with _emulated_at_once():
-        yield from _on_device("emulated", "emulated")
+        yield from _on_device("emulated", "emulated", ON_DEVICE)
     with _mock_driver() as absent:
         if absent:
             print(f"left out: calls on the mock CUDA driver ({absent})")
         else:
-            yield from _on_device("cuda", "mock CUDA driver")
+            yield from _on_device("cuda", "mock CUDA driver", ON_CUDA)
 
 
 def _same(statement: str, n: int, limit: float | None, size: str = "", pace: Pace = QUICK) -> Row:
@@ -90,11 +96,12 @@ def _new(n: int, name: str) -> Row:
                       "numpy": _numpys("x + y", n)}, "out=", 1.1)
 
 
-def _on_device(device: str, title: str) -> Iterator[Row]:
+def _on_device(device: str, title: str,
+               statements: tuple[tuple[str, str, float], ...]) -> Iterator[Row]:
     """Calls that compute next to nothing, so that all time is our own."""
-    for statement, most in ON_DEVICE.items():
+    for statement, beside, most in statements:
         ours = _ours(BLOCK.format(statement), 10, WARM, device=device, times=TIMES)
-        numpys = _numpys(f"for _ in range(times): {statement}", 10, times=TIMES)
+        numpys = _numpys(f"for _ in range(times): {beside}", 10, times=TIMES)
         yield Row(f"{statement}, on {title}", {"mat": ours, "numpy": numpys}, most=most,
                   times=TIMES, pace=BLOCKS)
 
@@ -115,7 +122,7 @@ def _nothing(*_: object) -> None:
 def _mock_driver() -> Iterator[str]:
     """Have mock devices, whose launches return at once; or the reason why there are none."""
     try:
-        from ..mock_driver.driver import missing
+        from ..mock_driver.driver import cublas, missing
         from ..mock_driver.fixtures import mock_driver
     except ImportError as error:
         yield str(error)
@@ -123,10 +130,10 @@ def _mock_driver() -> Iterator[str]:
     if missing():
         yield missing()
         return
-    with mock_driver() as driver:
+    with mock_driver() as driver, patch.dict(os.environ, MAT_CUBLAS=str(cublas())):
         with mat.use_device("cuda", required=True):  # compiled before launches do nothing
-            for statement in ON_DEVICE:
-                _ours(statement, 10).timeit(2)
+            for statement, _, _ in ON_CUDA:
+                _ours(statement, 10, f"{SETUP}; P = X + X").timeit(2)
         driver.at_once()
         yield ""
 

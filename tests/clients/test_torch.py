@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import mat
@@ -56,6 +57,74 @@ def test_batches_of_a_loader():
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.as_tensor(x)),
                                          batch_size=2)
     assert [batch.shape[0] for (batch,) in loader] == [2, 1]
+
+
+# The facet
+
+
+@pytest.mark.parametrize("dtype", mat.supported_dtypes)
+def test_tensors_over_the_memory_of_a_mat(dtype):
+    x = mat.array(square()).astype(dtype)
+    with x.facet("torch", "io") as t:
+        assert str(t.dtype) == f"torch.{dtype}"
+        with x.facet("array", "input") as a:
+            assert t.data_ptr() == a.ctypes.data
+        t[0, 1] = 1
+    assert x[0, 1].item() == 1
+    assert x[1, 2].item() == mat.array(square()).astype(dtype)[1, 2].item()
+
+
+@pytest.mark.parametrize("view", [lambda a: a.T, lambda a: a[1:, ::2], lambda a: a[2],
+                                  lambda a: a[:0], lambda a: a.reshape(3, 2, 2)])
+def test_views_become_strided_tensors(view):
+    x = view(mat.array(square()))
+    with x.facet("torch", "input") as t:
+        assert (tuple(t.shape), t.stride()) == (x.shape, x.strides)
+        assert t.tolist() == view(square()).tolist()
+
+
+def test_a_broadcast_mat_is_a_tensor_for_reading():
+    x = np.broadcast_to(mat.ones(3), (2, 3))
+    with x.facet("torch", "input") as t:
+        assert t.stride() == (0, 1)
+    with pytest.raises(mat.AliasError):
+        x.facet("torch")
+
+
+def test_what_torch_lacks(monkeypatch):
+    with pytest.raises(mat.ShapeError, match=r"strides \(-1,\); x.contiguous\(\)"):
+        mat.array(line())[::-1].facet("torch", "input").__enter__()
+    monkeypatch.delattr(torch, "uint16")
+    with pytest.raises(mat.DTypeError, match="has no uint16"):
+        mat.ones(2, dtype="uint16").facet("torch", "input").__enter__()
+
+
+def test_autograd_ends_where_the_mat_is_written():
+    x, gradient = mat.array(square()), mat.zeros(3, 4)
+    with mat.with_facets((x, "torch", "input"), (gradient, "torch", "output")) as (t, g):
+        t.requires_grad_()
+        (t ** 2).sum().backward()
+        g.copy_(t.grad)
+    assert gradient.tolist() == (2 * square()).tolist()
+    with x.facet("torch", "input") as t:
+        assert not t.requires_grad
+
+
+def test_tensors_are_checked_as_other_blocks_are():
+    with mat.debug.check_directions() as c:
+        x = mat.array(square())
+        with x.facet("torch", "input") as t:
+            pass
+        t.sum()
+        with pytest.raises(mat.DirectionError, match=r"facet 'torch'.*used after its end, at .*py"):
+            x.sum()
+        with pytest.raises(mat.DirectionError, match="written at"):  # noqa: SIM117
+            with x.facet("torch", "input") as t:
+                t[0, 0] = 5
+        with pytest.raises(mat.DirectionError, match="left as it was 4 elements"):  # noqa: SIM117
+            with x.facet("torch", "output") as t:
+                t[1:] = 5
+    assert len(c.faults) == 3
 
 
 @pytest.mark.filterwarnings("ignore")

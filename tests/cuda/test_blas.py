@@ -290,8 +290,39 @@ def test_memory_is_made_for_cublas(device):
     assert mat.axpy(1, y, y).to_numpy()[0] == 4
     assert pool.kept == 0
     device.fail("cublasDaxpy", times=2, status=3)
+    assert mat.axpy(1, y, y).to_numpy()[0] == 8  # in tiles
+    device.fail("cublasDaxpy", times=1000, status=3)
     with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
         mat.axpy(1, y, y)
+
+
+def test_no_memory_for_cublas_where_the_only_copy_is_on_the_device(device):
+    x, y = mat.ones(1000), mat.ones(1000)
+    mat.axpy(1, x, y)
+    device.fail("cublasDaxpy", times=2, status=3)
+    with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
+        mat.axpy(1, x, y)
+    with pytest.raises(mat.TornError):
+        y.to_numpy()
+
+
+@pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "SDCZ", strict=True)))
+def test_compiled_calls_of_products(device, rng, dtype, letter):
+    a, b, c = (rng.standard_normal(shape).astype(dtype) for shape in ((3, 4), (4, 5), (3, 5)))
+    x, y, z = (mat.array(each) for each in (a, b, c))
+    alpha, beta = (2 + 1j, 1 - 2j) if dtype.startswith("complex") else (2.0, 0.5)
+    for k in range(4):  # from the second one on without Python
+        if k == 2:
+            device.fail(f"cublas{letter}gemm", status=3)  # and once more
+        mat.gemm(alpha, x, y, beta, z)
+        c = alpha * (a @ b) + beta * c
+    assert_allclose(z.to_numpy(), c, rtol=1e-4)
+    z.fill_(np.nan)
+    mat.gemm(1.0, x, y, -0.0, z)  # which does not read what it overwrites
+    assert_allclose(z.to_numpy(), a @ b, rtol=1e-4)
+    device.fail(f"cublas{letter}gemm", status=13)
+    with pytest.raises(DeviceError, match="CUBLAS_STATUS_EXECUTION_FAILED"):
+        mat.gemm(alpha, x, y, beta, z)
 
 
 def test_a_library_that_is_not_there(monkeypatch):

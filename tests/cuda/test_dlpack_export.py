@@ -321,7 +321,7 @@ def test_looking_at_what_there_is_moves_nothing(cuda, dev):
         repr(x)  # which takes a temporary copy of what it shows
         counted = [cuda.calls(f) for f in waits]
         with mat.debug.count_copies() as n:
-            for name in dir(x):
+            for name in set(dir(x)) - {"ctypes", "data"}:  # which export the host's copy
                 with suppress(mat.ShapeError):  # x.mT of fewer than two axes
                     getattr(x, name, None)
             x.__dlpack_device__()

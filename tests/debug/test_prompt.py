@@ -1,15 +1,23 @@
 """``python -m mat``, and what IPython gets of us."""
 
+import os
+import platform
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import mat
 from mat.__main__ import main
 from mat.core import source_line
 from mat.debug import notebook
+from mat.support import compiled_modules
+
+from ..support import needs
 
 pytestmark = pytest.mark.host
 
@@ -23,6 +31,40 @@ def run(*arguments, text=""):
 def test_info_says_what_computes_here(capsys):
     assert main(["info"]) == 0
     assert capsys.readouterr().out == f"{mat.show_config()!r}\n"
+
+
+@needs.native
+def test_the_version_and_the_build(capsys):
+    assert main(["--version"]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    facts = dict(line.split(": ", 1) for line in others)
+    assert first == f"mat {mat.__version__}"
+    assert list(facts) == ["kernels", "core", "Python", "NumPy", "BLAS"]
+    assert facts["NumPy"] == np.__version__
+    assert platform.python_version() in facts["Python"]
+    assert re.fullmatch(r"compiled by (gcc|\w*clang|Apple).*, running those for .+",
+                        facts["kernels"], re.IGNORECASE)
+    found = re.fullmatch(r"(\d+) modules compiled by Cython [\w.]*, build [0-9a-f]{8}",
+                         facts["core"])
+    assert int(found[1]) == len(list(Path(mat.__file__).parent.rglob("*.pxd")))
+
+
+def test_the_version_says_why_nothing_is_compiled():
+    done = subprocess.run([sys.executable, "-m", "mat", "--version"], capture_output=True,
+                          text=True, timeout=120, check=True,
+                          env={**os.environ, "MAT_NATIVE": "0"})
+    _, kernels, core, *_ = done.stdout.splitlines()
+    assert (kernels, core) == ("kernels: none, NumPy does their work: MAT_NATIVE is 0",
+                               "core: not compiled, Python files do its work: MAT_NATIVE is 0")
+
+
+def test_the_build_of_other_sources_has_another_identifier(monkeypatch):
+    record = {"mat.a": "01", "mat.b": "02", "how": "03", "by": "Cython 3.9"}
+    monkeypatch.setattr(compiled_modules, "recorded", lambda: record)
+    first = compiled_modules.build()
+    assert first.startswith("2 modules compiled by Cython 3.9, build ")
+    record["mat.a"] = "11"
+    assert compiled_modules.build() != first
 
 
 def test_a_prompt_with_mat_on_a_device():

@@ -108,3 +108,13 @@ def test_errors_are_numpys(subscripts, shapes):
     with pytest.raises(ValueError, match=r"einstein|operand|dim") as found:
         mat.einsum(subscripts, *(mat.ones(*s) for s in shapes))
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("settings", [{"dtype": "float32", "casting": "same_kind"},
+                                      {"dtype": "complex128"}, {"order": "F"}, {"order": "C"}])
+def test_settings_that_change_the_result(settings):
+    a = np.arange(6.0).reshape(2, 3)
+    got = np.einsum("ij,kj->ik", mat.array(a), mat.array(a), **settings)
+    wanted = np.einsum("ij,kj->ik", a, a, **settings)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(np.asarray(got), wanted)

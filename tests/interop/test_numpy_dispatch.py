@@ -358,3 +358,21 @@ def test_refusals_are_errors_of_numpys_kinds():
         np.negative(mat.ones(2, dtype="bool"))
     with pytest.raises(ValueError, match="axis"):
         np.sort(x, axis=7)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex128"])
+def test_ufuncs_with_a_dtype(dtype, device):
+    a = np.array([1, 2, 300], "float32")
+    with mat.use_device(device):
+        for given in ("float32", "int32"):
+            x, y = mat.array(a.astype(given)), a.astype(given)
+            try:
+                wanted = np.add(y, y, dtype=dtype)
+            except TypeError:
+                with pytest.raises(TypeError):
+                    np.add(x, x, dtype=dtype)
+                continue
+            got = np.add(x, x, dtype=dtype)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(np.asarray(got), wanted)

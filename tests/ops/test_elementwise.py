@@ -314,32 +314,6 @@ def test_in_place_broadcasts_the_operand_only():
         mat.zeros(1).broadcast_to(4).add_(1)
 
 
-# Powers
-
-
-def test_powers_of_integers():
-    x = np.array([1, 2, 3])
-    agree(mat.array(x) ** 2, x ** 2)
-    agree(2 ** mat.array(x), 2 ** x)
-    agree(mat.array(x) ** -1.0, x ** -1.0)
-    with pytest.raises(DTypeError, match="-1"):
-        mat.array(x) ** -1
-    with pytest.raises(DTypeError, match="-1"):
-        mat.pow(2, mat.array(-x)[:1])
-
-
-def test_negative_powers_are_found_at_every_call():
-    x = mat.array([1, 2], "int64")
-    for _ in range(2):
-        assert_array_equal((x ** x).to_numpy(), [1, 4])
-        with pytest.raises(DTypeError, match="-2"):
-            x ** mat.array([1, -2], "int64")
-        y = x.copy()
-        with pytest.raises(DTypeError, match="-2"):
-            y.pow_(mat.array([1, -2], "int64"))
-        assert_array_equal(y.to_numpy(), [1, 2])
-
-
 # Writing
 
 

@@ -297,6 +297,15 @@ def test_numbers_that_do_not_fit_are_refused(name, value, index):
     assert x.storage.version == 0
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", [15, 16, 17, 63, 64, 65, 127, 129, 192, 1000, 4095, 4097])
+def test_masks_of_vectors_of_any_length(rng, n, dtype):
+    a = np.arange(n).astype(dtype)
+    for share in (0, 0.1, 0.9, 1):
+        mask = rng.random(n) < share
+        assert mat.array(a)[mat.array(mask)].to_numpy().tolist() == a[mask].tolist()
+
+
 def test_masks_of_a_broadcast_mat_can_be_read_but_not_written():
     x = mat.arange(3.0).broadcast_to(2, 3)
     assert_array_equal(x[x > 0].to_numpy(), [1, 2, 1, 2])

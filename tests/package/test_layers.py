@@ -18,8 +18,9 @@ ROOT = REPOSITORY / "mat"
 ROWS = """
     __main__
     __init__  array_api
-    fft  lib  linalg  random
-    blas  extend  interop  nn
+    dask  fft  lib  linalg  random
+    blas  interop  nn
+    extend
     debug  io
     ops
     cuda  matrix
@@ -43,7 +44,7 @@ PUBLIC = {"array_api", "debug", "lib"}  # packages that offer names; the others 
 # the only modules that import modules of mat by a computed name
 COMPUTED = {"support.plugins", "support.native"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",
-           "random", "lib", "_core"}
+           "random", "lib", "dask", "_core"}
 
 
 def folder(name):

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -235,3 +236,54 @@ def test_the_mock_compiler_makes_all_extensions(sources, tmp_path):
     assert "could not be built" not in said
     assert {name for name in zipfile.ZipFile(wheel).namelist()
             if name.endswith(MADE)} == made_by_compilers()
+
+
+def test_a_wheel_without_kernels_can_be_requested(sources, tmp_path):
+    """Also where there is a compiler; it need not be one that works."""
+    wheel, said = make_wheel(sources, tmp_path, "/bin/false", MAT_NATIVE="0")
+    assert wheel.name == f"facetmat-{mat.__version__}-py3-none-any.whl"
+    assert said.count("without compiled kernels, for every machine, since MAT_NATIVE is 0") == 1
+    assert "could not be built" not in said
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(MADE)] == []
+
+
+# Other compilers and Pythons, simulated
+
+
+def test_microsofts_compiler_is_not_asked(sources, tmp_path):
+    """With setuptools' own class for it, which would fail here if it were asked to compile."""
+    tree = unpacked(sources, tmp_path)
+    with (tree / "setup.cfg").open("a", encoding="utf-8") as settings:
+        settings.write("\n[build_ext]\ncompiler = msvc\n")
+    wheel, said = make_wheel(tree, tmp_path, "/bin/false")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert said.count("could not be built") == 1
+    assert "GNU C, which Microsoft's compiler does not compile; MinGW and clang do" in said
+
+
+WITHOUT_GIL = """import importlib.machinery, sys
+importlib.machinery.EXTENSION_SUFFIXES.insert(0, ".cpython-313t-x86_64-linux-gnu.so")
+sys._is_gil_enabled = lambda: False
+"""
+
+
+def test_without_the_gil_nothing_is_compiled(sources, tmp_path):
+    """The wheel for a free-threaded Python, simulated, works, and says so at its import."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_GIL)
+    wheel, said = make_wheel(sources, tmp_path, "/bin/false", PYTHONPATH=str(tmp_path))
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert said.count("built without compiled kernels") == 1
+    assert "there are none for a free-threaded Python" in said
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    numbers, kernels, *warned = python(WITHOUT_GIL + COMPUTE, tmp_path / "installed")
+    assert numbers == "132.0 144.0"
+    assert "there are none for a free-threaded Python" in kernels
+    assert len(warned) == 2
+    assert "A Python with the GIL has them" in warned[0]
+    assert "use each Mat and its views in one thread at a time" in warned[1]
+
+
+def unpacked(sources, folder):
+    with tarfile.open(sources) as tar:
+        tar.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.name.startswith("facetmat-"))

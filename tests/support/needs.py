@@ -10,12 +10,13 @@ native = pytest.mark.skipif(lib is None, reason="there are no compiled kernels")
 
 
 def module(name):
-    """Return the module of `mat` of that name; skip the test if it needs cuda-python, which is
-    missing.
+    """Return the module of `mat` of that name; skip the test if it needs cuda-python or dask, which
+    is missing.
     """
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "cuda":
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("cuda", "dask", "distributed"):
             raise
-        return pytest.skip("cuda-python is not installed")
+        return pytest.skip(f"{missing} is not installed")

@@ -69,14 +69,13 @@ def make_sdist(folder: Path) -> Path:
     return next(folder.glob("*.tar.gz"))
 
 
-def make_wheel(sources: Path, folder: Path, compiler: str) -> tuple[Path, str]:
+def make_wheel(sources: Path, folder: Path, compiler: str, **more: str) -> tuple[Path, str]:
     """Build a wheel of a source distribution in `folder`, and return it and the output of pip."""
     command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-index", "--no-build-isolation",
                "--no-deps", "-w", str(folder),
                str(sources)]
-    done = subprocess.run(command, env=environment(CC=compiler, CXX=compiler), capture_output=True,
-                          text=True, timeout=300,
-                          check=False)
+    done = subprocess.run(command, env=environment(CC=compiler, CXX=compiler, **more),
+                          capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(folder.glob("*.whl")), done.stdout + done.stderr
 

@@ -14,11 +14,11 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
-from ...ops.declare_elementwise import LOGIC
+from ...ops.declare_elementwise import LOGIC, loop_dtypes
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
-from ...support.types import Arguments, Function, Keywords, Operand
+from ...support.types import Arguments, DTypeLike, Function, Keywords, Operand
 from .composed import composed
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
@@ -66,6 +66,15 @@ def _are_operands(inputs: Arguments) -> bool:
     return several
 
 
+def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
+    """Return whether ``dtype=`` requests what the ufunc would compute anyway, in one dtype."""
+    if dtype is None:
+        return True
+    wanted = np.dtype(dtype)
+    return ufunc.nout == 1 and ufunc.signature is None and all(
+        d == wanted for d in loop_dtypes(ufunc, *inputs))
+
+
 # NumPy's protocol fixes the signature
 def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
                  **kwargs: Operand) -> Operand:
@@ -74,6 +83,9 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
         implementation = _implementations.get(ufunc)
         if implementation is not None and _are_operands(inputs):
             if not kwargs:
+                return implementation(*inputs)
+            if len(kwargs) == 1 and "dtype" in kwargs and _is_natural(ufunc, inputs,
+                                                                      kwargs["dtype"]):
                 return implementation(*inputs)
             out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
             if isinstance(out, Mat) and ufunc.nout == 1:

@@ -82,7 +82,7 @@ MAT_CLONES KERNEL(mat_masked_count) {
 INLINE int64_t by_vectors(char **to, const char *end, const char *from, const uint8_t *mask,
                           int64_t n, int64_t step, int64_t size) {
 #if defined(MAT_COMPRESSES)
-    if (step == size && (size == 8 || size == 4) && __builtin_cpu_supports("avx2"))
+    if (step == size && (size == 8 || size == 4))
         return size == 8 ? get_line_by_vectors(to, end, from, mask, n, 8)
                          : get_line_by_vectors(to, end, from, mask, n, 4);
 #endif

@@ -35,6 +35,7 @@ enum : int {
 
 // Of the mock driver
 extern "C" int mock_enter(const char *function);
+extern "C" int mock_is_at_once();
 extern "C" int mock_queue(void *stream, void (*work)(void *), void *data);
 extern "C" void *mock_real(Address at, size_t bytes, int queued, const char *what);
 extern "C" int mock_wrong(const char *what, const char *why);
@@ -101,6 +102,7 @@ static void carry_out(void *work) {
 }
 
 static Status queue(H h, std::function<void()> work) {
+    if (mock_is_at_once()) return SUCCESS;
     return mock_queue(h->stream, carry_out, new std::function<void()>(std::move(work)))
                ? EXECUTION_FAILED
                : SUCCESS;

@@ -68,6 +68,11 @@ EXPORT void mock_at_once(int at_once) {
     world.at_once = at_once != 0;
 }
 
+EXPORT int mock_is_at_once() {
+    auto hold = held();
+    return world.at_once;
+}
+
 EXPORT void mock_seed(uint64_t seed) {
     auto hold = held();
     world.seed = seed;

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ....core.compiled import IN_USE
+from ....errors import DTypeError
 from ....matrix.filled import empty_like, full, full_like, ones_like, zeros_like
 from ....matrix.mat import Mat
 from ....ops.arrangement import triangle
@@ -15,6 +16,10 @@ from ....support.types import DTypeLike, Function, Operand, ShapeLike
 from ..operands import is_known_dtype
 from ..registry import Result, implements
 from .there import is_there
+
+# The fields of records that argmax and argmin of dask.array make of the extremes of chunks, with
+# places. Where this raises TypeError they use dicts instead, of Mats, which stay on a device.
+_PLACES_OF_DASK = ("vals", "arg")
 
 
 def _filled_like(function: Function, a: Operand, dtype: DTypeLike, order: str,
@@ -41,6 +46,8 @@ def numpy_ones_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subok
 @implements("empty_like")
 def numpy_empty_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subok: bool = True,
                      shape: ShapeLike | None = None, *, device: object = None) -> Result:
+    if dtype is not None and np.dtype(dtype).names == _PLACES_OF_DASK and isinstance(a, Mat):
+        raise DTypeError(f"Mats have no fields {_PLACES_OF_DASK}; make a Mat for each")
     return _filled_like(empty_like, a, dtype, order, shape, device)
 
 

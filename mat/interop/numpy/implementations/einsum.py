@@ -17,7 +17,7 @@ from ....layout.strided import Layout
 from ....matrix.mat import Mat
 from ....ops import elementwise, linalg, reduce
 from ....support.dtypes import BLAS_TYPES
-from ....support.types import Operand
+from ....support.types import DTypeLike, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
 from . import einsum_forms
@@ -25,6 +25,7 @@ from .products import numpy_tensordot
 from .there import is_there
 
 _LONG = np.dtype(np.int64)
+_CASTINGS = {"no", "equiv", "safe", "same_kind", "unsafe"}  # all alike where nothing is cast
 
 
 class Contraction(NamedTuple):
@@ -46,8 +47,10 @@ class Term(NamedTuple):
 
 @implements("einsum")
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
+                 dtype: DTypeLike = None, order: str = "K", casting: str = "safe",
                  **kwargs: object) -> Result:
-    if len(operands) < 2 or out is not None or kwargs or not isinstance(optimize, bool):
+    plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
+    if len(operands) < 2 or out is not None or kwargs or not plain:
         return NotImplemented
     subscripts, given = (operands[0], operands[1:]) if isinstance(
         operands[0], str) else einsum_forms.as_text(operands)
@@ -56,6 +59,8 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         return NotImplemented
     if any(is_there(m) for m in mats):
         subscripts, mats = einsum_forms.plain(subscripts, mats)
+    if dtype is not None and np.dtype(dtype) != mats[0].dtype:
+        return NotImplemented
     if any(m.dtype != mats[0].dtype for m in mats) or not (
             mats[0].dtype.char in BLAS_TYPES or (is_there(mats[0]) and mats[0].dtype == _LONG)):
         return NotImplemented

@@ -16,6 +16,7 @@ def _lines(a: Operand, axis: AxisLike, out: Operand) -> quantiles.Lines | None:
     """Return the elements in order; None for what is to be left to NumPy."""
     if not isinstance(a, Mat) or out is not None or not computes_elsewhere(a):
         return None
+    axis = tuple(axis) if isinstance(axis, list) else axis
     if not quantiles.can_sort_lines(a) or (isinstance(axis, tuple) and not axis):
         return None
     return quantiles.sorted_lines(a, axis)

@@ -1,0 +1,110 @@
+"""The backend of dask.array with the name "mat", whose new arrays have Mats as chunks:
+``dask.config.set({"array.backend": "mat"})``.
+
+This imports dask. The package's metadata names `Backend`, so that dask finds it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from dask.array.backends import ArrayBackendEntrypoint, array_creation_dispatch
+from dask.array.wrap import wrap_func_shape_as_first_arg
+
+from ..matrix.arrays import asarray
+from ..matrix.creation import empty, ones, zeros
+from ..matrix.filled import full
+from ..matrix.mat import Mat
+from ..support.types import Keywords, Number, Operand, ShapeLike
+from .numpy.random.random_state import RandomState
+
+Creation = Callable[..., Any]
+_META = (0,)  # the shape of the Mat by which dask knows the class of chunks
+
+
+class BitGenerator(np.random.PCG64):
+    """Seeds of the streams that chunks draw from: dask makes a child for each of them.
+
+    It belongs to `mat`, by which dask knows that the chunks' generators are `mat`'s, too.
+    """
+
+
+# Functions that make a chunk: tasks name them
+
+
+def ones_chunk(shape: ShapeLike, **settings: Any) -> Mat:
+    """Return a chunk of ones, which takes no memory until it is accessed."""
+    return ones(shape, **_without_meta(settings))
+
+
+def zeros_chunk(shape: ShapeLike, **settings: Any) -> Mat:
+    """Return a chunk of zeros, which takes no memory until it is accessed."""
+    return zeros(shape, **_without_meta(settings))
+
+
+def empty_chunk(shape: ShapeLike, **settings: Any) -> Mat:
+    """Return a chunk of arbitrary elements."""
+    return empty(shape, **_without_meta(settings))
+
+
+def full_chunk(shape: ShapeLike, fill_value: Number, **settings: Any) -> Mat:
+    """Return a chunk of equal elements, which takes no memory until it is accessed."""
+    return full(shape, fill_value, **_without_meta(settings))
+
+
+def _without_meta(settings: Keywords) -> Keywords:
+    """Return the arguments without the one that is for dask itself."""
+    return {name: value for name, value in settings.items() if name != "meta"}
+
+
+def _blocked(function: Creation, name: str) -> Creation:
+    """Return the function that makes an array of the chunks that `function` makes."""
+
+    def create(*args: object, **settings: Any) -> object:
+        settings.setdefault("dtype", "float64")
+        settings["meta"] = empty(_META, dtype=settings["dtype"])
+        return wrap_func_shape_as_first_arg(function, *args, **settings)
+
+    create.__name__ = name
+    return create
+
+
+class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped here
+    """What dask.array asks of a backend."""
+
+    ones = staticmethod(_blocked(ones_chunk, "ones"))
+    zeros = staticmethod(_blocked(zeros_chunk, "zeros"))
+    empty = staticmethod(_blocked(empty_chunk, "empty"))
+    full = staticmethod(_blocked(full_chunk, "full"))
+
+    @staticmethod
+    def arange(*args: object, like: Operand = None, **settings: object) -> object:
+        """Return an array as `dask.array.arange` does, of Mats."""
+        numpys = array_creation_dispatch.dispatch("numpy").arange
+        return numpys(*args, like=empty(_META) if like is None else like, **settings)
+
+    @property
+    def RandomState(self) -> type[RandomState]:
+        """The class whose methods draw the chunks of ``dask.array.random.RandomState``."""
+        return RandomState
+
+    @property
+    def default_bit_generator(self) -> type[BitGenerator]:
+        """The class of the seeds of ``dask.array.random.default_rng``."""
+        return BitGenerator
+
+    @classmethod
+    def to_backend_dispatch(cls) -> Creation:
+        """Return the function that makes a Mat of any chunk."""
+        return asarray
+
+    @classmethod
+    def to_backend(cls, data: Operand, **settings: object) -> object:
+        """Return the array `data` with Mats as chunks.
+
+        Results of some functions of dask have arrays as chunks, whatever they were computed of, and
+        no array knows that: a chunk that is a Mat already costs nothing.
+        """
+        return data.map_blocks(asarray, meta=empty((0,) * data.ndim, dtype=data.dtype), **settings)

@@ -1,0 +1,142 @@
+"""Mats between the processes of `dask.distributed`: a header, and the elements as one frame of
+bytes, which is the Mat's memory itself unless there are gaps between its elements.
+
+dask is not imported. What is received belongs to the receiver and is used as it is if it can be
+written. A frame before the elements has dask receive these at an address that is aligned, or with
+room to move them to one: messages begin with bytes of any number.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..core.access import Access
+from ..core.direction import INPUT
+from ..core.registry import all_facets
+from ..facets.array import over
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
+from ..matrix.mat import Mat
+from ..support.c_pointers import address_of
+from ..support.dtypes import as_dtype
+from ..support.types import Array
+from .pickling import exported_buffer, unpickled
+
+Header = dict[str, Any]
+_ALIGNED = 64  # bytes, the length of a line of the caches
+# The most bytes of elements that dask receives at once by themselves, if another buffer precedes
+# them; longer frames are received with the bytes before them.
+_SHARD = 1 << 26
+
+
+def serialized(x: Mat) -> tuple[Header, list[memoryview]]:
+    """Return the header of `x` and its elements, if it has any yet.
+
+    While the memoryview exists, `x` cannot be written, unless its elements had to be packed.
+    """
+    if type(x) is not Mat:
+        raise NotImplementedError("subclasses of Mat may have more to them: they are pickled")
+    header, part = header_of(x)
+    return header, _frames(part)
+
+
+def header_of(x: Mat) -> tuple[Header, Mat]:
+    """Return the header of `x`, and the view of `x` that is to be sent: each element once, in the
+    order of the memory.
+    """
+    part = _once_each(x)
+    plain = tuple(range(part.ndim))
+    axes = tuple(sorted(plain, key=lambda k: -abs(part.strides[k]))) if part.size else plain
+    part = part if axes == plain else part.transpose(axes)
+    fill = x.storage.fill_value
+    header = {"shape": part.shape, "axes": axes, "broadcast_to": x.shape, "dtype": x.dtype.name,
+              "byteorder": sys.byteorder, "device_enabled": x.device_enabled,
+              "fill": None if fill is None else np.asarray(fill, x.dtype).tobytes()}
+    return header, part
+
+
+def _once_each(x: Mat) -> Mat:
+    """Return `x` with length 1 along the axes on which its elements are repeated."""
+    if 0 not in x.strides or x.size == 0:
+        return x
+    return x[tuple(slice(1) if step == 0 else slice(None) for step in x.strides)]
+
+
+def _frames(x: Mat) -> list[memoryview]:
+    storage = x.storage
+    with storage.lock:
+        if storage.pristine and not storage.fresh and storage.writer is None:
+            return []
+    if storage.is_elsewhere:
+        elements = _as_bytes(_copied_from_device(x))
+    elif x.is_contiguous and storage.writer is None:
+        elements = exported_buffer(x).raw()
+    else:
+        elements = _as_bytes(x.to_numpy())
+    first = bytearray(1) if elements.nbytes <= _SHARD else bytes(_ALIGNED)
+    return [memoryview(first), elements]
+
+
+def _as_bytes(a: Array) -> memoryview:
+    return a.reshape(-1).view(np.uint8).data
+
+
+def _copied_from_device(x: Mat) -> Array:
+    """Return a copy of the elements that are on a device, where they remain.
+
+    Only the part that `x` sees is copied.
+    """
+    storage = x.storage
+    source = storage.fresh_memories()[0]
+    facet = min((f for f in all_facets() if f.memory is source),
+                key=lambda f: not storage.seen & f.bit)
+    with Access(x, facet, INPUT):  # so that nothing writes meanwhile
+        here: Array = over(storage.peek([x.layout.bounds]), x.layout)
+    return np.ascontiguousarray(here)
+
+
+def deserialized(header: Header, frames: list[Any]) -> Mat:
+    """Return the Mat of a header and its frame, over the memory of the frame if that is writable.
+
+    Raises
+    ------
+    FormatError
+        If the parts do not fit.
+    """
+    fill, name = header["fill"], header["dtype"]
+    value = None if fill is None else np.frombuffer(fill, as_dtype(name)).item()
+    x = unpickled(Mat, tuple(header["shape"]), name, header["byteorder"], value,
+                  header["device_enabled"], _aligned(*frames) if frames else None)
+    return laid_out(x, header)
+
+
+def _aligned(before: Any, elements: Any) -> Any:
+    """Return the elements as bytes, moved to an aligned address if `before` is memory before them.
+
+    Elsewhere, unaligned elements are copied later.
+    """
+    room, found = (np.frombuffer(memoryview(f), np.uint8) for f in (before, elements))
+    start, end = address_of(found), address_of(room) + room.size
+    excess = start % _ALIGNED
+    if not (0 < excess <= room.size and start == end and room.flags.writeable
+            and found.flags.writeable and memoryview(before).obj is memoryview(elements).obj):
+        return elements
+    ctypes.memmove(start - excess, start, found.size)
+    buffer: Any = memoryview(elements).obj
+    whole = np.frombuffer(buffer, np.uint8)
+    first = start - excess - address_of(whole)
+    return whole[first:first + found.size]
+
+
+def laid_out(x: Mat, header: Header) -> Mat:
+    """Return the view of `x`, the Mat that was sent, which the sender had."""
+    shape: Ints = tuple(header["broadcast_to"])
+    steps = [0] * len(shape)
+    for step, length, k in zip(x.strides, x.shape, header["axes"], strict=True):
+        steps[k] = step if length == shape[k] else 0
+    layout = Layout(shape, tuple(steps), 0)
+    return x if (layout.shape, layout.strides) == (x.shape, x.strides) else x.over(layout)

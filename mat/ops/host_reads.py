@@ -1,0 +1,134 @@
+"""Which operands a device reads in host memory, since a copy would not pay.
+
+A copy of a large operand in a full memory evicts others. If these are used again before this one
+is, as in a loop over operands that have no room together, each turn copies all of them, and no copy
+is used twice. So such an operand stays where it is, and so do the others on the device.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from ..core.registry import CubeLike, host
+from ..devices.device import Device
+from ..layout.shapes import Ints
+from ..matrix.mat import Mat
+from ..memories.pooled import CLOCK
+from ..support.fork import renew_after_fork
+from ..support.types import Operand
+from .calls import LARGE
+
+MOST_VIEWS = 1024  # of one storage of which the last uses are known
+
+
+class HostRead(NamedTuple):
+    """Why a view is read in host memory.
+
+    Attributes
+    ----------
+    view : Mat
+        The view.
+    nbytes : int
+        The bytes that a copy would have.
+    evicted : CubeLike or None
+        The largest of what the copy would evict; None if there is no room for it at all.
+    """
+
+    view: Mat
+    nbytes: int
+    evicted: CubeLike | None
+
+
+# An operand that an operation reads once stays in host memory if it is fresh there, and not on the
+# device, was read on the device before, and most of the room for its copy would be taken from
+# copies that were used since then. What is not used any more gives way: the next time, this operand
+# is the one that was used last.
+
+
+class LastUses:
+    """When large views were last read on devices: the ticks of `CLOCK`."""
+
+    def __init__(self) -> None:
+        self._ticks: WeakKeyDictionary[CubeLike, dict[Ints, int]] = WeakKeyDictionary()
+        self._lock = threading.RLock()  # a handler of signals may come in between
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock in a forked child."""
+        self._lock = threading.RLock()
+
+    def last(self, device: Device, view: Mat) -> int | None:
+        """Return when a view was last read on a device; None if it was not."""
+        with self._lock:
+            return self._ticks.get(view.storage, {}).get((device.memory.bit, *view.layout.bounds))
+
+    def note(self, device: Device, view: Mat) -> None:
+        """Note that a view is read on a device now."""
+        with self._lock:
+            ticks = self._ticks.setdefault(view.storage, {})
+            key = device.memory.bit, *view.layout.bounds
+            ticks.pop(key, None)  # the last one comes last
+            ticks[key] = next(CLOCK)
+            if len(ticks) > MOST_VIEWS:
+                del ticks[next(iter(ticks))]
+
+
+USES = LastUses()
+
+
+def missing_bytes(device: Device, views: Iterable[Operand]) -> int:
+    """Return the bytes of those views that are not on a device."""
+    memory, mats = device.memory, (x for x in views if isinstance(x, Mat))
+    return sum(_span(x) for x in mats if not x.storage.is_fresh(memory, x))
+
+
+def _span(view: Mat) -> int:
+    low, high = view.layout.bounds
+    nbytes: int = (high - low) * view.storage.itemsize
+    return nbytes
+
+
+def pays_to_stay(device: Device, view: Mat, missing: int | None) -> HostRead | None:
+    """Return why a view that an operation reads once stays in host memory; None if it does not.
+
+    `missing` are the bytes of all operands that are not on the device; None if the limit of the
+    device has no room for all operands together.
+    """
+    storage, nbytes = view.storage, _span(view)
+    if (nbytes < LARGE or storage.writer is not None or not storage.is_fresh(host(), view)
+            or storage.is_fresh(device.memory, view)):
+        return None
+    before = USES.last(device, view)
+    if before is None:
+        return None
+    if missing is None:
+        return HostRead(view, nbytes, None)
+    recent = [(size, cube) for size, tick, cube in device.memory.victims(missing) if tick > before]
+    if 2 * sum(size for size, _ in recent) < nbytes:
+        return None
+    return HostRead(view, nbytes, max(recent, key=lambda found: found[0])[1])
+
+
+def to_copy(device: Device, once: Sequence[CubeLike], reads: Sequence[Mat],
+            writes: Sequence[Mat]) -> tuple[Mat, ...]:
+    """Return the views that a tile reads, without those that it will read in host memory; note that
+    the others are read. `once` are the storages of operands that are read once.
+    """
+    if not once:
+        return tuple(reads)
+    missing = missing_bytes(device, {id(x): x for x in (*reads, *writes)}.values())
+    stay = {id(x) for x in not_written(reads, writes)
+            if x.storage in once and pays_to_stay(device, x, missing) is not None}
+    found = tuple(x for x in reads if id(x) not in stay)
+    for view in found:
+        USES.note(device, view)
+    return found
+
+
+def not_written(reads: Sequence[Mat], writes: Sequence[Mat]) -> list[Mat]:
+    """Return the views that are read of storages that are not written."""
+    written = [x.storage for x in writes]
+    return [x for x in reads if x.storage not in written]

@@ -1,0 +1,67 @@
+"""Functions that are called when another library has been imported, in whichever order that and
+`mat` are imported. The library is not imported here.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+Function = Callable[[ModuleType], object]
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules that functions wait for, by means of the other finders."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[Function]] = {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in self.waiting:
+            return None
+        others = (f for f in sys.meta_path if f is not self)
+        spec = next((s for f in others if (s := f.find_spec(name, path, target))), None)
+        if spec is not None and spec.loader is not None:
+            self._watch(name, spec.loader)
+        return spec
+
+    def _watch(self, name: str, loader: object) -> None:
+        """Have the loader, which is of this module alone, call the functions at its end."""
+        execute: Function = loader.exec_module  # type: ignore[attr-defined]
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            for function in self.waiting.pop(name, ()):
+                _call(function, module)
+
+        loader.exec_module = exec_module  # type: ignore[attr-defined]
+
+
+_FINDER = _Finder()
+
+
+def after_import(name: str, function: Function) -> None:
+    """Call `function` with the module `name`, now or when it has been imported.
+
+    An error in `function` is a warning: the module is of others, who may have changed it.
+    """
+    module = sys.modules.get(name)
+    if module is not None:
+        _call(function, module)
+        return
+    _FINDER.waiting.setdefault(name, []).append(function)
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+def _call(function: Function, module: ModuleType) -> None:
+    try:
+        function(module)
+    except Exception as error:
+        warnings.warn(f"mat knows nothing of this version of {module.__name__}: {error!r}",
+                      RuntimeWarning, stacklevel=2)

@@ -1,0 +1,87 @@
+"""Functions of dask.array on chunks that are Mats, on the host and on a device: elements and dtypes
+are those for chunks of NumPy.
+"""
+
+import warnings
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+import mat
+
+from .functions import FUNCTIONS, arrays, blocked
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+pytestmark = pytest.mark.host
+CHUNKS = (30, 20)
+CODES = [code for codes in FUNCTIONS.values() for code in codes]
+# where dask makes arrays of its own, or calls SciPy's linear algebra, with whatever chunks
+ARRAYS = ("da.unique", "da.nonzero", "da.flatnonzero", "da.argwhere", "da.linalg.solve",
+          "da.linalg.inv", "da.linalg.lu(", "da.linalg.lstsq", "da.histogramdd")
+INDICES = np.array([3, 1, 5])
+
+
+def computed(code, made):
+    """The arrays that an expression results in, of chunks that `made` makes."""
+    names = blocked(arrays(80, 60, CHUNKS), CHUNKS, da, made)
+    found = eval(code, {"da": da, "np": np, "idx": INDICES, **names})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of logarithms of 0, say, as with NumPy
+        found = dask.compute(found, scheduler="synchronous")[0]
+    return found if isinstance(found, tuple | list) else (found,)
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("device", ["host", "emulated"])
+@pytest.mark.parametrize("code", CODES)
+def test_functions(code, device):
+    wanted = computed(code, np.asarray)
+    with nullcontext() if device == "host" else mat.use_device(device):
+        got = computed(code, mat.array)
+        kinds = {type(x) for x in got}
+        got = [np.array(x) for x in got]
+    assert len(got) == len(wanted)
+    for g, w in zip(got, wanted, strict=True):
+        w = np.asarray(w)
+        assert (g.shape, g.dtype) == (w.shape, w.dtype)
+        np.testing.assert_allclose(g, w, rtol=1e-10, atol=1e-12)
+    assert kinds == {np.ndarray if code.startswith(ARRAYS) else mat.Mat}
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code.startswith("da.linalg.inv")])
+def test_arrays_become_mats(code):
+    names = blocked(arrays(80, 60, CHUNKS), CHUNKS, da, mat.array)
+    found = eval(code, {"da": da, **names}).to_backend("mat").compute(scheduler="synchronous")
+    assert type(found) is mat.Mat
+    np.testing.assert_allclose(found.to_numpy(), computed(code, np.asarray)[0])
+
+
+def test_there_are_many():
+    assert len(set(CODES)) == len(CODES) > 150
+
+
+def test_places_stay_on_the_device():
+    x = da.from_array(mat.array(np.random.default_rng(1).normal(size=(60, 40))), chunks=20,
+                      asarray=False)
+    with mat.use_device("emulated"):
+        found = x.argmax(axis=0).compute(scheduler="synchronous")
+        assert found.fresh == {"emulated"}
+
+
+@pytest.mark.parametrize("code", ["x.T @ x", "x @ x.T", "x.mean(axis=0)", "x - x.mean(axis=0)",
+                                  "da.einsum('ij,kj->ik', x, x)", "(x ** 2).sum(axis=1)"])
+def test_nothing_goes_to_the_host(code):
+    """Neither fallbacks nor copies: chunks are on the device before, and results remain there."""
+    a = np.random.default_rng(1).normal(size=(60, 40))
+    with mat.use_device("emulated"), dask.config.set(scheduler="synchronous"):
+        x = da.from_array(mat.array(a), chunks=20, asarray=False).map_blocks(lambda b: b + 0)
+        x = x.persist()
+        y = eval(code, {"da": da, "x": x})
+        with mat.debug.count_copies() as n:
+            found = y.compute()
+        assert (n.d2h, n.h2d, n.fallbacks) == (0, 0, 0)
+        assert found.fresh == {"emulated"}
+        np.testing.assert_allclose(found.to_numpy(), eval(code, {"da": np, "x": a}), rtol=1e-9)

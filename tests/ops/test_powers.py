@@ -1,0 +1,67 @@
+"""``x ** y`` and `mat.pow`, of which some are computed by other operations."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat import DTypeError
+
+from ..support.layouts import tolerance
+
+
+def agree(got, wanted):
+    """Fail unless the Mat has the dtype, the shape and the elements of the array."""
+    wanted = np.asarray(wanted)
+    assert isinstance(got, mat.Mat)
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    assert_allclose(got.to_numpy(), wanted, **tolerance(wanted.dtype))
+
+
+def test_powers_of_integers():
+    x = np.array([1, 2, 3])
+    agree(mat.array(x) ** 2, x ** 2)
+    agree(2 ** mat.array(x), 2 ** x)
+    agree(mat.array(x) ** -1.0, x ** -1.0)
+    with pytest.raises(DTypeError, match="-1"):
+        mat.array(x) ** -1
+    with pytest.raises(DTypeError, match="-1"):
+        mat.pow(2, mat.array(-x)[:1])
+
+
+def test_negative_powers_are_found_at_every_call():
+    x = mat.array([1, 2], "int64")
+    for _ in range(2):
+        assert_array_equal((x ** x).to_numpy(), [1, 4])
+        with pytest.raises(DTypeError, match="-2"):
+            x ** mat.array([1, -2], "int64")
+        y = x.copy()
+        with pytest.raises(DTypeError, match="-2"):
+            y.pow_(mat.array([1, -2], "int64"))
+        assert_array_equal(y.to_numpy(), [1, 2])
+
+
+SQUARES = {
+    "mat.pow(x, p)": lambda x, p: mat.pow(x, p), "np.power(x, p)": lambda x, p: np.power(x, p),
+    "x ** p": lambda x, p: x ** p, "out=": lambda x, p: mat.pow(x, p, out=mat.empty_like(x)),
+    "pow_": lambda x, p: x.copy().pow_(p)}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("call", SQUARES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64", "uint8", "float16"])
+def test_squares_are_computed_as_such(dtype, call):
+    a = np.array([[1, 3, 7], [9, 11, 0]], dtype)
+    for x, p in ((mat.array(a), 2), (mat.array(a).T, 2), (mat.array(a), 2.0)):
+        if p == 2.0 and type(p) is float and a.dtype.kind in "iu" and call in ("out=", "pow_"):
+            continue  # integers do not take floats
+        with mat.debug.trace() as t:
+            got = SQUARES[call](x, p)
+        agree(got, x.to_numpy() ** p)
+        assert "square" in {e.mat for e in t.operations}
+
+
+@pytest.mark.parametrize("p", [3, True, np.float64(2)])
+def test_other_powers_are_none(p):
+    a = np.array([1.5, 2, 0], "float32")
+    agree(mat.pow(mat.array(a), p), np.power(a, p))

@@ -1,0 +1,72 @@
+"""Functions that are called after the import of a library."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mat.support.after_import import after_import
+
+
+def module(folder, name, text="x = 1\n"):
+    (folder / f"{name}.py").write_text(text)
+    return name
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_function_waits_for_the_import(folder):
+    found = []
+    name = module(folder, "mat_test_later")
+    after_import(name, lambda m: found.append(m.x))
+    after_import(name, lambda m: found.append(m.x + 1))
+    assert found == []
+    __import__(name)
+    assert found == [1, 2]
+    assert sys.modules[name].__spec__.loader.get_source(name) == "x = 1\n"
+
+
+def test_a_module_that_is_there_is_not_waited_for(folder):
+    found = []
+    __import__(module(folder, "mat_test_before"))
+    after_import("mat_test_before", lambda m: found.append(m.x))
+    assert found == [1]
+
+
+def test_an_import_that_fails_is_repeated(folder):
+    found = []
+    name = module(folder, "mat_test_failing", "1 / 0\n")
+    after_import(name, lambda m: found.append(m.x))
+    with pytest.raises(ZeroDivisionError):
+        __import__(name)
+    module(folder, name, "x = 3  # now\n")
+    __import__(name)
+    assert found == [3]
+
+
+def test_an_error_is_a_warning(folder):
+    name = module(folder, "mat_test_changed")
+    after_import(name, lambda m: m.gone)
+    with pytest.warns(RuntimeWarning, match="mat_test_changed.*gone"):
+        __import__(name)
+    assert sys.modules[name].x == 1
+
+
+def test_modules_that_are_absent_stay_absent():
+    after_import("mat_test_absent", print)
+    with pytest.raises(ModuleNotFoundError):
+        __import__("mat_test_absent")
+
+
+def test_mat_imports_no_library_for_that():
+    code = ("import sys, mat; print(sorted({n.partition('.')[0] for n in sys.modules} & "
+            "{'dask', 'distributed', 'pandas'}))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
