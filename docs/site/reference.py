@@ -1,11 +1,13 @@
-"""Generate the reference pages of the site from signatures and docstrings at run time.
+"""Generate the reference pages of the site from the stubs (stubs.py) and docstrings.
 
-A hook of MkDocs (see mkdocs.yml). The pages follow the groups of ``__all__`` in mat/__init__.py.
+A hook of MkDocs (see mkdocs.yml). The pages follow the groups of ``__all__`` in mat/__init__.py;
+names that are NumPy's follow on pages of their own. Each name is in the inventory (inventory.py).
 Docstrings are numpydoc: their sections become headed lists and paragraphs.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import itertools
@@ -16,24 +18,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import inventory
 import numpy as np
+import stubs
 
 import mat
 
 FOLDER = "reference/"
 TITLE = "Reference"
-STYLE = """.md-grid { max-width: 84rem }
-.md-typeset pre > code { font-size: .64rem }
-.md-typeset td:first-child code { white-space: nowrap }
-.md-typeset dl { margin-top: .2em }
-.md-typeset h1 { margin-bottom: .8em }
-.md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .9em }
-.md-typeset img[src*="gallery/"] { max-height: 24rem }
-[data-md-color-scheme="slate"] .md-typeset img { filter: invert(.88) hue-rotate(180deg) }
-"""
+GIVEN = ("wide.css", "iframe-worker.js")  # files beside this one that are in the site as they are
 MODULES = {name: f"mat.{name}" for name
            in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
                "array_api.linalg")}
+# pages of names that are NumPy's, which are not in the groups, and the modules they belong to
+NUMPYS = {"numpy": "", "linalg": "linalg", "fft": "fft", "random": "random",
+          "lib.stride_tricks": "lib.stride_tricks"}
 VALUES = {  # values have no docstrings of their own
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",
@@ -106,6 +105,18 @@ def own_members(kind: type) -> dict[str, Any]:
     return {n: thing for n, thing in members(kind).items()
             if n in vars(kind) and getattr(thing, "__doc__", None)
             and (inspect.isfunction(thing) or isinstance(thing, property))}
+
+
+def inner_members(path: str, thing: Any) -> dict[str, Any]:
+    """Return the members that stand below a class: its own, and those that its stub declares.
+
+    Those of `Mat` have a page, and those of exceptions are Python's.
+    """
+    if not isinstance(thing, type) or thing is mat.Mat or issubclass(thing, Exception):
+        return {}
+    own = own_members(thing)
+    return {n: member for n, member in members(thing).items()
+            if n in own or f"{path}.{n}" in stubs.signatures()}
 
 
 def doc_of(thing: Any) -> str:
@@ -239,7 +250,9 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
         return "\n\n".join([*lines, VALUES[path],
                             *([f"```python\n{thing!r}\n```"] if shows else [])])
     if callable(thing) and not isinstance(thing, np.dtype):
-        lines.append(f"```python\n{signature(path if path.count('.') == 1 else name, thing)}\n```")
+        shown = stubs.signatures().get(path) or signature(path if path.count(".") == 1 else name,
+                                                          thing)
+        lines.append(f"```python\n{shown}\n```")
     return "\n\n".join([*lines, markdown(doc_of(thing), links)])
 
 
@@ -269,8 +282,15 @@ def everything() -> Iterator[tuple[str, str, Any]]:
         if module is not mat.errors:  # its names are also in `mat`
             for inside in names_in(module):
                 yield f"{name}.md", f"mat.{name}.{inside}", getattr(module, inside)
+    for page, name in NUMPYS.items():
+        module = importlib.import_module(f"mat.{name}".rstrip("."))
+        for inside in stubs.declared(name):
+            if name or inside not in mat.__all__:
+                yield f"{page}.md", f"mat.{name}.{inside}".replace("..", "."), getattr(module,
+                                                                                    inside)
 
 
+@functools.cache
 def linked() -> dict[str, str]:
     """Return the targets of links, by whole name and, if unambiguous, by the name's last part."""
     found: dict[str, str] = {}
@@ -282,26 +302,37 @@ def linked() -> dict[str, str]:
     return {name: target for name, target in found.items() if "." in name or name[0].isupper()}
 
 
+@functools.cache
 def pages() -> dict[str, str]:
     """Return the Markdown of each page, by the page's name."""
     links, made = linked(), {}
     titles = {"mat.md": "Mat"}
+    titles |= {"numpy.md": "NumPy's functions"} | {f"{name}.md": f"mat.{name}" for name in NUMPYS
+                                                   if name != "numpy"}
     titles |= {slug(title): title for title in groups()} | {f"{name}.md": f"mat.{name}"
                                                             for name in modules()}
     for page, path, thing in everything():
         if page not in made:
-            module = modules().get(page.removesuffix(".md"))
-            made[page] = [f"# {titles[page]}",
-                          *([markdown(doc_of(module), links)] if module else [])]
+            made[page] = [f"# {titles[page]}", *introduction(page.removesuffix(".md"), links)]
         made[page] += headings(path, thing, made[page])
         made[page].append(entry(path, thing, links, 3 if path.startswith("mat.Mat.") else 2))
-        if isinstance(thing, type) and thing is not mat.Mat and not issubclass(thing, Exception):
-            made[page] += [entry(f"{path}.{n}", member, links, 3) for n,
-                           member in own_members(thing).items()]
+        made[page] += [entry(f"{path}.{n}", member, links, 3)
+                       for n, member in inner_members(path, thing).items()]
     index = ["# All names", "All public names; `help(mat.axpy)` in Python shows the same text.",
              *contents(titles, links)]
     return {"index.md": "\n\n".join(index),
             **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
+
+
+def introduction(page: str, links: dict[str, str]) -> list[str]:
+    """Return what a page of the reference says before its names."""
+    if page in NUMPYS:
+        own = ", ".join(f"`{name}`" for name in stubs.numpys_own(NUMPYS[page]))
+        also = f"These are NumPy's own objects: {own}." if own else ""
+        return ["NumPy says what these functions do; here are their types, and what they return.",
+                *filter(None, [also])]
+    module = modules().get(page)
+    return [markdown(doc_of(module), links)] if module else []
 
 
 def example_pages() -> dict[str, str]:
@@ -354,17 +385,21 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, FOLDER + page, content=text))
     for name, text in example_pages().items():
         files.append(File.generated(config, f"{EXAMPLES}/{name}.md", content=text))
-    files.append(File.generated(config, "wide.css", content=STYLE))
+    for name in GIVEN:
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Link public names to the reference, and mark Python sessions as such.
 
-    Pages without sections have no table of contents.
+    Pages without sections have no table of contents; the search prefers tutorials.
     """
     if "\n## " not in markdown:
         page.meta["hide"] = ["toc"]
+    if page.file.src_uri.startswith("tutorials/"):
+        page.meta["search"] = {"boost": 2}
     up, links = "../" * page.file.src_uri.count("/"), linked()
     if not page.file.src_uri.startswith(EXAMPLES):
         markdown = EXAMPLE.sub(rf"]({up}{EXAMPLES}/\1.md)", markdown)
@@ -378,3 +413,28 @@ def known(found: re.Match[str], links: dict[str, str], up: str) -> str:
     """Return a name in a page, as a link if it is known."""
     target = links.get(found[1])
     return f"[{found[0]}]({up}{FOLDER}{target})" if target else found[0]
+
+
+def on_post_build(config: Any) -> None:
+    """Write the inventory, by which Sphinx, and editors, find the names of the reference."""
+    data = inventory.written("mat", mat.__version__, inventory_entries())
+    (Path(config.site_dir) / "objects.inv").write_bytes(data)
+
+
+def inventory_entries() -> Iterator[inventory.Entry]:
+    """Yield every module, every name, and what is defined under another name."""
+    yield inventory.Entry("mat", "module", f"{FOLDER}index.html")
+    for page in sorted({page.removesuffix(".md") for page, _, _ in everything()}):
+        if page in MODULES or page in NUMPYS.keys() - {"numpy"}:
+            yield inventory.Entry(f"mat.{page}", "module", f"{FOLDER}{page}.html")
+    listed = {path for _, path, _ in everything()}
+    for page, path, thing in everything():
+        target = f"{FOLDER}{page.removesuffix('.md')}.html#{anchor(path)}"
+        yield inventory.Entry(path, inventory.role(path, thing), target)
+        for name, member in inner_members(path, thing).items():
+            yield inventory.Entry(f"{path}.{name}", inventory.role(path, member, thing),
+                                  f"{target}.{anchor(name)}")
+        home = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
+        if home.startswith("mat.") and "<" not in home and home not in listed:
+            listed.add(home)
+            yield inventory.Entry(home, inventory.role(path, thing), target, path)

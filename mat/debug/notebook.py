@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, TypeAlias
 
 from ..core.registry import all_facets, memories
+from ..core.source_line import cell_of
 from ..devices.device import kinds
 from .trace import Trace, trace
 
@@ -45,6 +49,22 @@ class FacetNames:
         return [before + name for name in complete(line)]
 
 
+@contextlib.contextmanager
+def _as_its_cell(shell: Shell, frame: FrameType | None) -> Iterator[None]:
+    """Have what the shell runs in this block named as the cell is that the frame belongs to."""
+    number = getattr(shell, "execution_count", None)
+    while frame is not None and (cell := cell_of(frame.f_code.co_filename)) is None:
+        frame = frame.f_back
+    if number is None or frame is None or cell is None or not (found := re.search(r"\d+", cell)):
+        yield
+        return
+    shell.execution_count = int(found[0])
+    try:
+        yield
+    finally:
+        shell.execution_count = number
+
+
 def load_ipython_extension(shell: Shell) -> None:
     """Load the extension into an IPython shell; ``%load_ext mat`` calls this."""
     def mat_trace(line: str, cell: str) -> Trace:
@@ -52,8 +72,10 @@ def load_ipython_extension(shell: Shell) -> None:
 
         A timeline is written to the file that the line names, if it names one.
         """
-        with trace() as t:
-            shell.run_cell(cell).raise_error()
+        with trace() as t, _as_its_cell(shell, sys._getframe(1)):
+            # the first line of the cell is that of this magic; another one has to be the first
+            before = "" if cell.startswith("%%") else "# %%mat_trace\n"
+            shell.run_cell(f"{before}{cell}").raise_error()
         if line.strip():
             t.save(line.strip())
         return t

@@ -18,7 +18,9 @@ WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
 # Of nothing but the trace, since a notebook has other things on its page; colours are the page's.
 # Bars are stretched to the width that there is, and text is not.
-STYLE = (".mat-trace pre{background:rgba(127,127,127,.12);padding:1em;overflow:auto}"
+STYLE = (".mat-trace .mat-table{background:rgba(127,127,127,.12);padding:1em;overflow:auto;"
+         "font:13px/1.3 ui-monospace,monospace;white-space:pre;overflow-wrap:normal;"
+         "word-break:normal;color:inherit}"
          ".mat-trace .mat-lanes{position:relative}"
          ".mat-trace .mat-lanes svg{display:block;max-width:none}"
          ".mat-trace .mat-lanes line{stroke:currentColor;stroke-opacity:.3}"
@@ -58,7 +60,7 @@ def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> s
     """
     key = "".join(f'<span><i style="background:{colour}"></i>{kind}</span>'
                   for kind, colour in COLOURS.items())
-    body = (f'<div class="mat-trace"><pre>{html.escape(summary)}</pre>'
+    body = (f'<div class="mat-trace"><pre class="mat-table">{html.escape(summary)}</pre>'
             f'<p class="mat-key">{key}</p>{_drawing(events)}</div>')
     if not whole:
         return f"<style>{STYLE}</style>{body}"

@@ -103,9 +103,10 @@ OTHERS = """<pre>other text</pre><svg width="50" height="20"><text x="2" y="12">
 <line x1="0" x2="9"/><rect width="3" height="3"/></svg><p class="key">p <span>s</span> <i>i</i></p>
 <div class="copy">c</div>"""
 NOTEBOOK = """<!DOCTYPE html><html><head><style>
-body { margin: 0; font-family: serif } pre { color: inherit } svg { max-width: 100%; height: auto }
+body { margin: 0; font-family: serif } svg { max-width: 100%; height: auto }
+.shown pre { color: inherit; font-family: serif; white-space: pre-wrap; word-break: break-all }
 </style></head><body><div id="others" style="width:400px">OTHERS</div>
-<div style="background:#111111;color:#dddddd;width:320px">TRACE</div>
+<div class="shown" style="background:#111111;color:#dddddd;width:320px">TRACE</div>
 <div style="background:#ffffff;color:#222222;width:1100px">TRACE</div></body></html>"""
 COMPUTED = """return all("#others *").map(e => {
   const style = getComputedStyle(e);
@@ -115,7 +116,9 @@ COMPUTED = """return all("#others *").map(e => {
 def test_a_trace_in_a_notebook_can_be_read_and_styles_nothing_else(traced, tmp_path):
     page = NOTEBOOK.replace("OTHERS", OTHERS)
     both = (f"return {{others: (() => {{{COMPUTED}}})(), colours: (() => {{{COLOURS}}})(), "
-            "drawings: all('.mat-lanes svg').map(box)}")
+            "drawings: all('.mat-lanes svg').map(box), "
+            "tables: all('.mat-trace pre').map(e => [getComputedStyle(e).fontFamily, "
+            "getComputedStyle(e).whiteSpace])}")
     alone = browser.measure(page.replace("TRACE", ""), COMPUTED, tmp_path)
     found = browser.measure(page.replace("TRACE", traced._repr_html_()), both, tmp_path)
     assert len(alone) == 9
@@ -125,5 +128,6 @@ def test_a_trace_in_a_notebook_can_be_read_and_styles_nothing_else(traced, tmp_p
         assert colours["text"] >= 7
         assert colours["bars"] >= 3
         assert colours["lines"] >= 7
+    assert {tuple(table) for table in found["tables"]} == {("ui-monospace, monospace", "pre")}
     widths = [drawing["right"] - drawing["left"] for drawing in found["drawings"]]
     assert widths == pytest.approx([320, 1100], abs=1)

@@ -138,6 +138,14 @@ def test_lines_of_cells_have_their_number(shell):
     assert {e.line for e in shell.user_ns["t"].operations} == {"In [8]:4"}
 
 
+def test_lines_of_a_traced_cell_are_those_of_the_cell(shell):
+    shell.execution_count = 8
+    body = CELL.replace("mat.debug.trace() as t, ", "")
+    assert shell.run_cell(f"%%mat_trace\n{body}", store_history=True).success
+    assert {e.line for e in shell.user_ns["_"].operations} == {"In [8]:5"}
+    assert shell.execution_count == 9
+
+
 def test_lines_of_cells_without_ipython(monkeypatch):
     """By an object that has what IPython's shell has."""
     names = {"<a cell>": ("Cell", "In[8]")}

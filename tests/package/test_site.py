@@ -2,13 +2,12 @@
 targets.
 """
 
+import ast
+import functools
 import importlib.util
 import inspect
-import os
 import re
 import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -18,26 +17,19 @@ import pytest
 import mat
 from mat import Mat
 
-from ..support import browser
+from ..support.site import ROOT, built, reference
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "docs" / "site"
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reference = load(SITE / "reference.py")
 PAGE_OF = {path: page for page, path, _ in reference.everything()}
 DOCUMENTED = [path for _, path, _ in reference.everything()]
 TEXTS = reference.pages()
 MODULES = ["debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg"]
+STUBS = {"": "__init__", "blas": "blas", "linalg": "linalg", "fft": "fft",
+         "random": "random", "lib.stride_tricks": "lib/stride_tricks",
+         "array_api": "array_api/__init__"}
 
 
 # The reference
@@ -88,16 +80,48 @@ def test_each_name_has_a_description(path):
 
 
 @pytest.mark.parametrize(("path", "text"), [
-    ("mat.axpy", "mat.axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = "
-                 "1, incy: int = 1)"),
+    ("mat.debug.trace", "mat.debug.trace() -> Observation[Trace]"),
     ("mat.ShapeError", "class ShapeError(MatError, ValueError)"),
     ("mat.cuda_available", "mat.cuda_available() -> bool"),
     ("mat.Mat", "class mat.Mat(\n    shape: ShapeLike,\n    dtype: DTypeLike = None,\n"
                 "    buffer: Any = None,\n")])
 def test_signatures_are_those_of_the_objects(path, text):
     name = path.removeprefix("mat.")
-    shown = reference.signature(name if name.endswith("Error") else path, getattr(mat, name))
+    thing = functools.reduce(getattr, name.split("."), mat)
+    shown = reference.signature(name if name.endswith("Error") else path, thing)
     assert re.sub(r"\s+|,\s*(?=\))", "", shown).startswith(re.sub(r"\s+", "", text))
+
+
+@pytest.mark.parametrize("module", STUBS)
+def test_every_function_that_a_stub_declares_is_in_the_reference(module):
+    stub = Path(mat.__file__).parent / f"{STUBS[module]}.pyi"
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    public = next(ast.literal_eval(node.value) for node in tree.body
+                  if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+    names = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)} & set(public)
+    assert names
+    assert {f"mat.{module}.{name}".replace("..", ".") for name in names} <= set(DOCUMENTED)
+
+
+@pytest.mark.parametrize(("path", "shown"), [
+    ("mat.axpy", "mat.axpy(\n    alpha: Scalar,\n    x: Mat,\n    y: Mat,\n    *,\n"
+                 "    n: int | None = None,\n    incx: int = 1,\n    incy: int = 1,\n) -> Mat"),
+    ("mat.Mat.axpy_", "axpy_(\n    self,\n    /,\n    alpha: Number,\n    x: Mat,\n"),
+    ("mat.linalg.svd", ") -> Mat"),
+    ("mat.random.Generator.normal", "normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, "),
+    ("mat.bincount", "mat.bincount(x: ArrayLike, /, weights: ArrayLike | None = None, ")])
+def test_signatures_are_those_of_the_stubs(path, shown):
+    assert shown in reference.stubs.signatures()[path]
+    page = next(text for text in TEXTS.values() if f"#{reference.anchor(path)} " in text)
+    assert reference.stubs.signatures()[path] in page
+
+
+def test_signatures_of_stubs_are_whole():
+    signatures = reference.stubs.signatures().values()
+    assert len(signatures) > 700
+    for signature in signatures:
+        for overload in re.split(r"\n(?=\S+\()", signature):
+            ast.parse(f"def {overload.replace('mat.', '', 1)}: ...")
 
 
 @pytest.mark.parametrize(("doc", "shown"), [
@@ -203,26 +227,6 @@ def test_files_that_a_page_refers_to_are_there(path):
 # The site
 
 
-def built(folder, target):
-    """Build the documentation in `folder`, and return the finished process."""
-    code = "from mkdocs.__main__ import cli; cli()"
-    command = [sys.executable, "-c", code, "build", "--strict", "-f",
-               str(folder / "site" / "mkdocs.yml"), "-d", str(target)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300,
-                          check=False,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "MAT_DEBUG": "",
-                               "NO_MKDOCS_2_WARNING": "1"})
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
-    target = tmp_path_factory.mktemp("site")
-    done = built(ROOT / "docs", target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return target
-
-
 class Page(HTMLParser):
     """The anchors and the targets of links in a page."""
 
@@ -300,32 +304,3 @@ def test_broken_links_are_noticed(wrong, tmp_path):
     done = built(tmp_path / "docs", tmp_path / "site")
     assert done.returncode != 0
     assert "nowhere" in done.stdout + done.stderr
-
-
-@pytest.mark.slow
-@browser.needed
-def test_numpy_to_mat_is_on_one_screen(site, tmp_path):
-    text = (site / "numpy-to-mat.html").read_text(encoding="utf-8")
-    text = text.replace("<head>", f'<head><base href="{site.as_uri()}/">', 1)
-    found = browser.measure(text, "return box(all('article')[0])", tmp_path, width=1400)
-    assert 500 < found["bottom"] <= 900
-
-
-@pytest.mark.slow
-@browser.needed
-@pytest.mark.parametrize(("page", "dark"), [("index", False), ("index", True),
-                                            ("reference/mat", True)])
-def test_pages_of_the_site_are_as_wide_as_a_telephone(page, dark, site, tmp_path):
-    path = site / f"{page}.html"
-    text = path.read_text(encoding="utf-8").replace(
-        "<head>", f'<head><base href="{path.parent.as_uri()}/">', 1)
-    script = """
-const paper = getComputedStyle(document.body).backgroundColor;
-return {scrolled: document.documentElement.scrollWidth, dark: luminance(paper) < 0.1,
-        text: contrast(getComputedStyle(all("article p")[0]).color, paper),
-        pictures: all("article img").map(box)};"""
-    found = browser.measure(text, script, tmp_path, width=390, dark=dark, after=1000)
-    assert found["scrolled"] <= 390
-    assert found["dark"] == dark
-    assert found["text"] >= 7
-    assert all(picture["right"] <= 390 for picture in found["pictures"])
