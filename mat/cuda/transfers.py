@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, Bytes
+from .driver import driver
 from .gpu import DeviceBlock, DriverObject, Gpu, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
 
