@@ -9,11 +9,11 @@ from functools import cache
 from struct import pack, unpack
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ..support.types import Array, Operand, Presented
+from .driver import driver
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import threading
 
-from cuda.bindings import driver
-
 from ..core.registry import Engine, Memory, register_facet
 from ..devices.pooled import PooledDevice, PooledFacet
-from ..errors import DeviceError
 from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
 from ..support.types import Array, Operand
 from . import engine
 from .array import CudaArray
+from .driver import driver
 from .gpu import DeviceBlock, Gpu, check, gpu
 from .memory import CudaMemory
 from .pinned import is_of_pool
@@ -98,10 +96,6 @@ def device(number: int) -> CudaDevice | None:
             found = CudaDevice(number)
             register_facet(found.facet)
             _devices[number] = found
-        if found.gpu.process != os.getpid():
-            raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot "
-                              "be used in it; start processes that use it with "
-                              "multiprocessing.get_context('spawn')")
         found.gpu.raise_if_lost()
         return found
 

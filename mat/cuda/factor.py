@@ -13,7 +13,6 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..errors import LinAlgError
 from ..layout.matrix_operand import GemmForm, GemmSizes, MatrixOperand, TrsmForm
@@ -22,6 +21,7 @@ from ..support.blas_library import REAL
 from ..support.dtypes import COMPLEX_TYPES
 from ..support.types import Array, Function, Number
 from . import blas
+from .driver import driver
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import Program

@@ -44,12 +44,12 @@ def copy_for_children(pool: ForkedPool) -> None:
     """Have forked children get copies of the blocks of `pool`."""
     if sys.platform != "linux":  # elsewhere there is no CUDA with forks
         return
-    copies = _Copies(pool)
+    copies = ForkCopies(pool)
     os.register_at_fork(before=copies.make, after_in_parent=copies.free,
                         after_in_child=copies.map)
 
 
-class _Copies:
+class ForkCopies:
     """The copies of one fork: address, address of the copy, size."""
 
     def __init__(self, pool: ForkedPool) -> None:

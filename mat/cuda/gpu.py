@@ -14,14 +14,13 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, Protocol, TypeAlias
 
-from cuda.bindings import driver
-
 from ..core.compiled import THREADS, DriverCall
 from ..core.source_line import SourceLine, line_of
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
-from ..support.cuda_probe import error_text, probe
+from ..support.cuda_probe import LEAST, capability, error_text, probe, too_old
 from ..support.fork import renew_after_fork
+from .driver import driver
 from .nvrtc import Program
 
 OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
@@ -158,12 +157,13 @@ class Gpu:
         self.number = number
         self.process: int = os.getpid()
         self.device: DriverObject = check(driver.cuDeviceGet(number), f"device {number}")
+        found = capability(driver, number)
+        if found < LEAST:
+            raise DeviceError(f"device {number}: {too_old(found)}")
+        self.arch: str = "sm_{}{}".format(*found)
         self.context: DriverObject = check(driver.cuDevicePrimaryCtxRetain(self.device),
                              f"the context of device {number}")
         self.address: int = int(self.context)
-        major = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-        minor = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-        self.arch: str = f"sm_{major}{minor}"
         self.processors: int = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.stream: DriverObject = driver.CUstream(LEGACY)
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
@@ -181,8 +181,9 @@ class Gpu:
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
 
     def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
+        """Make a new lock, as in a forked child, which cannot use the device."""
         self._lock = threading.Lock()
+        self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:
         """Return CUDA's pool of the device, which keeps freed memory over waits from now on.
@@ -224,11 +225,15 @@ class Gpu:
 
     @property
     def lost(self) -> bool:
-        """Whether the device has failed in this process, so that nothing on it can be used."""
-        return bool(FAILURES) and self.address in FAILURES
+        """Whether the device has failed, or is a forked child's: nothing on it can be used."""
+        return self.forked or (bool(FAILURES) and self.address in FAILURES)
 
     def raise_if_lost(self) -> None:
-        """Raise `DeviceError`, which says what failed and where, if the device has failed."""
+        """Raise `DeviceError`, which says why, if nothing on the device can be used."""
+        if self.forked:
+            raise DeviceError(f"cuda:{self.number} was used before this process was forked, and "
+                              "cannot be used in it; start processes that use it with "
+                              "multiprocessing.get_context('spawn')")
         if self.lost:
             raise failed_earlier(self.address)
 

@@ -13,12 +13,11 @@ from functools import partial
 from struct import Struct, pack
 from typing import TypeAlias
 
-from cuda.bindings import driver
-
 from ..core.compiled import CudaLaunch
 from ..errors import DeviceError
 from ..support.native import ffi
 from ..support.types import Arguments, CData, Number, Presented
+from .driver import driver
 from .gpu import NOT_CURRENT, DriverObject, Gpu, addresses, check
 from .nvrtc import Program
 

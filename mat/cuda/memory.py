@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..core.cube import Cube
 from ..core.registry import Memory, PendingCopy
@@ -16,6 +15,7 @@ from ..core.runs import EqualRuns, Runs
 from ..memories.pooled import Pooled
 from ..support.types import Array
 from . import transfers
+from .driver import driver
 from .fill import fill_kernel
 from .gpu import DeviceBlock, ForeignBlock, Gpu, check
 from .pinned import is_locked

@@ -13,7 +13,6 @@ import weakref
 from collections import deque
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..devices.in_use import in_use
 from ..errors import OutOfDeviceMemory
@@ -21,6 +20,7 @@ from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, DType, Keywords
+from .driver import driver
 from .fork_copies import copy_for_children
 from .gpu import Gpu, check, gpu
 from .locked_ranges import LockedRange, LockedRanges

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from cuda.bindings import driver
 
 from ..core.compiled import CudaFetch
 from ..errors import DeviceError, OutOfDeviceMemory
@@ -18,6 +17,7 @@ from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, Bytes
+from .driver import driver
 from .gpu import DeviceBlock, DriverObject, Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
 

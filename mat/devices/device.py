@@ -18,7 +18,7 @@ from ..core.registry import (
 )
 from ..errors import DeviceError, FacetError, SettingError
 from ..support.close_names import did_you_mean
-from ..support.cuda_probe import probe
+from ..support.cuda_probe import is_there, probe
 from ..support.log import logger, note
 from ..support.open_blocks import Block
 from ..support.plugins import plugin
@@ -333,7 +333,10 @@ set_naming(DeviceNames())
 
 
 def cuda_available() -> bool:
-    """Return True if a CUDA device can be used; never raise an error.
+    """Return True if there is a CUDA device; never raise an error.
+
+    On Linux this asks the driver's files: CUDA is not started, since processes that are forked
+    afterwards could not use it. Where there are none, as under WSL, it is started.
 
     Returns
     -------
@@ -346,7 +349,7 @@ def cuda_available() -> bool:
     >>> isinstance(mat.cuda_available(), bool)
     True
     """
-    return probe().devices > 0
+    return is_there()
 
 
 def _find_cuda(number: int | None) -> Device | None:

@@ -12,7 +12,9 @@ import pytest
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
+from mat.cuda import convert
 from mat.cuda.nvrtc import Nvrtc, Program
+from mat.support.cuda_probe import LEAST
 
 from ..mock_driver.cubin import Kernel, kernels
 from ..mock_driver.harness import check, compiler
@@ -79,6 +81,15 @@ def test_local_memory_is_found(arch):
     assert local.stack == 320
     assert sharing.stack == 0
     assert sharing.shared - plain.shared in (400, 1424)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("source", ["float32", "bfloat16", "float16"])
+def test_conversions_compile_for_the_oldest_devices(source):
+    """There is no instruction for bfloat16."""
+    arch = "sm_{}{}".format(*LEAST)
+    for program in (convert.program(source, "float64"), convert.program(source, "int8")):
+        assert compiled(program, arch)
 
 
 def test_programs_are_told_apart():

@@ -174,3 +174,40 @@ def test_every_case_to_measure_computes(cuda, monkeypatch):
             with mat.debug.count_copies() as n:
                 cases.thunk(case)()
             assert (n.h2d, n.d2h) == (0, 0), case.name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_numbers_beyond_64_bits_are_what_numpy_makes_of_them(cuda, dev, dtype):
+    below = np.nextafter(np.array(2.0**64, dtype), np.array(0, dtype))
+    values = np.array([np.inf, -np.inf, np.nan, 2.0**64, 2.0**65, 1e38, below, 2.0**63,
+                       2.0**63 + 2.0**41, -1, -2.0**63, -2.0**64, 3.7], dtype)
+    for target in ("uint64", "int64"):
+        made = mat.from_numpy(values).astype(target)
+        assert made.fresh == {"cuda:0"}
+        assert_array_equal(made.to_numpy(), values.astype(target))
+
+
+ROUNDS = """
+#include "half.cuh"
+struct sizes { int64_t n; };
+MAT_KERNEL(rounded, sizes, 256) {
+    int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < frame.n)
+        ((uint16_t *)call.at[1])[i] = to_bfloat_by_integers(((const float *)call.at[0])[i]);
+}
+"""
+
+
+@pytest.mark.skipif(not harness.compiler(), reason="no C++ compiler")
+def test_bfloats_of_gpus_without_an_instruction_for_them(rng):
+    ends = np.arange(1 << 16, dtype=np.uint32) << 16
+    bits = np.concatenate([ends, ends + 0x7fff, ends + 0x8000, ends + 0x8001,
+                           rng.integers(0, 1 << 32, 50_000, dtype=np.uint32)])
+    values, found = bits.view(np.float32), np.empty(bits.size, np.uint16)
+    harness.run(ROUNDS, "rounded", (bits.size,), [values, found], grid=-(-bits.size // 256),
+                block=256)
+    wanted = to(values, mat.zeros(1, dtype="bfloat16").dtype).view(np.uint16)
+    numbers = ~np.isnan(values)
+    assert_array_equal(found[numbers], wanted[numbers])
+    assert (found[~numbers] == 0x7fff).all()  # as the instruction has it

@@ -20,6 +20,14 @@ from mat.cuda.locked_ranges import LockedRange, LockedRanges  # isort: skip
 pytestmark = pytest.mark.host
 
 
+@pytest.fixture(autouse=True)
+def nothing_stays_locked(cuda):
+    """Unlock what the test has locked."""
+    yield
+    gc.collect()
+    pinned._collect()
+
+
 def lock(x):
     """Lock the pages of `x`, where they can be."""
     with x.facet("cuda_host", "input"):

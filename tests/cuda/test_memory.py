@@ -245,7 +245,7 @@ def test_memory_is_kept_over_blocks(cuda):
     assert dev.memory.kept >= 800_000
     assert mat.trim() >= 800_000
     assert dev.memory.used + dev.memory.kept == 0
-    assert cuda.calls("cuMemPoolTrimTo") == 1
+    assert cuda.calls("cuMemPoolTrimTo") >= 1
 
 
 def test_cuda_keeps_what_is_freed_until_it_is_to_give_it_back(mock, gpu):

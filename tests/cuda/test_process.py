@@ -69,8 +69,9 @@ def script(cuda):
 class MockBindings(types.ModuleType):
     """A module ``cuda.bindings.driver`` that says what it is told to."""
 
-    def __init__(self, status=0, version=13000, devices=1, raises=None):
+    def __init__(self, status=0, version=13000, devices=1, raises=None, capability=(9, 0)):
         super().__init__("cuda.bindings.driver")
+        self.capability = capability
         self.answers, self.raises = (status, version, devices), raises
 
     def cuInit(self, flags):
@@ -84,6 +85,15 @@ class MockBindings(types.ModuleType):
     def cuDeviceGetCount(self):
         return 0, self.answers[2]
 
+    def cuDeviceGet(self, number):
+        return 0, number
+
+    def CUdevice_attribute(self, kind):
+        return kind
+
+    def cuDeviceGetAttribute(self, kind, device):
+        return 0, self.capability[kind - 75]
+
     def CUresult(self, status):
         return status
 
@@ -96,6 +106,10 @@ class MockBindings(types.ModuleType):
 
 @pytest.mark.parametrize(("there", "devices", "reason"), [
     (MockBindings(devices=3), 3, ""),
+    (MockBindings(capability=(7, 5)), 1, ""),
+    (MockBindings(capability=(7, 0)), 0, r"too old: its compute capability is 7\.0"),
+    (MockBindings(raises=ValueError("9999 is not a valid CUresult")), 0, "does not start: 9999"),
+    (MockBindings(raises=ValueError("of another kind")), 0, "of another kind"),
     (MockBindings(devices=0), 0, "no NVIDIA GPU"),
     (MockBindings(status=100), 0, "no NVIDIA GPU"),
     (MockBindings(version=12040), 0, r"too old: it is for CUDA 12\.4"),
@@ -117,6 +131,95 @@ def test_the_probe(monkeypatch, there, devices, reason):
     assert found.devices == devices
     assert (found.reason == "") == (reason == "")
     assert re.search(reason, found.reason)
+
+
+@pytest.mark.parametrize(("gpus", "visible", "version", "there"), [
+    (2, None, 13000, True), (0, None, 13000, False), (2, None, 12040, False),
+    (2, "", 13000, False), (2, "-1", 13000, False), (2, "1", 13000, True), (2, "2", 13000, False),
+    (2, "5,0", 13000, False), (2, "0,5", 13000, True), (2, "GPU-8932f937", 13000, True),
+    (2, "no", 13000, False)])
+def test_what_is_listed_is_found_without_a_start(monkeypatch, tmp_path, gpus, visible, version,
+                                                there):
+    def import_module(name):
+        driver = MockBindings(version=version, raises=AssertionError("it was started"))
+        return driver if name.endswith("driver") else types.SimpleNamespace(__version__="13.5.0")
+
+    for k in range(gpus):
+        (tmp_path / f"0000:0{k}:00.0").mkdir()
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    monkeypatch.setattr(ours, "_started", set())
+    monkeypatch.setattr(ours, "LISTED", tmp_path)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert mat.cuda_available() == there
+    assert not ours._started
+
+
+def test_a_driver_that_cannot_be_loaded_is_none(monkeypatch, tmp_path):
+    (tmp_path / "0000:01:00.0").mkdir()
+    monkeypatch.setattr(ours, "_started", set())
+    monkeypatch.setattr(ours, "LISTED", tmp_path)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    def import_module(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    assert not mat.cuda_available()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_may_use_cuda_after_its_parent_has_asked_for_it(cuda, tmp_path):
+    if not cuda.is_mock:
+        pytest.skip("about the mock driver")
+    (tmp_path / "0000:01:00.0").mkdir()
+    code = f"""
+import os
+from pathlib import Path
+import mat
+from mat.support import cuda_probe
+from tests.mock_driver import fixtures
+cuda_probe.LISTED = Path({str(tmp_path)!r})
+fixtures._really.append(cuda_probe.CudaProbe(0))
+fixtures.load_driver()
+assert mat.cuda_available()
+child = os.fork()
+if child == 0:
+    with fixtures.mock_driver() as driver, mat.use_device("cuda", required=True):
+        ok = float((mat.ones(5) + 1).sum()) == 10
+    os._exit(0 if ok else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=120, cwd=ROOT, check=False,
+                          env={**os.environ, "CUDA_VISIBLE_DEVICES": "0"})
+    assert done.stdout == "0\n", done.stderr
+
+
+def test_a_gpu_that_is_too_old_says_so(cuda):
+    if not cuda.is_mock:
+        pytest.skip("about the mock driver")
+    cuda.capability(1, 70)
+    gpu_type = importlib.import_module("mat.cuda.gpu").Gpu
+    with pytest.raises(DeviceError, match=r"device 1: the GPU is too old: .* is 7\.0"):
+        gpu_type(1)
+    cuda.capability(1, 75)
+    assert gpu_type(1).arch == "sm_75"
+
+
+def test_errors_that_the_bindings_have_no_name_for(cuda):
+    if not cuda.is_mock:
+        pytest.skip("about the mock driver")
+    with mat.use_device("cuda", required=True):
+        x = mat.from_numpy(np.ones(12_345))
+        cuda.fail("cuMemAllocAsync", status=9999)
+        with pytest.raises(DeviceError, match=r"98760.* error 9999, for which this version"):
+            x + 1
+        cuda.fail("cuMemcpyHtoDAsync", status=9999)
+        with pytest.raises(DeviceError, match="bytes to device 0: error 9999"):
+            memory.there(x)
+        assert float((x + 1).sum()) == 24_690
 
 
 def test_config_says_what_there_is(cuda):

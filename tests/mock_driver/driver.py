@@ -79,6 +79,10 @@ class Driver:
         """Have so many devices from now on, each with so many bytes."""
         self.library.mock_configure(devices, ctypes.c_size_t(memory))
 
+    def capability(self, device, capability):
+        """Let a device have a compute capability, as 75 for 7.5, until `forget`."""
+        self.library.mock_capability(device, capability)
+
     def delay(self, delayed=True):
         """Run queued work only when something waits for it, or at once."""
         self.library.mock_delay(int(delayed))

@@ -20,7 +20,8 @@ from .cache import cached
 HERE = Path(__file__).parent
 # of the one that is tested, which may be installed
 NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"
-CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibres.hpp
+# with handlers of our own, in undefined.hpp
+CHECKED = ("-fsanitize=alignment,bounds,float-cast-overflow",)
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden",
          "-fno-strict-aliasing", "-w",
          "-ffp-contract=off", "-DMAT_ON_CPU")

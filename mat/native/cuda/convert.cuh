@@ -24,7 +24,10 @@ struct convert_frame {
 template<class D> struct to_whole {
     template<class R> static __device__ __forceinline__ D of(R x) {
         if constexpr (sizeof(D) == 8 && D(-1) > D(0))
-            if (x >= R(9223372036854775808.0)) return D(x);
+            if (x >= R(9223372036854775808.0)) { /* 2^64 and more become 0 */
+                R rest = x - R(9223372036854775808.0);
+                return rest < R(9223372036854775808.0) ? D(int64_t(rest)) + (D(1) << 63) : D(0);
+            }
         if constexpr (sizeof(D) == 8 || (sizeof(D) == 4 && D(-1) > D(0))) {
             bool fits = x >= R(-9223372036854775808.0) && x < R(9223372036854775808.0);
             return D(fits ? int64_t(x) : int64_t(uint64_t(1) << 63));

@@ -14,6 +14,13 @@ struct mat_float8_e5m2 { uint8_t bits; };
 struct mat_half { uint16_t bits; };
 struct mat_bfloat { uint16_t bits; };
 
+/* Where there is no instruction for it: compute capability below 8.0. */
+static __device__ __forceinline__ uint16_t to_bfloat_by_integers(float x) {
+    uint32_t bits = __float_as_uint(x);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff; /* NaN, as the instruction has it */
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
 #if defined(MAT_ON_CPU) /* on a GPU there is an instruction for each */
 #include "half_inline.h"
 #else
@@ -34,9 +41,13 @@ static __device__ __forceinline__ uint16_t to_half(float x) {
 }
 
 static __device__ __forceinline__ uint16_t to_bfloat(float x) {
+#if __CUDA_ARCH__ < 800
+    return to_bfloat_by_integers(x);
+#else
     uint16_t bits;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
     return bits;
+#endif
 }
 #endif
 

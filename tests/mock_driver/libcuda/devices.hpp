@@ -63,7 +63,7 @@ static const std::map<int, int> ATTRIBUTES = {
     {7, 65535},  // threads and blocks
     {8, 49152},  {9, 65536}, {10, 32},      {12, 65536}, {13, 1980000},   {16, 132},
     {19, 1},     {31, 1},    {36, 3201000}, {37, 6144},  {38, 62914560},  {39, 2048},
-    {40, 3},     {41, 1},    {75, 9},       {76, 0},     {78, 1},         {81, 233472},
+    {40, 3},     {41, 1},        {78, 1},         {81, 233472},
     {82, 65536}, {95, 1},    {97, 232448},  {99, 1},     {106, 32},       {111, 1024},
     {113, 1},    {115, 1},   {120, 1},
 };
@@ -72,7 +72,10 @@ EXPORT Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     CALL_ANYWAY;
     if (device < 0 || unsigned(device) >= MOST_DEVICES) return INVALID_DEVICE;
     auto found = ATTRIBUTES.find(attribute);
-    *value = attribute == 33 ? device + 1 : found == ATTRIBUTES.end() ? 0 : found->second;
+    int capability = world.all[device].capability;
+    *value = attribute == 75   ? capability / 10
+             : attribute == 76 ? capability % 10
+             : attribute == 33 ? device + 1 : found == ATTRIBUTES.end() ? 0 : found->second;
     return SUCCESS;
 }
 

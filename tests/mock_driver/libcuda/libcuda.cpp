@@ -56,6 +56,11 @@ EXPORT void mock_configure(unsigned devices, size_t bytes) {
     world.capacity = bytes;
 }
 
+EXPORT void mock_capability(int device, int capability) {
+    auto hold = held();
+    world.all[device].capability = capability;
+}
+
 EXPORT void mock_delay(int delayed) {
     auto hold = held();
     world.delayed = delayed != 0;
@@ -149,6 +154,7 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
     for (Device &d : world.all) {
         if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
         d.broken = SUCCESS;
+        d.capability = 90;
     }
 }
 

@@ -68,6 +68,7 @@ struct Device {  // and its only context
     size_t used = 0;  // by blocks, and kept by its pools
     size_t live = 0, peak = 0;  // of blocks
     bool retained = false;
+    int capability = 90;
     Result broken = SUCCESS;  // a fatal error, which all calls return from then on
     Stream legacy{this, false, true, {}}, per_thread{this, true, false, {}};
     std::vector<Stream *> streams;
