@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("cuda.bindings", reason="cuda-python is not installed")
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from cuda.bindings import driver
 
