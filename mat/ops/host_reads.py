@@ -104,7 +104,8 @@ def pays_to_stay(device: Device, view: Mat, missing: int | None) -> HostRead | N
     before = USES.last(device, view)
     if before is None:
         return None
-    if not device.can_read(storage.handles[host()]):
+    handle = storage.handles.get(host())  # another thread may have dropped it just now
+    if handle is None or not device.can_read(handle):
         return None
     if missing is None:
         return HostRead(view, nbytes, None)
