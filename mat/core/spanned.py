@@ -61,10 +61,11 @@ class SpannedCopies(DroppableCopies):
 
     def is_fresh(self, memory: Memory, view: ViewLike) -> bool:
         """Return whether copies in `memory` have the current data that `view` sees."""
-        if self.spans is None or self.fresh & memory.bit:
+        spans = self.spans  # another thread may end that state meanwhile
+        if spans is None or self.fresh & memory.bit:
             return bool(self.fresh & memory.bit)
         runs = view._touched()
-        return bool(runs) and bool(self.spans.fresh_in(memory).covers(runs))
+        return bool(runs) and bool(spans.fresh_in(memory).covers(runs))
 
     def torn_error(self, view: ViewLike) -> TornError | None:
         """Return the error of elements that `view` sees, if a failed block left some."""

@@ -295,9 +295,9 @@ class Pooled(Memory):
         """
         found: list[tuple[int, int, CubeLike]] = []
         with self.lock:
-            self._collect()
             limit = self.limit
             missing = 0 if limit is None else self._counted()[0] + nbytes - limit
+            missing -= sum(handle.nbytes for handle in tuple(self._freed))  # to be cached
             for only_here in (False, True):
                 for handle, cube in self._by_last_use():
                     if missing <= 0:

@@ -133,12 +133,13 @@ class Calls(Operation):
             return self.carry_out_whole(device, args, kwargs)
         limit = device.memory.limit
         if limit is not None:
-            if self.may_exceed(limit, args):
-                return self.carry_out_within(device, args, kwargs, None)
+            exceeds = self.may_exceed(limit, args)
             if self.reads_once and device.reads_host and self.may_copy(device.facet.mask, args):
-                found = self.carry_out_from_host(device, args, kwargs)
+                found = self.carry_out_from_host(device, args, kwargs, not exceeds)
                 if found is not None:
                     return found[0]
+            if exceeds:
+                return self.carry_out_within(device, args, kwargs, None)
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
@@ -176,10 +177,12 @@ class Calls(Operation):
                     return True
         return False
 
-    def carry_out_from_host(self, device: Device, args: Arguments,
-                            kwargs: Keywords) -> tuple[Operand] | None:
+    def carry_out_from_host(self, device: Device, args: Arguments, kwargs: Keywords,
+                            fits: bool) -> tuple[Operand] | None:
         """Carry out the operation on a device that reads operands in host memory, where copying
         them does not pay, and return the result in a tuple; else return None.
+
+        `fits` is False if there may be no room for all operands.
         """
         raise NotImplementedError
 

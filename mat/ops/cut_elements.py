@@ -9,7 +9,7 @@ from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords
 from .overlap import must_copy
-from .staging import StagedResult, staged
+from .staging import StagedResult, staged, without_gaps
 from .tile_grid import (
     GridAxes,
     Gridded,
@@ -19,7 +19,7 @@ from .tile_grid import (
     tile_of,
     tiles_over,
 )
-from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own
+from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own, span_bytes
 
 FEWER = 4  # how many times as many views cost as much as packing
 
@@ -61,17 +61,22 @@ def tiles_or_packed(operation: Gridded, shape: Ints, axes: dict[int, GridAxes], 
         direct = grid.blocks(budget)
         if grid.count(direct) <= FEWER * packed.count(lengths):
             return tiles_over(operation, grid, kwargs, budget, direct, free=True)
-    return (_packed_tile(operation, packed.arguments(window), kwargs)
+    return (_packed_tile(operation, packed.arguments(window), kwargs, budget)
             for window in packed.windows(lengths))
 
 
-def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
-    """Return a tile whose operands are packed where that takes less room."""
+def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: int) -> Tile:
+    """Return a tile whose operands are packed where that takes less room, those on the device only
+    if it needs more than `budget` bytes else.
+    """
     found = tile_of(operation, args, kwargs)
     read = {id(x) for x in found.reads}
     results = {id(x): StagedResult(x, x.dtype, id(x) in read) for x in found.writes}
     inputs = {id(x): staged(x) for x in found.reads if id(x) not in results}
-    parts = inputs | {key: result.target for key, result in results.items()}
+    targets = {key: result.target for key, result in results.items()}
+    if span_bytes(*(inputs | targets).values()) > budget:
+        inputs = {key: without_gaps(x) for key, x in inputs.items()}
+    parts = inputs | targets
 
     def run() -> None:
         operation(*(parts.get(id(x), x) for x in args), **kwargs)

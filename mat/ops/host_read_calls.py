@@ -11,8 +11,9 @@ from ..devices.device import Device
 from ..facets.array import ARRAY
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
+from ..support.dtypes import check_number
 from ..support.types import Arguments, Keywords, Operand
-from .host_reads import USES, HostRead, missing_bytes, pays_to_stay
+from .host_reads import USES, HostRead, missing_bytes, pays_to_stay, span
 from .plan import Plan
 from .tiling import is_too_large
 
@@ -20,6 +21,8 @@ from .tiling import is_too_large
 class ReadsOnce(Protocol):
     """An operation, of which this module knows only this much."""
 
+    main: int
+    numbers: list[tuple[int, str]]
     operands: list[int]
     written: list[int]
 
@@ -28,21 +31,23 @@ class ReadsOnce(Protocol):
     def plan_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Plan | None: ...
 
 
-def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments,
-                        kwargs: Keywords) -> tuple[Operand] | None:
+def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, kwargs: Keywords,
+                        fits: bool) -> tuple[Operand] | None:
     """Carry out a call on a device that reads operands in host memory, and return the result in a
     tuple; return None, and do nothing, if no operand is to be read so.
+
+    `fits` is False if the limit of the device may have no room for all operands.
     """
-    if not device.reads_host:
-        return None
-    fits = not is_too_large(device, *(args[k] for k in operation.operands))
+    fits = fits or _have_room(device, [args[k] for k in operation.operands])
     reads = _operands_that_stay(operation, device, args, fits)
-    rest = (args[k] for k in operation.operands if k not in reads)
-    if not reads or not (fits or not is_too_large(device, *rest)):
+    if not reads or not (fits or _have_room(
+            device, [args[k] for k in operation.operands if k not in reads])):
         return None
     plan = operation.plan_on(device, args, kwargs)
     if plan is None:
         return None
+    for k, name in operation.numbers:
+        check_number(args[k], args[operation.main].storage.dtype, name)
     with with_facets(*((read.view, ARRAY, INPUT) for read in reads.values())):
         given = {k: device.present_host(read.view, read.view.storage.handles[host()])
                  for k, read in reads.items()}
@@ -55,23 +60,26 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments,
     return (result,)
 
 
+def _have_room(device: Device, operands: list[Operand]) -> bool:
+    """Return whether the limit of a device has room for the operands, some of which may be the
+    same.
+    """
+    limit = device.memory.limit
+    return limit is None or span(operands) <= limit or not is_too_large(device, *operands)
+
+
 def _operands_that_stay(operation: ReadsOnce, device: Device, args: Arguments,
                         fits: bool) -> dict[int, HostRead]:
-    """Return the operands that are to be read in host memory, by their positions; `fits` tells
-    whether the limit has room for all of them on the device.
-    """
+    """Return the operands that are to be read in host memory, by their positions."""
     written = [args[k].storage for k in operation.written]
-    operands = {id(args[k]): args[k] for k in operation.operands}
-    missing = missing_bytes(device, operands.values()) if fits else None
+    missing = missing_bytes(device, args) if fits else None
     found = {}
     for k in operation.read_once(args):
         view = args[k]
-        if view.storage in written:
-            continue
-        read = pays_to_stay(device, view, missing)
-        if read is not None:
-            found[k] = read
-        USES.note(device, view)
+        if view.storage not in written:
+            read = pays_to_stay(device, view, USES.note(device, view), missing)
+            if read is not None:
+                found[k] = read
     return found
 
 

@@ -65,15 +65,16 @@ class LastUses:
         with self._lock:
             return self._ticks.get(view.storage, {}).get((device.memory.bit, *view.layout.bounds))
 
-    def note(self, device: Device, view: Mat) -> None:
-        """Note that a view is read on a device now."""
+    def note(self, device: Device, view: Mat) -> int | None:
+        """Note that a view is read on a device now; return when it was before."""
+        key = device.memory.bit, *view.layout.bounds
         with self._lock:
             ticks = self._ticks.setdefault(view.storage, {})
-            key = device.memory.bit, *view.layout.bounds
-            ticks.pop(key, None)  # the last one comes last
+            before = ticks.pop(key, None)  # the last one comes last
             ticks[key] = next(CLOCK)
             if len(ticks) > MOST_VIEWS:
                 del ticks[next(iter(ticks))]
+        return before
 
 
 USES = LastUses()
@@ -81,30 +82,33 @@ USES = LastUses()
 
 def missing_bytes(device: Device, views: Iterable[Operand]) -> int:
     """Return the bytes of those views that are not on a device."""
-    memory, mats = device.memory, (x for x in views if isinstance(x, Mat))
-    return sum(_span(x) for x in mats if not x.storage.is_fresh(memory, x))
+    memory = device.memory
+    return span(x for x in views if isinstance(x, Mat) and not x.storage.is_fresh(memory, x))
 
 
-def _span(view: Mat) -> int:
-    low, high = view.layout.bounds
-    nbytes: int = (high - low) * view.storage.itemsize
+def span(views: Iterable[Operand]) -> int:
+    """Return the sum of the bytes from the first element of each view to its last."""
+    nbytes = 0
+    for x in views:
+        if isinstance(x, Mat):
+            low, high = x.layout.bounds
+            nbytes += (high - low) * x.storage.itemsize
     return nbytes
 
 
-def pays_to_stay(device: Device, view: Mat, missing: int | None) -> HostRead | None:
+def pays_to_stay(device: Device, view: Mat, before: int | None,
+                 missing: int | None) -> HostRead | None:
     """Return why a view that an operation reads once stays in host memory; None if it does not.
 
-    `missing` are the bytes of all operands that are not on the device; None if the limit of the
-    device has no room for all operands together.
+    It was last read at the tick `before`. `missing` are the bytes of all operands that are not on
+    the device; None if the limit of the device has no room for all operands together.
     """
-    storage, nbytes = view.storage, _span(view)
-    if (nbytes < LARGE or storage.writer is not None or not storage.is_fresh(host(), view)
-            or storage.is_fresh(device.memory, view)):
+    storage, nbytes = view.storage, span((view,))
+    if (before is None or nbytes < LARGE or storage.writer is not None
+            or storage.is_fresh(device.memory, view) or not storage.is_fresh(host(), view)):
         return None
-    before = USES.last(device, view)
-    if before is None:
-        return None
-    if not device.can_read(storage.handles[host()]):
+    handle = storage.handles.get(host())  # another thread may have dropped it just now
+    if handle is None or not device.can_read(handle):
         return None
     if missing is None:
         return HostRead(view, nbytes, None)
@@ -123,7 +127,8 @@ def to_copy(device: Device, once: Sequence[CubeLike], reads: Sequence[Mat],
         return tuple(reads)
     missing = missing_bytes(device, {id(x): x for x in (*reads, *writes)}.values())
     stay = {id(x) for x in not_written(reads, writes)
-            if x.storage in once and pays_to_stay(device, x, missing) is not None}
+            if x.storage in once
+            and pays_to_stay(device, x, USES.last(device, x), missing) is not None}
     found = tuple(x for x in reads if id(x) not in stay)
     for view in found:
         USES.note(device, view)

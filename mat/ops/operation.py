@@ -213,9 +213,6 @@ class Op(Declaration):
         args, kwargs, now = self._checked(args, kwargs)
         if device.planner is not None:
             return device.planner(self, args, kwargs)
-        found = None if shortage is not None else carry_out_from_host(self, device, now, kwargs)
-        if found is not None:
-            return found[0] if self.result is None else args[self.result]
         implementation, _ = choose(self, self.implementations, now, device)
         of_device = is_of_device(implementation, device)
         if shortage is None and not (of_device and self.cutter is not None and is_too_large(
@@ -229,9 +226,9 @@ class Op(Declaration):
         result = carry_out_in_tiles(device, self, now, kwargs, shortage)
         return result if self.result is None else args[self.result]
 
-    def carry_out_from_host(self, device: Device, args: Arguments,
-                            kwargs: Keywords) -> tuple[Operand] | None:
-        return carry_out_from_host(self, device, args, kwargs)
+    def carry_out_from_host(self, device: Device, args: Arguments, kwargs: Keywords,
+                            fits: bool) -> tuple[Operand] | None:
+        return carry_out_from_host(self, device, args, kwargs, fits)
 
     def plan_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Plan | None:
         """Return the plan of a call by which the device computes; None if there is none, or if
@@ -239,7 +236,7 @@ class Op(Declaration):
         """
         node = self.walk(self.root_of(device), args, kwargs, False)
         plan: Plan | None = None if node is None else node.plan
-        if plan is None:
+        if plan is None and self.adapt is None:
             _, kwargs, args = self._checked(args, kwargs)
             implementation, pack = choose(self, self.implementations, args, device)
             if not pack and is_of_device(implementation, device):

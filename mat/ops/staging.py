@@ -27,12 +27,21 @@ def is_compact(view: Mat) -> bool:
 
 
 def staged(view: Mat) -> Mat:
-    """Return `view`, or a copy with its axes in the same order, made on the host."""
-    if is_compact(view) or is_there(view):
+    """Return `view`, or a copy with its axes in the same order, made on the host, unless the device
+    has the elements.
+    """
+    return view if is_there(view) else without_gaps(view)
+
+
+def without_gaps(view: Mat) -> Mat:
+    """Return `view`, or if it has gaps, a copy with its axes in the same order, made on the
+    host.
+    """
+    if is_compact(view):
         return view
-    packed: Mat = on_host(view).copy("K")
-    packed.device_enabled = True
-    return packed
+    found: Mat = on_host(view).copy("K")
+    found.device_enabled = True
+    return found
 
 
 def on_host(view: Mat) -> Mat:

@@ -7,7 +7,7 @@ import pytest
 
 import mat
 
-N = 160
+N = 192
 SLACK = 40_000
 
 

@@ -85,8 +85,8 @@ CALLS = {
     "from the left": lambda a, v: v @ a,
     "transposed": lambda a, v: a.T @ v,
     "thin": lambda a, v: a @ mat.stack([v, v], axis=1),
-    "gemv": lambda a, v: mat.gemv(2.0, a, v, 0.0, mat.empty(N, dtype=a.dtype)),
-    "gemv, transposed": lambda a, v: mat.gemv(2.0, a, v, 0.0, mat.empty(N, dtype=a.dtype),
+    "gemv": lambda a, v: mat.gemv(2.0, a, v, 0.0, mat.empty(len(a), dtype=a.dtype)),
+    "gemv, transposed": lambda a, v: mat.gemv(2.0, a, v, 0.0, mat.empty(len(a), dtype=a.dtype),
                                               transpose=True),
     "sums of rows": lambda a, v: a.sum(axis=1),
     "sums of columns": lambda a, v: a.sum(axis=0),
@@ -102,12 +102,9 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64"])
 def test_results_are_those_of_copies(name, dtype):
-    n = N if dtype == "float64" else 200
+    n = {"float64": 192, "float32": 264, "complex64": 200}[dtype]
     _, operators = made(3, dtype, n)
-    v = vector(n, dtype)
-    call = CALLS[name]
-    if "gemv" in name:
-        call = lambda a, v: CALLS[name](a[:N, :N], v[:N])  # noqa: E731
+    v, call = vector(n, dtype), CALLS[name]
     if dtype == "complex64" and "largest" in name:
         pytest.skip("complex numbers have no order")
     wanted = with_room(operators, v, 3, call=call)

@@ -236,3 +236,13 @@ def test_torn_elements_are_found_before_any_tile():
         x += 1
     x.accept_torn()
     assert not x.to_numpy().any()
+
+
+def test_views_with_gaps_that_are_on_the_device_are_packed_where_they_take_too_much_room():
+    n = 253
+    a = np.random.default_rng(0).normal(size=(2 * n, n)).astype("float32")
+    x, y = mat.array(a), mat.array(a[n:])
+    with mat.use_device("emulated", pool_bytes=176_497):
+        x[127:n].sum(axis=0)  # the rows of a block of columns, whose span takes 126,704 bytes
+        found = y + x.T[:, :n]
+    np.testing.assert_array_equal(found.to_numpy(), a[n:] + a[:n].T)
