@@ -1,4 +1,4 @@
-"""cubed with ``CUBED_BACKEND_ARRAY_API_MODULE=mat``: it computes with Mats, whatever it is given."""
+"""cubed with CUBED_BACKEND_ARRAY_API_MODULE=mat: it computes with Mats, whatever it is given."""
 
 import tempfile
 
