@@ -65,6 +65,7 @@ def test_modules_that_are_absent_stay_absent():
         __import__("mat_test_absent")
 
 
+@pytest.mark.slow
 def test_mat_imports_no_library_for_that():
     code = ("import sys, mat; print(sorted({n.partition('.')[0] for n in sys.modules} & "
             "{'dask', 'distributed', 'pandas'}))")

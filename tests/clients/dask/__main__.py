@@ -41,7 +41,7 @@ def made(kind, transposed):
     return found.T if transposed else found
 
 
-def speeds(client, repetitions=7):
+def speeds(client, repetitions=5):
     """The gigabytes a second from worker to worker and to the client, by kind and layout."""
     found = {}
     for _ in range(repetitions):
