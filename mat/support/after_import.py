@@ -26,8 +26,9 @@ class _Finder(MetaPathFinder):
             return None
         others = (f for f in sys.meta_path if f is not self)
         spec = next((s for f in others if (s := f.find_spec(name, path, target))), None)
-        if spec is not None and spec.loader is not None:
-            self._watch(name, spec.loader)
+        loader = None if spec is None else spec.loader
+        if hasattr(loader, "exec_module") and not isinstance(loader, type):
+            self._watch(name, loader)
         return spec
 
     def _watch(self, name: str, loader: object) -> None:

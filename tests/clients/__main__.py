@@ -29,6 +29,8 @@ def section(name: str) -> str:
 def measured(name: str) -> str:
     """Return the section, measured in another process; empty if the client is not installed."""
     special = {"SCIPY_ARRAY_API": "1"} if name.endswith("_array_api") else {}
+    if name == "cubed":
+        special = {"CUBED_BACKEND_ARRAY_API_MODULE": "mat"}
     done = subprocess.run([sys.executable, "-W", "ignore", "-m", "tests.clients", name], cwd=ROOT,
                           capture_output=True,
                           text=True, env={**os.environ, **special}, check=False)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 
 import pytest
 
@@ -59,12 +60,36 @@ def test_an_error_is_a_warning(folder):
     assert sys.modules[name].x == 1
 
 
+@pytest.mark.filterwarnings("ignore::ImportWarning")
+def test_loaders_of_another_kind_are_left_alone(folder, monkeypatch):
+    class Loader:
+        """Of the kind that has no ``exec_module``: nothing can be called at its end."""
+
+        def create_module(self, spec):
+            return None
+
+        def load_module(self, name):
+            raise ImportError(name)
+
+    class Finder:
+        def find_spec(self, name, path, target=None):
+            return ModuleSpec(name, Loader()) if name == "mat_test_loaded" else None
+
+    found = []
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
+    after_import("mat_test_loaded", found.append)
+    with pytest.raises(ImportError, match="mat_test_loaded"):
+        __import__("mat_test_loaded")
+    assert found == []
+
+
 def test_modules_that_are_absent_stay_absent():
     after_import("mat_test_absent", print)
     with pytest.raises(ModuleNotFoundError):
         __import__("mat_test_absent")
 
 
+@pytest.mark.slow
 def test_mat_imports_no_library_for_that():
     code = ("import sys, mat; print(sorted({n.partition('.')[0] for n in sys.modules} & "
             "{'dask', 'distributed', 'pandas'}))")

@@ -41,7 +41,7 @@ def made(kind, transposed):
     return found.T if transposed else found
 
 
-def speeds(client, repetitions=7):
+def speeds(client, repetitions=5):
     """The gigabytes a second from worker to worker and to the client, by kind and layout."""
     found = {}
     for _ in range(repetitions):
@@ -164,7 +164,8 @@ def main():
     text = (f"Measured on {datetime.date.today()} with {surroundings()}, dask {dask.__version__} "
             f"and {os.cpu_count()} cores, on which other programs ran,\nwith {size} float64 in "
             f"chunks of {chunk}. Ratios are the time with Mats over that with chunks of NumPy,\n"
-            "of the best of some runs of both in turn, by dask's threads.\n\n")
+            "of the best of some runs of both in turn, by dask's threads, with one thread of BLAS "
+            "for each.\n\n")
     text += "\n".join([*of_functions(found), "", *of_cluster()]) + "\n"
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}{text}{END}{rest.partition(END)[2]}", encoding="utf-8")
@@ -172,4 +173,6 @@ def main():
 
 
 if __name__ == "__main__":
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # which is read when NumPy is imported
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     main()

@@ -30,7 +30,7 @@ da.insert(v, 3, 7.0, axis=0);da.delete(v, 3, axis=0);da.append(v, v)
 x.map_overlap(lambda b: b + 1, depth=1, boundary='reflect')"""
 OTHERS = """da.unique(i);da.unique(i, return_counts=True);da.bincount(i, minlength=50)
 da.histogram(v, bins=10, range=(-3, 3))[0];da.digitize(v, np.linspace(-2, 2, 9));da.isin(i, idx)
-da.searchsorted(da.sort(v, axis=0) if hasattr(da, 'sort') else da.linspace(-2, 2, 99, chunks=99), v)
+da.searchsorted(da.linspace(-2, 2, 99, chunks=99), v)
 da.nonzero(v > 1)[0];da.flatnonzero(v > 1);da.argwhere(x > 1);da.fft.fft(z);da.fft.rfft(z)
 da.linalg.qr(z)[1];da.linalg.svd(z)[1];da.linalg.cholesky(s);da.linalg.solve(s, v[:s.shape[0]])
 da.linalg.inv(s);da.linalg.lu(s)[2];da.linalg.lstsq(z, z[:, 0])[0];da.extract(x > 1, x)

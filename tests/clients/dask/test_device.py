@@ -69,9 +69,9 @@ def test_another_device_replaces_the_first(client):
 def test_data_of_several_pools(client):
     """Eight times the room on the device."""
     da = pytest.importorskip("dask.array")
-    a = np.random.default_rng(1).normal(size=(800, 250))
+    a = np.random.default_rng(1).normal(size=(400, 100))
     client.register_plugin(mat.dask.Device("emulated", pool_bytes=a.nbytes // 8))
-    x = da.from_array(mat.array(a), chunks=(100, 50), asarray=False).persist()
+    x = da.from_array(mat.array(a), chunks=(50, 50), asarray=False).persist()
     np.testing.assert_allclose((x.T @ x).compute().to_numpy(), a.T @ a)
     np.testing.assert_allclose(((x - x.mean(axis=0)) ** 2).sum(axis=0).compute().to_numpy(),
                                ((a - a.mean(axis=0)) ** 2).sum(axis=0))

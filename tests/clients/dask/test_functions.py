@@ -34,7 +34,7 @@ def computed(code, made):
     return found if isinstance(found, tuple | list) else (found,)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("device", ["host", "emulated"])
 @pytest.mark.parametrize("code", CODES)
 def test_functions(code, device):

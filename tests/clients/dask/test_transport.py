@@ -172,7 +172,7 @@ def test_the_bytes_of_a_device_do_not_count():
 # The order of imports
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["mat", "dask", "distributed", "dask.array"])
 def test_the_order_of_imports_is_free(first):
     code = (f"import {first}\n"

@@ -24,7 +24,7 @@ class Ratio(NamedTuple):
     milliseconds: float  # with Mats
 
 
-def ratios(seconds=0.2):
+def ratios(seconds=0.1):
     """The ratios of every group of functions, by expression.
 
     All chunks of the result are computed, as by ``persist``; they are not joined.
