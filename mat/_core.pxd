@@ -30,6 +30,10 @@ cdef class Lock:
     cdef void forget_parent(self)
 
 
+cdef enum:
+    KNOWN_LINES = 256  # a power of 2
+
+
 cdef class Threads:
     cpdef unsigned long long current(self)
     cdef str package
@@ -37,6 +41,9 @@ cdef class Threads:
     cpdef unsigned long ident(self, unsigned long long thread)
     cpdef object task(self)
     cdef object user_code, consumer_code
+    cdef list lines
+    cdef object line_of_frames(self)
+    cdef object known_line(self, object code, int at, bint inside)
     cdef bint is_of_user(self, object code)
     cpdef object consumer_line(self, object is_installed)
     cpdef object line(self)

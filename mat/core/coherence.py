@@ -18,7 +18,7 @@ from ..layout.attributes import begin_as_nothing
 from .access_record import AccessRecord
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
-from .compiled import BLOCKS, IN_USE, THREADS
+from .compiled import BLOCKS, THREADS
 from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
@@ -31,7 +31,7 @@ from .span_transfer import peek, refresh
 from .spans import Spans
 
 LIVE = _live = NewLiveObjects()  # everything that has copies
-_blocks, _in_use, _observers, _threads = BLOCKS, IN_USE, OBSERVERS, THREADS  # with types of C
+_blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
 
 
 class Coherence:
@@ -61,7 +61,7 @@ class Coherence:
     frees_handles: bool  # when the cube is garbage
     viewers: list[weakref.ref[ViewLike]] | None  # views with values presented of handles
     version: int
-    made: SourceLine | None  # the line that created it; recording it always would cost too much
+    made: SourceLine | None  # the line that created it
     kept: dict[Memory, list[int]] | None  # the threads of `keep` blocks
     async_copies: dict[Memory, AsyncCopy] | None  # copies in progress, by their target
     history: deque[tuple[str, str, int]] | None  # last copies: from, to, version
@@ -78,8 +78,7 @@ class Coherence:
         self.pristine = True
         if not _blocks.enabled:  # uncompiled, other threads can run while `lock` makes it
             self.own_lock = NewLock()
-        if _observers or _in_use:
-            self.made = _threads.line()
+        self.made = _threads.line()
 
     def free_handles(self) -> None:
         """Free all handles: nobody uses the cube any more."""

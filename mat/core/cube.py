@@ -86,6 +86,8 @@ class Cube(ConflictChecks):
     def open(self, view: View, facet: Facet, direction: Direction,
              where: SourceLine | None) -> AccessRecord:
         """Begin an access: check conflicts, make the data fresh, present it, then record it."""
+        if _pending:  # now: an interrupt must not come after the access has begun
+            flush()
         lock = self._guard()
         lock.acquire()
         try:
@@ -96,8 +98,6 @@ class Cube(ConflictChecks):
             lock.release()
         if record is None:
             return view.storage.open(view, facet, direction, where)
-        if _pending:
-            flush()
         if _observers:
             self._notify_entered(record)
         return record

@@ -273,7 +273,7 @@ class DirectionCheck(Observer):
         made = line_of(cube.made)
         return (f"byte {offset} of {cube.size} elements of {cube.dtype}, given to "
                 f"{given or 'no block or operation'}; the Mat was created "
-                f"{f'at {made}' if made else 'before the check'}")
+                f"at {made or 'no line of Python'}")
 
     def _before_writing(self, storage: Cube, record: AccessRecord) -> None:
         """Check what other blocks have done until now, before `record` may write."""

@@ -38,7 +38,7 @@ class StorageRow(NamedTuple):
     label : str
         The label of a Mat that sees the storage.
     line : str
-        The line that created it; empty if that was not noted.
+        The line that created it; empty if that was no line of Python.
     """
 
     nbytes: int
@@ -101,7 +101,7 @@ class MemoryReport:
             m.name: _facts(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
-            line = row.line or "(lines are noted while a device is in use, or something observes)"
+            line = row.line or "(not created by a line of Python)"
             self.by_line[line] = self.by_line.get(line, 0) + row.nbytes * len(row.memories)
 
     def _tables(self) -> list[tuple[str, list[Row]]]:
@@ -189,7 +189,7 @@ def memory_report(*, verbose: bool = True) -> MemoryReport:
     Cached are blocks that wait for their next use, until they are given back (`trim`), and on the
     host also the memory that `scratch` keeps for this thread. Blocks are larger than the data, by
     an eighth at most; below a kilobyte the host's data has none. The lines that created Mats are
-    noted while a device is in use or something observes, such as `mat.debug.count_copies`.
+    those outside of this package; they are always noted, and looked up for the report.
 
     Examples
     --------

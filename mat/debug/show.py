@@ -46,9 +46,10 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     >>> import mat
     >>> x = mat.zeros(2, 3)
     >>> x[0] = 1
-    >>> mat.show(x)
+    >>> mat.show(x)  # doctest: +ELLIPSIS
     <Mat 2x3 F [[1. 1. 1.] [0. 0. 0.]]>
     storage: 6 elements of float64, 48 bytes, version 1
+    created at ...
     memory  bytes  state  facets
     host    48     fresh  foreign (F)
     not being accessed

@@ -100,9 +100,7 @@ class WatchedAccess:
     def origin(self) -> str:
         """Return the end of a message: the line that created the Mat."""
         made = line_of(self.storage.made)
-        if made:
-            return f"; the Mat was created at {made}"
-        return "; the Mat was created before the check"
+        return f"; the Mat was created at {made}" if made else ""
 
     def forbidden(self, without: AccessRecord | None) -> Array:
         """Return the mask of the elements of the storage that changed and must not have.

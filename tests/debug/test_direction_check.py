@@ -95,13 +95,13 @@ def test_the_error_has_mat_block_elements_and_lines():
 @under
 @pytest.mark.host
 def test_mats_that_are_older_than_the_check():
-    x = mat.zeros(3).fill_(1)
+    x, made = mat.zeros(3).fill_(1), line()
 
     def bug():
         with x.facet("array", "output"):
             pass
 
-    assert error_of(bug).endswith("the Mat was created before the check")
+    assert error_of(bug).endswith(f"the Mat was created at {__file__}:{made}")
 
 
 @paged

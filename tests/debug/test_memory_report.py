@@ -6,6 +6,8 @@ import pytest
 
 import mat
 
+from ..support.mock_memories import line
+
 pytestmark = pytest.mark.host
 
 
@@ -25,7 +27,31 @@ def test_live_bytes_by_memory_and_mat():
     assert (never.fresh, x.fresh, x.storage.accesses) == (set(), {"host"}, [])
 
 
-def test_lines_are_noted_while_a_device_is_in_use():
+def test_lines_are_noted_of_every_mat():
+    made = [mat.zeros(12_345).fill_(1), mat.ones(12_346) + 1, mat.array(range(12_347)),
+            mat.concat([mat.ones(12_348)] * 2, 0).copy()]; here = line()  # noqa: E702
+    report = mat.memory_report()
+    for x in made:
+        (row,) = rows_of(report, x)
+        file, _, found = row.line.rpartition(":")
+        assert file == __file__
+        assert here - 1 <= int(found) <= here
+        assert report.by_line[row.line] >= x.nbytes
+
+
+def test_lines_of_functions_that_are_called_in_turns():
+    def one():
+        return mat.ones(12_349) + 1
+
+    def other():
+        return mat.ones(12_349) + 1
+
+    made = [f() for _ in range(300) for f in (one, other)]
+    lines = [x.storage.made[0] for x in made]
+    assert lines == [one.__code__, other.__code__] * 300
+
+
+def test_lines_are_noted_on_a_device():
     with mat.use_device("emulated"):
         x = mat.zeros(12_345) + 1
         report = mat.memory_report()

@@ -9,16 +9,20 @@ import pytest
 
 import mat
 
-from ..support.mock_memories import registered
+from ..support.mock_memories import line, registered
 from .test_printing import stale_and_fresh, state, torn
 
 
 def shown(x):
+    """The lines that are printed, but for the one that created `x`."""
     out = io.StringIO()
     before = state(x)
     mat.show(x, file=out)
     assert state(x) == before
-    return out.getvalue().splitlines()
+    lines = out.getvalue().splitlines()
+    (made,) = [text for text in lines if re.match(r"created at .*\.py:\d+$", text)]
+    lines.remove(made)
+    return lines
 
 
 def test_show_prints_to_the_terminal(capsys):
@@ -49,13 +53,11 @@ def test_show_prints_to_the_terminal(capsys):
                                               "host    24     fresh, the user's  array (A)",
                                               "not being accessed"]),
 ])
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show(make, wanted):
     assert shown(make()) == wanted
 
 
 @pytest.mark.host
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_read_only_torn_and_kept():
     a = np.arange(2.0)
     a.flags.writeable = False
@@ -72,7 +74,6 @@ def test_show_of_read_only_torn_and_kept():
 
 
 @pytest.mark.host
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_names_the_block_that_accesses_it():
     x = mat.arange(2.0)
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
@@ -84,7 +85,6 @@ def test_show_names_the_block_that_accesses_it():
 
 
 @pytest.mark.host
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_lists_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
@@ -97,7 +97,6 @@ def test_show_lists_every_memory_and_the_last_copies():
 
 
 @pytest.mark.host
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_draws_what_is_seen_of_the_storage():
     x = mat.zeros(100)
     y = x[20:50]
@@ -123,16 +122,15 @@ def test_show_forgets_mats_that_are_gone():
 
 
 @pytest.mark.host
-@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_a_part_that_is_too_small_to_draw():
     assert shown(mat.Mat(1, displacement=10**12, max_size=10**13))[2].count("#") >= 1
     assert shown(mat.zeros(0))[1].startswith("storage: 0 elements")
 
 
-def test_show_names_the_line_that_created_it_while_that_is_noted():
-    with mat.use_device("emulated"):
-        x = mat.zeros(2)
-    assert re.fullmatch(r"created at .*test_show\.py:\d+", shown(x)[2])
+def test_show_names_the_line_that_created_it():
+    x, made, out = mat.zeros(2), line(), io.StringIO()
+    mat.show(x, file=out)
+    assert out.getvalue().splitlines()[2] == f"created at {__file__}:{made}"
 
 
 def test_html_has_the_storage_below():

@@ -165,7 +165,7 @@ def test_arrays_that_outlive_their_block_are_found():
     assert len(c.faults) == 2
 
 
-@pytest.mark.parametrize("name", ["torch", "cupy", "jax"])
-def test_import_mat_imports_no_library(name):
-    code = f"import mat, sys; mat.ones(2) + 1; assert {name!r} not in sys.modules"
+def test_import_mat_imports_no_library():
+    code = ("import mat, sys; mat.ones(2).facet('array', 'input').__enter__()\n"
+            "assert not {'torch', 'cupy', 'jax', 'nvtx', 'logging'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -56,12 +56,8 @@ def test_files_that_a_page_names_exist(page):
     assert [path for path in named if not list(ROOT.glob(path))] == []
 
 
-SHOWN = pytest.param("mat.debug.show", marks=pytest.mark.unchecked(
-    "shows where a Mat was created, if something observes"))
-
-
 @needs.native
-@pytest.mark.parametrize("name", [SHOWN if name == "mat.debug.show" else name for name in MODULES])
+@pytest.mark.parametrize("name", MODULES)
 def test_docstrings_run(name):
     module = needs.module(name)
     finder = Finder(exclude_empty=True)

@@ -305,15 +305,8 @@ def run_doctest(test):
     return runner.tries
 
 
-def shown(names):
-    """`names`, of which those of the printer are not run under the direction check."""
-    mark = pytest.mark.unchecked("shows where a Mat was created, if something observes")
-    return [pytest.param(name, marks=mark) if name in ("show", "mat.show") else name
-            for name in names]
-
-
 @needs.native
-@pytest.mark.parametrize("name", shown([*CALLABLES, *(f"Mat.{n}" for n in METHODS)]))
+@pytest.mark.parametrize("name", [*CALLABLES, *(f"Mat.{n}" for n in METHODS)])
 def test_docstrings_of_public_names_run(name):
     thing = (inspect.getattr_static(Mat, name[4:]) if name.startswith("Mat.")
              else attrgetter(name)(mat))

@@ -41,11 +41,48 @@ cdef extern from *:
     static int mat_instruction_of(PyObject *frame) {
         return PyFrame_GetLasti((PyFrameObject *)frame);
     }
+
+    #if PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
+    typedef struct { /* the beginning of 3.11's _PyInterpreterFrame */
+        void *function, *globals, *builtins, *locals;
+        PyCodeObject *code;
+        void *object, *previous;
+        const char *instruction;
+    } mat_frame_begin;
+    #endif
+
+    /* Return the code that runs innermost, borrowed, and its instruction, as PyFrame_GetLasti does;
+       NULL if they are not known. A frame object is not made for it: that takes more time than all
+       the rest of a small call. */
+    static PyObject *mat_innermost_code(int *at) {
+        PyObject *code = NULL;
+    #if PY_VERSION_HEX < 0x030F0000 && !defined(PYPY_VERSION)
+        PyThreadState *state = PyThreadState_Get();
+    #if PY_VERSION_HEX < 0x030D0000
+        struct _PyInterpreterFrame *frame = state->cframe->current_frame;
+    #else
+        struct _PyInterpreterFrame *frame = state->current_frame;
+    #endif
+        if (frame == NULL) return NULL;
+    #if PY_VERSION_HEX < 0x030C0000
+        code = (PyObject *)((mat_frame_begin *)frame)->code;
+        *at = (int)(((mat_frame_begin *)frame)->instruction
+                    - (const char *)((PyCodeObject *)code)->co_code_adaptive);
+    #else
+        code = PyUnstable_InterpreterFrame_GetCode(frame);
+        *at = PyUnstable_InterpreterFrame_GetLasti(frame);
+        Py_XDECREF(code); /* the frame has it */
+    #endif
+        if (code == NULL || !PyCode_Check(code) || *at < 0) return NULL;
+    #endif
+        return code;
+    }
     """
     PyObject *mat_frame()
     object mat_code_of(PyObject *)
     PyObject *mat_outer_of(PyObject *)
     int mat_instruction_of(PyObject *)
+    PyObject *mat_innermost_code(int *at)
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
@@ -150,12 +187,18 @@ cdef class Lock:
 cdef unsigned long long FIRST = 16
 
 
+cdef inline size_t place_of(PyObject *code, int at):
+    """Return the place of a line among those that were found last."""
+    return ((<size_t>code >> 4) + at) % KNOWN_LINES
+
+
 cdef class Threads:
     """The identities of threads, which are not used again, and the lines that they execute."""
 
     def __init__(self, str package, object transparent):
         self.package = package  # the folder of the package
         self.transparent = transparent  # code whose caller's line counts
+        self.lines = [None] * KNOWN_LINES  # found last
 
     cpdef unsigned long long current(self):
         """Return the identity of this thread."""
@@ -182,6 +225,16 @@ cdef class Threads:
         """Return the line outside of the package that led to this one: code and instruction, and
         a third item if the line that called compiled code is one of the package.
         """
+        cdef int at = 0
+        cdef PyObject *innermost = mat_innermost_code(&at)
+        cdef tuple known = None if innermost == NULL else self.lines[place_of(innermost, at)]
+        if known is not None and <PyObject *>known[0] == innermost and <int>known[1] == at and (
+                len(known) == 2):
+            return known
+        return self.line_of_frames()
+
+    cdef object line_of_frames(self):
+        """Do what `line` does, for a line that was not found lately."""
         cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
         cdef bint inside = False
@@ -189,8 +242,7 @@ cdef class Threads:
         while frame != NULL:
             code = mat_code_of(frame)
             if code is self.user_code or self.is_of_user(code):
-                found = (code, mat_instruction_of(frame), True) if inside else (
-                    code, mat_instruction_of(frame))
+                found = self.known_line(code, mat_instruction_of(frame), inside)
                 Py_XDECREF(frame)
                 return found
             inside = inside or code is not self.transparent
@@ -223,6 +275,17 @@ cdef class Threads:
             Py_XDECREF(frame)
             frame = outer
         return inner
+
+    cdef object known_line(self, object code, int at, bint inside):
+        """Return a line as `line` does: the same object as before, if it was one of the last."""
+        cdef size_t place = place_of(<PyObject *>code, at)
+        cdef tuple found = self.lines[place]
+        if found is not None and found[0] is code and <int>found[1] == at and (
+                len(found) == 3) == inside:
+            return found
+        found = (code, at, True) if inside else (code, at)
+        self.lines[place] = found
+        return found
 
     cdef bint is_of_user(self, object code):
         if code is self.transparent or (<str>code.co_filename).startswith(self.package):
