@@ -197,7 +197,9 @@ def pure() -> str:
     wanted = os.environ.get("MAT_NATIVE")
     if MODULES["FREE_THREADED"] and wanted == "required":
         raise CompileError(f"MAT_NATIVE is required, but {MODULES['NO_GIL']}")
-    return "MAT_NATIVE is 0" if wanted == "0" else MODULES["NO_GIL"] * MODULES["FREE_THREADED"]
+    if wanted == "0":
+        return "MAT_NATIVE is 0"
+    return MODULES["NO_GIL"] if MODULES["FREE_THREADED"] else ""
 
 
 class BuildKernels(build_ext):
