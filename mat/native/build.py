@@ -9,11 +9,15 @@ only.
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
 import runpy
 import shutil
 import sys
+import tarfile
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -193,7 +197,9 @@ def pure() -> str:
     wanted = os.environ.get("MAT_NATIVE")
     if MODULES["FREE_THREADED"] and wanted == "required":
         raise CompileError(f"MAT_NATIVE is required, but {MODULES['NO_GIL']}")
-    return "MAT_NATIVE is 0" if wanted == "0" else MODULES["NO_GIL"] * MODULES["FREE_THREADED"]
+    if wanted == "0":
+        return "MAT_NATIVE is 0"
+    return MODULES["NO_GIL"] if MODULES["FREE_THREADED"] else ""
 
 
 class BuildKernels(build_ext):
@@ -216,6 +222,9 @@ class BuildKernels(build_ext):
     def build_extensions(self) -> None:
         if self.compiler.compiler_type == "msvc":
             raise CompileError(MICROSOFT)
+        # nothing is searched for where this Python was built
+        self.compiler.linker_so = [word for word in getattr(self.compiler, "linker_so", ())
+                                   if not word.startswith("-Wl,-rpath")]
         with ThreadPoolExecutor(self.compilers) as compilers:
             self.compiler.compile = beside_one_another(self.compiler.compile, compilers)
             super().build_extensions()
@@ -322,6 +331,23 @@ class Sources(sdist):
     def make_distribution(self) -> None:
         self.filelist.extend(sorted(str(path) for name in BESIDE for path in files_of(Path(name))))
         super().make_distribution()
+        for archive in self.archive_files:
+            if archive.endswith(".tar.gz"):
+                make_reproducible(Path(archive))
+
+
+def make_reproducible(archive: Path) -> None:
+    """Write a source distribution again: in order, without owners, all with SOURCE_DATE_EPOCH."""
+    date = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    with tarfile.open(archive) as tar:
+        files = [(info, tar.extractfile(info).read()) for info in tar if info.isfile()]
+    with (archive.open("wb") as raw, gzip.GzipFile("", "wb", mtime=date, fileobj=raw) as packed,
+          tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar):
+        for info, content in sorted(files, key=lambda file: file[0].name):
+            made = tarfile.TarInfo(info.name)
+            made.size, made.mtime = info.size, date
+            made.mode = 0o755 if info.mode & 0o100 else 0o644
+            tar.addfile(made, io.BytesIO(content))
 
 
 def files_of(path: Path) -> list[Path]:
