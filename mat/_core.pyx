@@ -510,6 +510,11 @@ cdef class CudaFetch(DriverCall):
         return status
 
 
+def address_of(cnp.ndarray array):
+    """Return the address of the first element of an array, by far faster than Python does."""
+    return <uintptr_t>cnp.PyArray_DATA(array)
+
+
 cdef object number(char kind, const double *found):
     if kind == b"d":
         return found[0]

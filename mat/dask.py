@@ -47,7 +47,7 @@ class WorkerDevice(WorkerPlugin):  # type: ignore[misc]  # dask's classes are no
     Examples
     --------
     >>> import mat.dask, distributed
-    >>> with distributed.Client(processes=False, dashboard_address=None) as client:
+    >>> with distributed.Client(processes=False, dashboard_address=":0") as client:
     ...     _ = client.register_plugin(mat.dask.Device("emulated", pool_bytes=10**8))
     ...     client.submit(lambda x: sorted((x + 1).fresh), mat.ones(3)).result()
     ['emulated']

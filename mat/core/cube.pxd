@@ -8,7 +8,7 @@ from mat.core.export cimport ExportRecord
 from mat.core.registration cimport Registration
 
 cdef HostBlocks _blocks
-cdef list _observers, _barriers
+cdef list _observers, _barriers, _pending
 cdef Threads _threads
 cdef object _input, _io, _output
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import TornError
+from ..support.log import PENDING, flush
 from . import spanned
 from .access_record import AccessRecord
 from .barrier import OPEN
@@ -25,7 +26,7 @@ from .source_line import EXPORTED, SourceLine
 from .spans import TORN
 
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
-_input, _io, _output, _barriers = INPUT, IO, OUTPUT, OPEN
+_input, _io, _output, _barriers, _pending = INPUT, IO, OUTPUT, OPEN, PENDING
 
 
 class View:
@@ -95,6 +96,8 @@ class Cube(ConflictChecks):
             lock.release()
         if record is None:
             return view.storage.open(view, facet, direction, where)
+        if _pending:
+            flush()
         if _observers:
             self._notify_entered(record)
         return record
@@ -215,7 +218,11 @@ class Cube(ConflictChecks):
             record = self._export(view, facet, where)
         finally:
             lock.release()
-        return view.storage.export(view, facet, where) if record is None else record
+        if record is None:
+            return view.storage.export(view, facet, where)
+        if _observers:
+            _notify_exported(record)
+        return record
 
     def _export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord | None:
         """Begin an export, as `_open` does an access."""
@@ -320,6 +327,8 @@ class Cube(ConflictChecks):
             self._close(record, failed or fault is not None)
         finally:
             lock.release()
+        if _pending:
+            flush()
         if fault is not None:
             raise fault
 
@@ -424,3 +433,12 @@ class Cube(ConflictChecks):
             except BaseException as error:
                 fault = fault or error
         return fault
+
+
+def _notify_exported(record: ExportRecord) -> None:
+    try:
+        for observer in tuple(_observers):
+            observer.exported(record)
+    except BaseException:
+        record.end()
+        raise

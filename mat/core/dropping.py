@@ -13,7 +13,7 @@ from ..errors import ConflictError, TornError
 from .coherence import Coherence
 from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
-from .observers import OBSERVERS
+from .observers import OBSERVERS, notify_evicted
 from .registry import Memory, ViewLike, all_facets, host
 from .span_copy import SpanCopy, any_alive
 from .span_drops import drop as drop_copies
@@ -151,8 +151,7 @@ class DroppableCopies(Coherence):
             only = self._would_lose(memory)
             if only and not dirty:
                 return False
-            for observer in tuple(_observers):
-                observer.evicted(self, memory)
+            notify_evicted(self, memory, self.nbytes)
             if only and self.torn is not None:
                 self._move_torn(host())
             elif only:

@@ -1,5 +1,7 @@
 from mat.core.access_record cimport AccessRecord
 
+cdef list _observers
+
 
 cdef class ExportRecord(AccessRecord):
     cdef public object retained

@@ -12,8 +12,13 @@ from collections.abc import Callable
 
 from .access_record import AccessRecord
 from .direction import INPUT
+from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, Presented
+from .runs import NONE, Runs
 from .source_line import EXPORTED, SourceLine, Viewed, line_of
+from .span_copy import SpanCopy
+
+_observers = OBSERVERS  # with a type of C
 
 
 class ExportRecord(AccessRecord):
@@ -24,6 +29,8 @@ class ExportRecord(AccessRecord):
     handle: Handle
     value: Presented
     make_value: Callable[[], Presented] | None
+    runs: Runs
+    used: SpanCopy | None
     task: object
     thread: int
 
@@ -40,7 +47,16 @@ class ExportRecord(AccessRecord):
         self.view = view
         self.direction = INPUT
         self.where = where
+        self.runs, self.used = NONE, None
         self.retained: RetainedCopy | None = None
+
+    def copy(self) -> ExportRecord:
+        """Return a record with the same facts, which does not end with this one."""
+        found = ExportRecord.__new__(ExportRecord)
+        assert self.view is not None
+        found.export(self.view, self.facet, self.mask, self.handle, self.value, self.where)
+        found.runs, found.used = self.runs, self.used
+        return found
 
     @property
     def way_out(self) -> str:
@@ -59,6 +75,8 @@ class ExportRecord(AccessRecord):
         view = self.view
         if view is None:
             return
+        for observer in tuple(_observers):
+            observer.released(self)
         accesses = view.storage.accesses
         self.view = self.where = self.value = None
         self.thread = 0  # from now on it conflicts with nothing

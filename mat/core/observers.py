@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Decorating, remove
 from .registry import CubeLike, Memory, RecordLike, ViewLike
 from .runs import Runs
+from .source_line import line_of, user_line
 
 
 class Observer:
@@ -41,6 +43,21 @@ class Observer:
             The access.
         failed : bool
             True if the block raised an error.
+        """
+
+    def exported(self, record: RecordLike) -> None:
+        """Receive the record of an export that has begun; nobody has used its ``value`` yet.
+
+        Parameters
+        ----------
+        record : ExportRecord
+            The export: ``view``, ``facet``, ``value`` and ``where``, the line.
+        """
+
+    def released(self, record: RecordLike) -> None:
+        """Receive the record of an export that ends.
+
+        It is called from any thread, at any point of another function: it must take no lock.
         """
 
     def allocated(self, cube: CubeLike, memory: Memory) -> None:
@@ -102,6 +119,20 @@ class Observer:
             The name of the device in use, which has no implementation for these operands.
         """
 
+    def computing(self, operation: str, memory: str) -> None:
+        """Receive an operation that is about to be carried out, after its operands were copied.
+
+        Parameters
+        ----------
+        operation : str
+            The name of the operation.
+        memory : str
+            The name of the memory that has the operands.
+        """
+
+    def ended(self, operation: str, memory: str) -> None:
+        """Receive an operation that was carried out, or that failed, after each `computing`."""
+
     def computed(self, operation: str, memory: str, seconds: float) -> None:
         """Receive an operation that was carried out, after its operands were copied.
 
@@ -117,6 +148,26 @@ class Observer:
 
     def called(self, routine: str, **arguments: object) -> None:
         """Receive the name and the arguments of a library routine that an engine called."""
+
+
+def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
+    """Notify observers of an eviction, and log it once no lock is held any more."""
+    for observer in tuple(OBSERVERS):
+        observer.evicted(cube, memory)
+    if logger() is not None:
+        view = next(iter(cube.live_viewers()), None)
+        label = f"{cube.size} elements of {cube.dtype}" if view is None else view.label()
+        PENDING.append(f"evicted {nbytes:,} bytes of {label} from {memory.name}, to make room at "
+                       f"{line_of(user_line())}")
+
+
+def notify_fallback(operation: str, device: str) -> None:
+    """Notify observers of an operation that the host carries out, and log it."""
+    for observer in tuple(OBSERVERS):
+        observer.fell_back(operation, device)
+    if logger() is not None:
+        note(f"{operation} is carried out on the host: {device} has no implementation of it for "
+             f"these operands, at {line_of(user_line())}")
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ConflictError
-from .observers import OBSERVERS
+from .observers import OBSERVERS, notify_evicted
 from .registry import CubeLike, SpansLike
 from .runs import NONE, Runs, union
 from .span_copy import SpanCopy
@@ -41,8 +41,7 @@ def evict(cube: CubeLike, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool
         return False
     if only and only.meets(spans.in_flux(cube, spans.on_host(cube))):
         return False
-    for observer in tuple(OBSERVERS):
-        observer.evicted(cube, copy.memory)
+    notify_evicted(cube, copy.memory, copy.owner.nbytes)
     if only:
         refresh(cube, spans, spans.on_host(cube), only)
     move_torn(cube, spans, torn)

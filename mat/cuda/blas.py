@@ -302,7 +302,8 @@ class _Product:
             arguments = self._arguments(factors[0], a, b, factors[1], c)
             if status < 0:  # the context could not be made current, so nothing was called
                 self.call(gpu, *arguments)
-            else:
+                return
+            with gpu.current():
                 self.call.again(status, gpu, arguments)
 
         return gpu.in_context(made, failed)

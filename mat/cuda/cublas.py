@@ -102,7 +102,7 @@ class Handles(dict[Gpu, Handle]):
         with gpu.current():
             status = lib.cublasCreate_v2(made)
             if status == ALLOC_FAILED:
-                release_pooled(gpu)
+                gpu.trim()  # cuBLAS takes its workspaces from CUDA
                 status = lib.cublasCreate_v2(made)
             check(status, f"a cuBLAS handle for {gpu}")
             handle = Handle(made[0])
@@ -115,14 +115,6 @@ class Handles(dict[Gpu, Handle]):
 
 
 HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
-
-
-def release_pooled(gpu: Gpu) -> None:
-    """Release what the device's pool keeps for later: cuBLAS takes its workspaces from CUDA."""
-    pool = getattr(gpu, "pool", None)
-    if pool is not None:
-        pool.trim()
-    gpu.synchronize()
 
 
 class CublasRoutine:
@@ -146,19 +138,20 @@ class CublasRoutine:
         if OBSERVERS:
             for observer in tuple(OBSERVERS):
                 observer.called(self.name, **self.reported)
-        if not gpu.alone:
-            gpu.enter()
-        handle = self.handles[gpu]
-        with handle.lock:
-            status = self.function(handle, *arguments)
-        if status:
-            self.again(status, gpu, arguments)
+        with gpu.current():  # a new thread has no context, and others may have another one
+            handle = self.handles[gpu]
+            with handle.lock:
+                status = self.function(handle, *arguments)
+            if status:
+                self.again(status, gpu, arguments)
 
     def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
         """Call once more, with more free memory, if that was missing; raise if the call failed."""
         if status == ALLOC_FAILED:
-            release_pooled(gpu)
+            gpu.trim()  # cuBLAS takes its workspaces from CUDA
             handle = self.handles[gpu]
             with handle.lock:
                 status = self.function(handle, *arguments)
+        if status not in (0, NOT_SUPPORTED, ALLOC_FAILED):
+            gpu.check_health(self.name)
         check(status, self.name)

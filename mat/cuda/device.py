@@ -10,13 +10,17 @@ from cuda.bindings import driver
 from ..core.registry import Engine, Memory, register_facet
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import DeviceError
+from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
-from ..support.types import Operand
+from ..support.types import Array, Operand
 from . import engine
 from .array import CudaArray
 from .gpu import DeviceBlock, Gpu, check, gpu
 from .memory import CudaMemory
+from .pinned import is_of_pool
+
+LITTLE = 8  # of so many parts of the memory of a GPU less than one is free: others need it
 
 
 class CudaFacet(PooledFacet):
@@ -42,6 +46,7 @@ class CudaDevice(PooledDevice):
     """
 
     implementations = "cuda"
+    reads_host = True
     memory: CudaMemory
 
     def __init__(self, number: int) -> None:
@@ -55,6 +60,23 @@ class CudaDevice(PooledDevice):
 
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)
+
+    def tidy_up(self) -> None:
+        """Keep what is free for the next block, unless little is left for others."""
+        self.memory.settle()
+        if not self.gpu.lost:
+            free, total = self.gpu.room_left()
+            if free < total // LITTLE:
+                self.memory.trim()
+
+    def can_read(self, handle: Array) -> bool:
+        # with unified addresses, such memory has the same address on the device; of memory that is
+        # only registered, not every device says so
+        return handle.nbytes > 0 and is_of_pool(handle)
+
+    def present_host(self, view: Operand, handle: Array) -> CudaArray:
+        block = self.memory.borrowed(address_of(handle), handle.nbytes, handle)
+        return CudaArray(block, view.layout, view.storage.dtype, self, writable=False)
 
     def synchronize(self) -> None:
         with self.gpu.current():
@@ -80,6 +102,7 @@ def device(number: int) -> CudaDevice | None:
             raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot "
                               "be used in it; start processes that use it with "
                               "multiprocessing.get_context('spawn')")
+        found.gpu.raise_if_lost()
         return found
 
 

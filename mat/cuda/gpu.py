@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeAlias
 
 from cuda.bindings import driver
 
-from ..core.compiled import DriverCall
-from ..core.source_line import SourceLine
+from ..core.compiled import THREADS, DriverCall
+from ..core.source_line import SourceLine, line_of
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
 from ..support.cuda_probe import error_text, probe
@@ -28,20 +28,24 @@ OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_RE
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
 # the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
+# errors after which a context fails for good: ECC, NVLink, contained, illegal address, timeout,
+# destroyed, assertion, stack, instruction, misaligned, address space, program counter, launch,
+# tensor memory
+FATAL = frozenset((214, 220, 226, 700, 702, 709, 710, *range(714, 720), 721))
+FAILURES: dict[int, str] = {}  # by the address of a context: what it failed with, and where
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
 _ATTRIBUTE = driver.CUdevice_attribute
 DriverObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
 
 
-def check(result: tuple[DriverObject, ...], what: str) -> DriverObject:
+def check(result: tuple[DriverObject, ...], what: str, gpu: Gpu | None = None) -> DriverObject:
     """Return the results of a call of the driver; raise `DeviceError` if its status is an error.
 
-    `what` says what was requested.
+    `what` says what was requested, of `gpu` or else of the device that is the thread's current one.
     """
     status = result[0]
     if status:
-        kind = OutOfDeviceMemory if int(status) == OUT_OF_MEMORY else DeviceError
-        raise kind(f"{what}: {error_text(driver, int(status))}")
+        raise error_of(int(status), what, gpu)
     return result[1] if len(result) == 2 else result[1:] or None
 
 
@@ -51,6 +55,26 @@ def addresses(*names: str) -> tuple[int, ...]:
     find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
     return tuple(int(check(driver.cuGetProcAddress(name.encode(), 4000, find), name)[0])
                  for name in names)
+
+
+def error_of(status: int, what: str, gpu: Gpu | None = None) -> DeviceError:
+    """Return the error of a status, and remember it if the device cannot be used from now on."""
+    text = f"{what}: {error_text(driver, status)}"
+    if status not in FATAL:
+        return OutOfDeviceMemory(text) if status == OUT_OF_MEMORY else DeviceError(text)
+    context = gpu.address if gpu is not None else int(driver.cuCtxGetCurrent()[1] or 0)
+    if context in FAILURES:
+        return failed_earlier(context)
+    if context:
+        FAILURES[context] = f"{line_of(THREADS.line())}: {text}"
+    return DeviceError(f"{text}; a GPU does not recover from this within a process: start again; "
+                       "what is on the host can still be used")
+
+
+def failed_earlier(context: int) -> DeviceError:
+    """Return the error of whoever uses a device that has failed."""
+    return DeviceError(f"the device failed earlier at {FAILURES[context]}; it cannot be used again "
+                       "in this process: start again; what is on the host can still be used")
 
 
 class BlockExport:
@@ -136,6 +160,7 @@ class Gpu:
         self.device: DriverObject = check(driver.cuDeviceGet(number), f"device {number}")
         self.context: DriverObject = check(driver.cuDevicePrimaryCtxRetain(self.device),
                              f"the context of device {number}")
+        self.address: int = int(self.context)
         major = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
         minor = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.arch: str = f"sm_{major}{minor}"
@@ -144,6 +169,7 @@ class Gpu:
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order: bool = bool(self._attribute(pools))
+        self._memory_pool: DriverObject = self._kept_pool() if self.in_order else None
         self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
@@ -157,6 +183,17 @@ class Gpu:
     def after_fork(self) -> None:
         """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
+
+    def _kept_pool(self) -> DriverObject:
+        """Return CUDA's pool of the device, which keeps freed memory over waits from now on.
+
+        Without that, each wait returns it to the system, and allocations take milliseconds.
+        """
+        pool = check(driver.cuDeviceGetMemPool(self.device), f"the pool of device {self.number}")
+        threshold = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        # if that is refused, all is only slower
+        driver.cuMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(2**64 - 1))
+        return pool
 
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)
@@ -185,18 +222,30 @@ class Gpu:
 
     # The thread's context
 
-    def enter(self) -> None:
-        """Make this device the current one of the thread."""
-        check(driver.cuCtxSetCurrent(self.context), f"using device {self.number}")
+    @property
+    def lost(self) -> bool:
+        """Whether the device has failed in this process, so that nothing on it can be used."""
+        return bool(FAILURES) and self.address in FAILURES
+
+    def raise_if_lost(self) -> None:
+        """Raise `DeviceError`, which says what failed and where, if the device has failed."""
+        if self.lost:
+            raise failed_earlier(self.address)
 
     @contextmanager
     def current(self) -> Iterator[None]:
         """Make this device the current one of the thread within the block.
 
-        With several devices, the one before becomes the current one again.
+        The context before, of another device or of another library, becomes the current one again.
+        A thread without a context keeps this one if there is no other device.
         """
-        if self.alone:
-            self.enter()
+        self.raise_if_lost()
+        now = int(check(driver.cuCtxGetCurrent(), f"using device {self.number}") or 0)
+        if now == self.address:
+            yield
+            return
+        if not now and self.alone:
+            check(driver.cuCtxSetCurrent(self.context), f"using device {self.number}")
             yield
             return
         check(driver.cuCtxPushCurrent(self.context), f"using device {self.number}")
@@ -213,6 +262,13 @@ class Gpu:
         functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
         call.set_context(functions, int(self.context), failed)
         return call
+
+    def check_health(self, what: str) -> None:
+        """Raise `DeviceError` if what was queued on the stream has made the device fail."""
+        with self.current():
+            status = int(driver.cuStreamQuery(self.stream)[0])
+        if status in FATAL:
+            raise error_of(status, what, self)
 
     # Kernels
 
@@ -261,22 +317,43 @@ class Gpu:
     def allocate(self, nbytes: int) -> DeviceBlock:
         """Return `nbytes` of memory, for work that is queued on the stream from now on."""
         self._free_orphans()
-        block, size = DeviceBlock(0, nbytes, self), max(nbytes, 1)
-        ask, result = f"{nbytes} bytes on device {self.number}", None
+        block, ask = DeviceBlock(0, nbytes, self), f"{nbytes} bytes on device {self.number}"
         with self.current():
-            try:
-                result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
-                          else driver.cuMemAlloc(size))
-                block.address = int(check(result, ask))
-                block.owned = True
-            except BaseException:
-                if result is not None and not int(result[0]) and not block.owned:
-                    self.orphans.append((int(result[1]), nbytes))
-                raise
+            status = self._take(block)
+            if status == OUT_OF_MEMORY and self.in_order:
+                self.return_freed()  # what is free may be in the wrong pieces
+                status = self._take(block)
+            check((status,), ask, self)
         return block
+
+    def _take(self, block: DeviceBlock) -> int:
+        """Allocate the memory of a block; return the status."""
+        size, result = max(block.nbytes, 1), None
+        try:
+            result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
+                      else driver.cuMemAlloc(size))
+            if not int(result[0]):
+                block.address = int(result[1])
+                block.owned = True
+        except BaseException:
+            if result is not None and not int(result[0]) and not block.owned:
+                self.orphans.append((int(result[1]), block.nbytes))
+            raise
+        return int(result[0])
+
+    def return_freed(self) -> None:
+        """Wait, and have CUDA return the memory that it keeps for later to the system."""
+        self.synchronize()
+        if self._memory_pool is not None:
+            with self.current():
+                check(driver.cuMemPoolTrimTo(self._memory_pool, 0),
+                      f"returning free memory of device {self.number}")
 
     def release(self, block: DeviceBlock) -> None:
         """Free memory once all work that is queued on the stream now is done."""
+        if self.lost:  # it has no memory any more
+            block.owned = False
+            return
         with self.current():
             block.owned = False  # first: what is freed twice may be another one's by then
             self._free(block.address, block.nbytes)
@@ -288,6 +365,8 @@ class Gpu:
 
     def _free_orphans(self) -> None:
         """Free the memory of blocks that are garbage and were not released."""
+        if self.lost:
+            self.orphans.clear()
         while self.orphans:
             with self.current(), suppress(IndexError):  # another thread may free them, too
                 self._free(*self.orphans.popleft())
@@ -313,7 +392,8 @@ class Gpu:
         self._free_orphans()
         if self.pool is not None:
             self.pool.trim()
-        self.synchronize()  # before that, CUDA keeps freed memory
+        elif not self.lost:
+            self.return_freed()
 
     def room_left(self) -> tuple[int, int]:
         """Return the free bytes of the device, and all of them."""

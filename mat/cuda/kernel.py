@@ -147,11 +147,11 @@ class CudaKernel:
         launch, = addresses("cuLaunchKernel")
         made = CudaLaunch(launch, function, int(gpu.stream), self.grid, self.block, self.shared,
                           int(ffi.cast("uintptr_t", self.frame)), self.frame)
-        return gpu.in_context(made, self._failed)
+        return gpu.in_context(made, partial(self._failed, gpu))
 
-    def _failed(self, status: int) -> None:
+    def _failed(self, gpu: Gpu, status: int) -> None:
         """Raise the error that a launch returned."""
-        check((status,), self._what())
+        check((status,), self._what(), gpu)
 
     def _what(self) -> str:
         return f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads"
@@ -198,13 +198,13 @@ class CudaKernel:
     def _retry(self, gpu: Gpu, status: DriverObject, packet: Packet) -> None:
         """Launch again if the device was not the thread's current one, else raise the error.
 
-        A new thread has no current device.
+        A new thread has no current device, and others may have one of another library.
         """
         result: tuple[DriverObject, ...] = (status,)
         if int(status) in NOT_CURRENT:
-            gpu.enter()
-            result = self.ready[gpu](packet[1], 0)
-        check(result, self._what())
+            with gpu.current():
+                result = self.ready[gpu](packet[1], 0)
+        check(result, self._what(), gpu)
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:

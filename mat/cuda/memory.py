@@ -69,10 +69,17 @@ class CudaMemory(Pooled):
         if self._returning and self.gpu.idle():
             self._returning.clear()
 
+    def settle(self) -> None:
+        """Take in what was freed, so that it is counted as kept for the next use."""
+        with self.lock:
+            self._collect()
+
     def trim(self) -> None:
-        if self._returning:
+        if self._returning and not self.gpu.lost:
             self.gpu.synchronize()
         super().trim()
+        if not self.gpu.lost:
+            self.gpu.return_freed()
 
     # Copies
 

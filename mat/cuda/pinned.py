@@ -1,28 +1,41 @@
-"""Page-locked host memory: a pool of it, since locking pages takes far longer than a copy. Copies
-from and to it need no staging.
+"""Page-locked host memory: a pool of it, since locking pages takes far longer than a copy, and
+arrays of others whose pages are locked. Copies from and to it need no staging.
 
-Arrays over such memory, and views of them, keep it in use; it returns to the pool after the last.
+Arrays over memory of the pool, and views of them, keep it in use; it returns after the last. What
+is locked is in `RANGES`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections import deque
 
 import numpy as np
 from cuda.bindings import driver
 
+from ..devices.in_use import in_use
 from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, DType, Keywords
-from .gpu import check, gpu
+from .fork_copies import copy_for_children
+from .gpu import Gpu, check, gpu
+from .locked_ranges import LockedRange, LockedRanges
 
 SMALLEST = 4096  # a page
 _PORTABLE = driver.CU_MEMHOSTALLOC_PORTABLE
-ALREADY = 712  # CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+_FOR_ALL = driver.CU_MEMHOSTREGISTER_PORTABLE
+_READ_ONLY = driver.CU_MEMHOSTREGISTER_READ_ONLY
+RANGES = LockedRanges()
+
+
+def _asking() -> Gpu:
+    """Return the GPU in use, or else the first one: no other one gets a context for this."""
+    found = getattr(in_use(), "gpu", None)
+    return found if isinstance(found, Gpu) else gpu()
 
 
 class Pinned:
@@ -53,15 +66,28 @@ class PinnedPool:
     """
 
     def __init__(self) -> None:
-        self._owned: dict[int, int] = {}  # the size of every block by its address
-        self.after_fork()
-        renew_after_fork(self)
+        self._owned: dict[int, LockedRange] = {}  # every block by its address
         self._spare: dict[int, list[int]] = {}
         self._freed: deque[tuple[int, int]] = deque()
+        self.after_fork()
+        renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        """Forget all blocks, as in a forked child, which cannot unlock them; make a new lock."""
+        self._lock = threading.RLock()  # a handler of signals may fork
+        for container in (self._owned, self._spare, self._freed):
+            container.clear()
+
+    def pause(self) -> list[LockedRange]:
+        """Have no block taken or unlocked until `resume`; return those that arrays are over."""
+        self._lock.acquire()
+        idle = {address for spare in self._spare.values() for address in spare}
+        idle.update(address for address, _ in self._freed)
+        return [block for address, block in self._owned.items() if address not in idle]
+
+    def resume(self) -> None:
+        """End `pause`."""
+        self._lock.release()
 
     @property
     def idle(self) -> int:
@@ -71,10 +97,10 @@ class PinnedPool:
     @property
     def in_use(self) -> int:
         """The bytes of the other blocks."""
-        return sum(tuple(self._owned.values())) - self.idle
+        return sum(block.nbytes for block in tuple(self._owned.values())) - self.idle
 
-    def take(self, nbytes: int) -> Pinned:
-        """Return a block of at least so many bytes.
+    def take(self, nbytes: int, user: Gpu | None = None) -> Pinned:
+        """Return a block of at least so many bytes, which is locked for `user` if it is new.
 
         Raise `OutOfDeviceMemory` if no more pages can be locked.
         """
@@ -86,18 +112,23 @@ class PinnedPool:
             if spare:
                 block.address = spare.pop()
             else:
-                block.address = self._lock_pages(size)
-                self._owned[block.address] = size
+                user = user or _asking()
+                block.address = self._lock_pages(size, user)
+                self._own(block.address, size, user)
         return block
+
+    def _own(self, address: int, size: int, user: Gpu) -> None:
+        self._owned[address] = block = LockedRange(address, address + size, user)
+        RANGES.add(block)
 
     def array(self, size: int, dtype: DType) -> Array:
         """Return a 1-d array over a block of its own."""
         nbytes = size * dtype.itemsize
         return np.asarray(self.take(nbytes))[:nbytes].view(dtype)
 
-    def _lock_pages(self, size: int) -> int:
+    def _lock_pages(self, size: int, user: Gpu) -> int:
         request = f"{size} bytes of page-locked memory"
-        with gpu().current():
+        with user.current():
             try:
                 return int(check(driver.cuMemHostAlloc(size, _PORTABLE), request))
             except OutOfDeviceMemory:
@@ -107,7 +138,8 @@ class PinnedPool:
     def _collect(self) -> None:
         while self._freed:
             address, size = self._freed.popleft()
-            self._owned[address] = size
+            if address not in self._owned:  # an interrupt came before it was
+                self._own(address, size, _asking())
             self._spare.setdefault(size, []).append(address)
         most = current().page_locked_bytes
         if self.idle > most:
@@ -115,12 +147,14 @@ class PinnedPool:
 
     def _shrink(self, most: int) -> None:
         """Unlock idle blocks, the largest first, until no more than `most` bytes are left."""
-        with gpu().current():
-            for size in sorted(self._spare, reverse=True):
-                while self._spare[size] and self.idle > most:
-                    address = self._spare[size].pop()
-                    self._owned.pop(address, None)
-                    check(driver.cuMemFreeHost(address),
+        for size in sorted(self._spare, reverse=True):
+            while self._spare[size] and self.idle > most:
+                block = self._owned.pop(self._spare[size].pop())
+                RANGES.remove(block)
+                if block.gpu.lost:  # then the driver unlocks nothing any more
+                    continue
+                with block.gpu.current():
+                    check(driver.cuMemFreeHost(block.low),
                           f"freeing {size} bytes of page-locked memory")
 
     def trim(self, most: int = 0) -> None:
@@ -131,6 +165,7 @@ class PinnedPool:
 
 
 POOL = PinnedPool()
+copy_for_children(POOL)
 
 
 def bucket(nbytes: int) -> int:
@@ -141,70 +176,105 @@ def bucket(nbytes: int) -> int:
     return -(-nbytes // step) * step
 
 
-class Registered:
-    """Memory outside of the pool with locked pages; it keeps the array until they are unlocked."""
+# Memory of others
 
-    __slots__ = ("array",)
-
-    def __init__(self, array: Array) -> None:
-        self.array: Array = array
-
-
-_registered: dict[tuple[int, int], Registered] = {}
-_gone: deque[tuple[int, int]] = deque()
+_holders: dict[int, LockedRange] = {}  # what is locked for a storage, by its id
+_gone: deque[tuple[int, LockedRange]] = deque()
 _lock = threading.Lock()
 
 
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
+    _holders.clear()
+    _gone.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def register(array: Array) -> tuple[int, int]:
-    """Lock the pages of an array and keep it; return the key for `release`."""
-    key = address_of(array), array.nbytes
+def lock_for(storage: object, array: Array) -> bool:
+    """Lock the pages of an array for as long as `storage` exists; return whether they are locked.
+
+    That makes copies faster, no more: where the driver refuses to lock them, because other pages
+    that overlap are locked or for any other reason, copies are staged.
+    """
     with _lock:
         _collect()
-        if key not in _registered and array.nbytes:
-            with gpu().current():
-                result = driver.cuMemHostRegister(key[0], key[1],
-                                                  driver.CU_MEMHOSTREGISTER_PORTABLE)
-                if int(result[0]) != ALREADY:  # locked by another library
-                    check(result, f"locking the pages of {key[1]} bytes")
-                    _registered[key] = Registered(array)
-    return key
+        if not array.nbytes or id(storage) in _holders or is_of_pool(array):
+            return is_locked(array)
+        low = address_of(array)
+        found = RANGES.covering(low, low + array.nbytes)
+        if found is not None:
+            found.uses += 1
+        else:
+            found = _register(array)
+        if found is not None:
+            _holders[id(storage)] = found
+            weakref.finalize(storage, _gone.append, (id(storage), found))
+    return found is not None
 
 
-def release(key: tuple[int, int]) -> None:
-    """Have the pages unlocked later; this may be called from anywhere, at any time."""
-    _gone.append(key)
+def _register(array: Array) -> LockedRange | None:
+    low, user, read_only = address_of(array), _asking(), not _is_writable(array)
+    if user.lost or RANGES.touches(low, low + array.nbytes):
+        return None  # the driver would refuse it
+    with user.current():
+        flags = _FOR_ALL | (_READ_ONLY if read_only else 0)
+        if int(driver.cuMemHostRegister(low, array.nbytes, flags)[0]):
+            return None
+    found = LockedRange(low, low + array.nbytes, user, read_only, array)
+    RANGES.add(found)
+    return found
+
+
+def _is_writable(array: Array) -> bool:
+    """Return whether pages can be written to: those of a file that is open for reading cannot."""
+    base: object = array
+    while isinstance(base, np.ndarray | memoryview):
+        if isinstance(base, np.ndarray) and base.flags.writeable:
+            return True
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    return False
+
+
+def is_of_pool(array: Array) -> bool:
+    """Return whether all of an array is in a block of the pool."""
+    low = address_of(array)
+    found = RANGES.covering(low, low + array.nbytes)
+    return found is not None and found.keep is None
 
 
 def _collect() -> None:
     while _gone:
-        found = _registered.pop(_gone.popleft(), None)
-        if found is not None:
-            with gpu().current():
-                check(driver.cuMemHostUnregister(address_of(found.array)), "unlocking pages")
+        storage, found = _gone.popleft()
+        if _holders.get(storage) is found:
+            del _holders[storage]
+        found.uses -= 1
+        if not found.uses:
+            RANGES.remove(found)
+            if not found.gpu.lost:
+                with found.gpu.current():
+                    check(driver.cuMemHostUnregister(found.low), "unlocking pages")
 
 
 def locked_bytes() -> int:
     """Return the bytes of page-locked host memory: in use, idle in the pool, or registered."""
-    return POOL.in_use + POOL.idle + sum(nbytes for _, nbytes in tuple(_registered))
+    return sum(found.nbytes for found in RANGES)
 
 
-def is_locked(array: Array) -> bool:
-    """Return whether the device can copy from and to this array, or view of one, by itself."""
-    base: object = array
-    while isinstance(base, np.ndarray | memoryview):
-        if isinstance(base, memoryview):  # of a read-only array
-            base = base.obj
-            continue
-        if (address_of(base), base.nbytes) in _registered:
-            return True
-        base = base.base
-    return isinstance(base, Pinned)
+def is_locked(array: Array, written: bool = False) -> bool:
+    """Return whether the device can copy from this array by itself or, if it is `written`, to it.
+
+    That is so if all of it is inside of one locked range.
+    """
+    low = address_of(array)
+    found = RANGES.covering(low, low + array.nbytes)
+    return found is not None and array.flags.c_contiguous and not (written and found.read_only)
+
+
+def is_partly_locked(array: Array, written: bool = False) -> bool:
+    """Return whether the driver would refuse to copy this array, which then has to be staged."""
+    low = address_of(array)
+    return RANGES.touches(low, low + array.nbytes) and not is_locked(array, written)

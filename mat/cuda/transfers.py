@@ -19,12 +19,13 @@ from ..support.fork import renew_after_fork
 from ..support.options import current
 from ..support.types import Array, Bytes
 from .gpu import DeviceBlock, DriverObject, Gpu, addresses, check
-from .pinned import POOL, Pinned, is_locked
+from .pinned import POOL, Pinned, is_locked, is_partly_locked
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
 # copies up to this size use many buffers of that size, so that the host need not wait
 SMALL = 64 << 10
 MANY = 32
+INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
 MOST_PITCH = (1 << 31) - 1  # bytes from row to row: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 
@@ -52,13 +53,14 @@ class StreamEvent:
 
     def wait(self) -> None:
         """Wait for the event."""
-        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}")
+        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
+              self.gpu)
 
     def close(self) -> None:
         """Free the event."""
         event, self.event = self.event, None
-        if event is not None:
-            check(driver.cuEventDestroy(event), "freeing an event")
+        if event is not None and not self.gpu.lost:
+            check(driver.cuEventDestroy(event), "freeing an event", self.gpu)
 
 
 class Stage:
@@ -71,7 +73,8 @@ class Stage:
         self.gpu = gpu
         self.piece = piece
         self.lock: threading.Lock = threading.Lock()
-        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece)) for _ in range(count)]
+        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece, gpu))
+                                     for _ in range(count)]
         # an event that was not recorded yet is not waited for
         self.events: list[StreamEvent] = [StreamEvent(gpu) for _ in range(count)]
         self.at: int = 0
@@ -200,30 +203,51 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
         if source.nbytes <= SMALL:
             _stage(gpu, SMALL, MANY).send(address, source)
             return
-        if current().page_locked and not is_locked(host):
+        locked = is_locked(source)
+        if not locked and (current().page_locked or is_partly_locked(source)):
             _stage(gpu, PIECE, 2).send(address, source)
             return
-        _put(gpu, address, address_of(source), source.nbytes, gpu.stream)
+        status = driver.cuMemcpyHtoDAsync(address, address_of(source), source.nbytes, gpu.stream)
+        if int(status[0]) == INVALID_VALUE and not locked:
+            # another library may have locked some of the pages
+            _stage(gpu, PIECE, 2).send(address, source)
+            return
+        check(status, f"copying {source.nbytes} bytes to device {gpu.number}")
         _wait(gpu)  # another library may have locked the pages, which are read later then
 
 
 def fetch(gpu: Gpu, host: Array, address: int) -> None:
     """Copy to the 1-d array `host` from the device, after all work that is queued there."""
-    if host.nbytes <= SMALL and CudaFetch is not None:
-        status = _fetches[gpu].fetch(host, address) if host.size else 0
-        if status:
-            check((status,), f"copying {host.nbytes} bytes from device {gpu.number}, where "
-                             "perhaps an earlier operation failed")
+    if not host.nbytes or _fetch_small(gpu, host, address):
         return
     target: Bytes = host.view(np.uint8)
-    if not target.nbytes:
-        return
     with gpu.current():
-        if target.nbytes > SMALL and current().page_locked and not is_locked(host):
-            _stage(gpu, PIECE, 2).fetch(target, address)
+        locked, large = is_locked(target, written=True), target.nbytes > SMALL
+        stage = (gpu, PIECE, 2) if large else (gpu, SMALL, MANY)
+        if not locked and ((large and current().page_locked)
+                           or is_partly_locked(target, written=True)):
+            _stage(*stage).fetch(target, address)
             return
-        _get(gpu, address_of(target), address, target.nbytes, gpu.stream)
+        status = driver.cuMemcpyDtoHAsync(address_of(target), address, target.nbytes, gpu.stream)
+        if int(status[0]) == INVALID_VALUE and not locked:  # as in `send`
+            _stage(*stage).fetch(target, address)
+            return
+        check(status, f"copying {target.nbytes} bytes from device {gpu.number}")
         _wait(gpu)
+
+
+def _fetch_small(gpu: Gpu, host: Array, address: int) -> bool:
+    """Do so by a compiled call, if there is one and the driver copies to such an array."""
+    if host.nbytes > SMALL or CudaFetch is None or is_partly_locked(host, written=True):
+        return False
+    gpu.raise_if_lost()
+    status = _fetches[gpu].fetch(host, address)
+    if status == INVALID_VALUE:  # the pages may be locked in part
+        return False
+    if status:
+        check((status,), f"copying {host.nbytes} bytes from device {gpu.number}, where perhaps an "
+                         "earlier operation failed", gpu)
+    return True
 
 
 # Rows that are equally far apart there as here
@@ -356,7 +380,7 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
     The array must not change before the end.
     """
     source = _bytes(host)
-    buffer = source if is_locked(host) else _packed(source.nbytes)
+    buffer = source if is_locked(source) else _packed(gpu, source.nbytes)
     if not source.nbytes or buffer is None:
         send(gpu, block.address, host)
         return None
@@ -371,7 +395,7 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
 def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
     """Begin to copy all of `block`; return None if it is done."""
     target: Bytes = host.view(np.uint8)
-    buffer = target if is_locked(host) else _packed(target.nbytes)
+    buffer = target if is_locked(target, written=True) else _packed(gpu, target.nbytes)
     if not target.nbytes or buffer is None:
         fetch(gpu, host, block.address)
         return None
@@ -392,12 +416,12 @@ def _begun(gpu: Gpu) -> Iterator[None]:
         raise
 
 
-def _packed(nbytes: int) -> Bytes | None:
+def _packed(gpu: Gpu, nbytes: int) -> Bytes | None:
     """Return a page-locked buffer; None if it cannot be had or is larger than the pool keeps."""
     if nbytes > current().page_locked_bytes:
         return None
     try:
-        block: Pinned = POOL.take(nbytes)
+        block: Pinned = POOL.take(nbytes, gpu)
     except OutOfDeviceMemory:
         return None
     return np.asarray(block)[:nbytes]

@@ -21,6 +21,7 @@ from .counters import (
     guard,
     list_calls,
 )
+from .nvtx_ranges import nvtx_ranges
 from .tile_plan import PlannedCall, TilePlan, plan
 from .trace import Trace, trace
 
@@ -40,6 +41,7 @@ __all__ = [
     "expect_copies",
     "guard",
     "list_calls",
+    "nvtx_ranges",
     "plan",
     "trace",
 ]

@@ -10,11 +10,14 @@ from __future__ import annotations
 import errno
 import sys
 import threading
+import weakref
+from functools import partial
 from types import FrameType
 
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
+from ..core.export import ExportRecord
 from ..core.observers import Observer
 from ..core.registry import Memory
 from ..core.runs import Runs
@@ -94,6 +97,7 @@ class DirectionCheck(Observer):
         self.late: list[tuple[object, str]] = []  # uses after the end: thread, text
         self._open: dict[int, WatchedAccess] = {}
         self._memories: set[Pooled] = set()  # of the devices that were accessed
+        self._exported: weakref.WeakSet[Pages] = weakref.WeakSet()
         self._watching = False
         self.after_fork()
         renew_after_fork(self)
@@ -145,6 +149,10 @@ class DirectionCheck(Observer):
             pages = pages_of(watched.storage.handles.get(HOST))
             if pages is not None:
                 pages.protect(READ_WRITE)
+        for pages in tuple(self._exported):
+            pages.notify = None
+            pages.protect(READ_WRITE)
+        self._exported.clear()
         self._open.clear()
         self._memories.clear()
         self.relocation.release()
@@ -162,6 +170,9 @@ class DirectionCheck(Observer):
                 self.relocation.move_into_pages(record)
             if record.direction is not INPUT:
                 self._before_writing(storage, record)
+                self._allow_writing(storage)
+            else:
+                self._check_exports(storage)
             watched = self._open[id(record)] = WatchedAccess(record, alone)
             if isinstance(record.facet.memory, Pooled) and system() is not None:
                 self._memories.add(record.facet.memory)
@@ -170,6 +181,77 @@ class DirectionCheck(Observer):
         for report in self.reports:
             report.accesses += 1
             report.blind += watched.blind
+
+    # Exports
+
+    def exported(self, record: ExportRecord) -> None:
+        storage: object = record.view.storage if record.view is not None else None
+        self._raise_late()
+        if not isinstance(storage, Storage):
+            return
+        with storage.lock:
+            self._check_exports(storage)
+            alone = not any(access is not record for access in tuple(storage.accesses))
+            if alone:
+                self.relocation.move_export(record)
+            watched = self._open[id(record)] = WatchedAccess(record, alone)
+            pages = pages_of(storage.handles.get(HOST))
+            if record.facet.memory is HOST and pages is not None:
+                text = record.describe().removesuffix(" to an object that still exists")
+                pages.notify = partial(self._export_written, weakref.ref(storage), text)
+                self._exported.add(pages)
+            self._protect(storage, None)
+        for report in self.reports:
+            report.accesses += 1
+            report.blind += watched.blind
+
+    def released(self, record: ExportRecord) -> None:
+        """Look at what was exported a last time; its pages stay protected until an access."""
+        watched = self._open.get(id(record))
+        if watched is not None and record.facet.memory is HOST:
+            fault = watched.fault()
+            if fault:
+                self._note_late(f"{fault}{watched.origin()}")
+        self._open.pop(id(record), None)
+
+    def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
+        if target is HOST:
+            self._allow_writing(cube)
+
+    def _allow_writing(self, cube: Cube) -> None:
+        """Have this package itself write what was exported, or is exported in another part."""
+        pages = pages_of(cube.handles.get(HOST))
+        if pages is not None and pages in self._exported:
+            pages.protect(READ_WRITE)
+
+    def _export_written(self, of: weakref.ref[Storage], text: str, pages: Pages) -> None:
+        """Note that exported pages were written, unless a block has that to answer for."""
+        storage, touched = of(), pages.touched
+        found = [] if storage is None else self._on(storage)
+        if touched is None or any(not watched.is_export and watched.record.facet.memory is HOST
+                                  and watched.record.thread == touched.thread for watched in found):
+            return
+        exports = [watched for watched in found if watched.is_export]
+        for watched in exports:
+            watched.snapshot = None  # it is reported now
+        pages.touched = None
+        names = (" and ".join(watched.description for watched in exports)
+                 or f"{text} to an object that was released")
+        made = "" if storage is None else line_of(storage.made)
+        self._note_late(f"{names}, was written {touched}; what is exported can only be read: "
+                        "write in a block, such as with x.facet('array', 'io') as a: ..., or "
+                        "export a copy"
+                        f"{f'; the Mat was created at {made}' if made else ''}")
+
+    def _check_exports(self, storage: Cube) -> None:
+        """Raise if the elements of an export have changed."""
+        for watched in self._on(storage):
+            fault = watched.fault() if watched.is_export else ""
+            if fault:
+                watched.snapshot = None
+                self._raise(fault + watched.origin())
+
+    # Faults elsewhere
 
     def _explanation(self, address: int, frame: FrameType | None) -> str:
         """Return in words whose memory of a device the host uses by its address, if any."""
@@ -222,6 +304,7 @@ class DirectionCheck(Observer):
                     runs: Runs, seconds: float) -> None:
         for watched in self._on(cube):
             watched.follow_copy(target, runs)
+        self._protect(cube, None)
 
     def _fault_at_end(self, watched: WatchedAccess, failed: bool) -> str:
         """Return in words what is wrong with an access that ends; nothing if all is well."""
@@ -241,7 +324,8 @@ class DirectionCheck(Observer):
         """Return the fault of an access that reads, with the line that wrote if that was noted."""
         record = watched.record
         pages = pages_of(watched.storage.handles.get(HOST)) if record.facet.memory is HOST else None
-        if pages is None or watched.loose or record.direction is not INPUT:
+        if (pages is None or watched.loose or record.direction is not INPUT
+                or watched.is_export):
             return fault
         touched = pages.touched
         readers = {access.thread for access in tuple(watched.storage.accesses)}
@@ -299,7 +383,8 @@ class DirectionCheck(Observer):
         if pages is None:
             return
         accesses = [access for access in tuple(storage.accesses) if access is not leaving
-                    and access.thread not in (0, ASYNC_COPY, EXPORTED)]
+                    and access.thread not in (0, ASYNC_COPY)
+                    and (access.thread != EXPORTED or id(access) in self._open)]
         here = [access for access in accesses if access.facet.memory is HOST]
         loose = any(watched.loose for watched in self._on(storage))
         reads = here and all(access.direction is INPUT for access in accesses) and not loose

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.access_record import AccessRecord
+from ..core.export import ExportRecord
 from ..core.registry import facets
 from ..errors import DirectionError
 from ..matrix.storage import Storage
@@ -144,6 +145,14 @@ class Relocation:
         record.make_value = facet.lender(record.value)
         view.presented = {**(view.presented or {}), key: record}
         storage.viewers = [*(storage.viewers or ()), weakref.ref(view)]
+
+    def move_export(self, record: ExportRecord) -> None:
+        """Move the Mat of an export, its only access, into pages of its own and export these."""
+        storage = storage_of(record)
+        if (record.facet.memory is HOST and pages_of(record.handle) is None
+                and movable(storage)):
+            record.handle = _move(storage)
+            record.value = record.facet.present(view_of(record), record.handle, False)
 
     def move_away(self, record: AccessRecord, text: str, notify: Notify) -> None:
         """Move the Mat of `record` elsewhere and report any use of its old pages by `notify`.

@@ -9,6 +9,7 @@ from typing import Protocol, cast
 
 from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
+from ..core.export import ExportRecord
 from ..core.registry import Memory, Presented
 from ..core.runs import Runs
 from ..core.source_line import line_of, running_operation
@@ -29,9 +30,11 @@ class WatchedAccess:
     __slots__ = (
         "alone",
         "blind",
+        "is_export",
         "loose",
         "nested",
         "operation",
+        "original",
         "own",
         "poisoned",
         "record",
@@ -41,7 +44,9 @@ class WatchedAccess:
     )
 
     def __init__(self, record: AccessRecord, alone: bool) -> None:
-        self.record: AccessRecord = record
+        self.original: AccessRecord = record
+        # an export may end in another thread while it is compared
+        self.record: AccessRecord = record.copy() if isinstance(record, ExportRecord) else record
         self.storage: Storage = storage_of(record)
         self.alone: bool = alone  # it was the only access when it began
         self.nested: bool = False  # another access wrote meanwhile
@@ -53,8 +58,12 @@ class WatchedAccess:
         self.snapshot: Snapshot | None = None
         self.value: tuple[Presented, Callable[[], Presented] | None] = (
             record.value, record.make_value)
-        self.own: Presented = give_revocable(record)
-        self._take()
+        self.is_export: bool = isinstance(record, ExportRecord)
+        # what others have of an export was not made for this one alone
+        self.own: Presented = None if self.is_export else give_revocable(record)
+        # who owns memory that is not `mat`'s may write it while it is exported
+        if not self.is_export or self.storage.adopted is None:
+            self._take()
 
     def _take(self) -> None:
         """Fill the storage with poison or take a snapshot, as the direction needs."""

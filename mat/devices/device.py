@@ -19,6 +19,7 @@ from ..core.registry import (
 from ..errors import DeviceError, FacetError, SettingError
 from ..support.close_names import did_you_mean
 from ..support.cuda_probe import probe
+from ..support.log import logger, note
 from ..support.open_blocks import Block
 from ..support.plugins import plugin
 from ..support.types import DeviceName, Operand
@@ -89,6 +90,8 @@ def device_named(name: object, required: bool = True) -> Device:
     found = innermost or _kinds[kind](number)
     if found is None and required:
         raise DeviceError(f"no device {name!r}: {_reasons[kind]()}")
+    if found is None and logger() is not None:
+        note(f"no device {name!r}, the CPU is used: {_reasons[kind]()}")
     return found or CPU
 
 

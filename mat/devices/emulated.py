@@ -362,6 +362,9 @@ class Emulated(PooledDevice):
 
         return compute
 
+    def can_read(self, handle: Array) -> bool:
+        return True
+
     def present_host(self, view: ViewLike, handle: Array) -> EmulatedArray:
         return EmulatedArray(HostBlock(self, handle), view.layout, view.storage.dtype, False)
 

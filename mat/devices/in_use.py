@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from ..core.compiled import IN_USE
-from ..core.observers import OBSERVERS
+from ..core.observers import notify_fallback
 from ..core.registry import Facet, Handle, Memory, Presented, ViewLike, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
@@ -36,7 +36,7 @@ class Device:
     dlpack : tuple of int
         Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
     reads_host : bool
-        Whether operations on it can read operands in host memory; see `present_host`.
+        Whether operations on it can read operands in some host memory; see `can_read`.
     implementations : str
         The name of the facet for which operations declare implementations for it; "" if it runs
         those of the host.
@@ -74,13 +74,17 @@ class Device:
         """
         raise NotImplementedError
 
-    def present_host(self, view: ViewLike, handle: Handle) -> Presented | None:
+    def can_read(self, handle: Handle) -> bool:
+        """Return whether operations on it can read host memory, that of the host's `handle`."""
+        return False
+
+    def present_host(self, view: ViewLike, handle: Handle) -> Presented:
         """Return what operations are given of `view`, whose storage is in the host's `handle`, to
-        read it there; None if they cannot.
+        read it there.
 
         The view is being accessed until the device has finished what was queued.
         """
-        return None
+        raise NotImplementedError
 
     def begin(self, use: DeviceUse) -> None:
         """Begin `use`, of a block or permanently, within the limit of its ``pool_bytes``."""
@@ -210,12 +214,11 @@ def note_fallback(name: str, *mats: Operand) -> None:
     """Notify observers that the host carries out `name` instead of the device in use, where
     operations on all of the Mats compute on that.
     """
-    if not OBSERVERS or not all(m.device_enabled for m in mats):
+    if not IN_USE or not all(m.device_enabled for m in mats):
         return
     device = in_use()
     if device is not CPU:
-        for observer in tuple(OBSERVERS):
-            observer.fell_back(name, device.name)
+        notify_fallback(name, device.name)
 
 
 def devices_in_use() -> Iterator[Device]:

@@ -28,6 +28,12 @@ class LibraryFacet(Facet):
     The library is imported when a block begins. Subclass it, set the first three attributes,
     implement `array_of`, and register an instance.
 
+    Parameters
+    ----------
+    source : Facet
+        The facet of the same memory of whose values arrays are made: "array" for the instance that
+        is registered; instances for GPUs are made from it.
+
     Attributes
     ----------
     name : str

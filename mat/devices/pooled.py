@@ -11,7 +11,7 @@ from .in_use import Device, DeviceUse
 
 
 class PooledDevice(Device):
-    """A device with a `Pooled` memory; cached blocks are freed when the last `use_device` ends."""
+    """A device with a `Pooled` memory; `tidy_up` is called when the last `use_device` ends."""
 
     memory: Pooled
 
@@ -27,11 +27,15 @@ class PooledDevice(Device):
         self.forget(use)
         if not self._uses:
             self.finish()
-            self.memory.trim()
+            self.tidy_up()
 
     def forget(self, use: DeviceUse) -> None:
         self.memory.lift(use)
         remove(self._uses, use)
+
+    def tidy_up(self) -> None:
+        """Free what is kept for the next use; called when no block uses the device any more."""
+        self.memory.trim()
 
     def finish(self) -> None:
         """Finish queued work; called when no block uses the device any more."""

@@ -2,17 +2,15 @@
 are fast.
 
 It is the memory of ``array``, ``backing`` and ``foreign``. The pages of a storage remain locked for
-as long as the storage exists.
+as long as the storage exists. Where the driver refuses to lock them, the facet is the same, and
+copies are slower.
 """
 
 from __future__ import annotations
 
-import weakref
-
 from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..cpu import engine
-from ..errors import DeviceError
-from ..memories.file_pages import pages_of
+from ..memories.file_pages import SpillPages, pages_of
 from ..memories.host import HOST, page_locking
 from ..support.c_pointers import ForeignArray
 from ..support.types import Array
@@ -21,7 +19,8 @@ from ..support.types import Array
 class CudaHostFacet(Facet):
     """C pointers to page-locked host memory.
 
-    An access raises `DeviceError`, which says why, if there is no CUDA device.
+    An access raises `DeviceError`, which says why, if there is no CUDA device. Pages that the
+    driver does not lock are presented all the same.
     """
 
     name: str = "cuda_host"
@@ -31,11 +30,9 @@ class CudaHostFacet(Facet):
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
         pages = page_locking()
-        if pages_of(handle) is not None:
-            raise DeviceError("'cuda_host' locks pages, which pages of a file cannot be; "
-                              f"{view.label()}.copy() has others")
-        if not pages.is_locked(handle):
-            weakref.finalize(view.storage, pages.release, pages.register(handle))
+        # what is spilled is to be in memory no longer than the system likes
+        if not isinstance(pages_of(handle), SpillPages):
+            pages.lock_for(view.storage, handle)
         return ForeignArray(handle, view.layout)
 
 

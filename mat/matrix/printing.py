@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.registry import all_facets
-from ..errors import DiskError
+from ..core.registry import all_facets, host
+from ..errors import DeviceError, DiskError
 from ..facets.array import over
 from ..layout.strided import Layout
 from ..support import formatting
@@ -60,7 +60,7 @@ class Printing(Exports):
                  else spans_shown(self.layout, options["edgeitems"]))
         try:
             handle = storage.peek(spans)
-        except DiskError:
+        except (DeviceError, DiskError):
             return None
         if handle is not None:
             return over(handle, self.layout)
@@ -71,7 +71,9 @@ class Printing(Exports):
     def _absent(self) -> str:
         if self.storage.torn_error(self) is not None:
             return "torn"
-        return "in a file that was cut off" if self.storage.fresh else "uninitialised"
+        if self.storage.is_fresh(host(), self):
+            return "in a file that was cut off"
+        return "on a device that failed" if self.storage.fresh else "uninitialised"
 
     def __repr__(self) -> str:
         if not current().print_contents:

@@ -29,7 +29,11 @@ _FIXED = 0x10
 # of madvise(), None where there is none
 _WILL_NEED = getattr(mmap, "MADV_WILLNEED", None)
 _DO_NOT_NEED = getattr(mmap, "MADV_DONTNEED", None)
+# MADV_POPULATE_READ, from Linux 5.14 on
+_POPULATE = 22 if sys.platform == "linux" else None
 _AT_ONCE = 1 << 20  # bytes: of more, systems read only the beginning before they are accessed
+_PROBED = 4 << 20  # bytes between pages of which is found out whether they are in memory
+_POPULATED = 8 << 20  # bytes: others of the process may map memory in between
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
@@ -82,6 +86,29 @@ class FilePages(mmap.mmap):
             if self.shared:
                 self._advise(begin // PAGE * PAGE, end, _DO_NOT_NEED)
 
+    def populate(self, begin: int, end: int) -> bool:
+        """Have the system read the bytes from `begin` to `end` and map them, and wait for that;
+        return False where it cannot.
+
+        It then reads as for accesses one after another, in large pieces, which it can map as one.
+        What is announced it reads page by page, which takes several times as long to map.
+        """
+        for start in range(begin // PAGE * PAGE, min(end, len(self)), _POPULATED):
+            if not self._advise(start, min(start + _POPULATED, end), _POPULATE):
+                return False
+        return True
+
+    def is_cached(self, begin: int, end: int) -> bool:
+        """Return whether some of the pages of the bytes from `begin` to `end`, the first and the
+        last among them, are in the system's memory; False if that is not known.
+        """
+        if sys.platform != "linux":
+            return False
+        found = ctypes.c_ubyte()
+        last = (min(end, len(self)) - 1) // PAGE * PAGE
+        return all(_mincore()(self.address + start, PAGE, found) == 0 and found.value & 1
+                   for start in (*range(begin // PAGE * PAGE, last, _PROBED), last))
+
     def announce(self, begin: int, end: int) -> None:
         """Have the system begin to read the bytes from `begin` to `end`.
 
@@ -90,11 +117,12 @@ class FilePages(mmap.mmap):
         for start in range(begin // PAGE * PAGE, min(end, len(self)), _AT_ONCE):
             self._advise(start, min(start + _AT_ONCE, end), _WILL_NEED)
 
-    def _advise(self, start: int, end: int, advice: int | None) -> None:
-        """Call madvise(), without the GIL, if the system has it."""
+    def _advise(self, start: int, end: int, advice: int | None) -> bool:
+        """Call madvise(), without the GIL, if the system has it; return whether it succeeds."""
         end = min(end, len(self))
-        if end > start and advice is not None:
-            _madvise()(self.address + start, end - start, advice)
+        if advice is None:
+            return False
+        return end <= start or _madvise()(self.address + start, end - start, advice) == 0
 
 
 class SpillPages(FilePages):
@@ -262,6 +290,14 @@ def _madvise() -> Callable[..., int]:
     """Return the function madvise() of the C library: that of Python keeps the GIL."""
     found = ctypes.CDLL(None).madvise
     found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return found
+
+
+@cache
+def _mincore() -> Callable[..., int]:
+    """Return the function mincore() of the C library."""
+    found = ctypes.CDLL(None).mincore
+    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_ubyte))
     return found
 
 

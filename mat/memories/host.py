@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.compiled import BLOCKS
 from ..core.registry import CubeLike, Memory
-from ..errors import DeviceError, OutOfDeviceMemory
+from ..errors import DeviceError
 from ..support import host_pool
 from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
@@ -32,7 +32,7 @@ class Host(Memory):
         if current().page_locked and cube.nbytes and probe().devices:
             try:
                 found: Array = page_locking().POOL.array(cube.size, cube.dtype)
-            except OutOfDeviceMemory:  # then its copies are staged
+            except DeviceError:  # no more pages, or the device failed: its copies are staged
                 return self.room(cube.size, cube.dtype)
             return found
         return self.room(cube.size, cube.dtype)

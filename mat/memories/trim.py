@@ -12,9 +12,9 @@ def trim() -> int:
     """Give memory that is kept for the next use back to the system, on the host and on devices.
 
     Freed memory is kept, within limits, since memory from the system costs time: on the host
-    ``mat.settings.host_pool_bytes``, page-locked ``mat.settings.page_locked_bytes``, and on a
-    device until the last block that uses it ends. What is in use remains as it is, also the memory
-    that `scratch` keeps for its threads.
+    ``mat.settings.host_pool_bytes``, page-locked ``mat.settings.page_locked_bytes``, on the
+    emulated device until the last block that uses it ends, and on a GPU until little is free. What
+    is in use remains as it is, also the memory that `scratch` keeps for its threads.
 
     Returns
     -------

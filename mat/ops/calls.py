@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..core.observers import OBSERVERS
+from ..core.observers import OBSERVERS, notify_fallback
 from ..devices.in_use import CPU, Device, in_use
 from ..errors import OutOfDeviceMemory, ShapeError
 from ..matrix.base import Form, MatBase
@@ -170,9 +170,9 @@ class Calls(Operation):
             if type(value) is _mat_types[0]:
                 view = value
                 storage = view.storage
-                if storage.nbytes >= _large and not storage.fresh & mask and storage.fresh:
-                    return True
-                if storage.spans is not None:
+                if (view.layout.size * storage.itemsize >= _large
+                        and (storage.spans is not None
+                             or (storage.fresh and not storage.fresh & mask))):
                     return True
         return False
 
@@ -215,10 +215,9 @@ class Calls(Operation):
         """Do what `run_on` does."""
         if device is _cpu:
             return plan.run(args, kwargs)
-        if _observers and plan.facet is not device.facet:
+        if plan.facet is not device.facet:
             operation: Any = self
-            for observer in tuple(_observers):
-                observer.fell_back(operation.__name__, device.name)
+            notify_fallback(operation.__name__, device.name)
         result = plan.run(args, kwargs)
         memory, now = device.memory, next(_clock)
         for value in args:

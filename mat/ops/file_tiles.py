@@ -22,6 +22,10 @@ from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
 FileRange: TypeAlias = tuple[FilePages, int, int]  # from one byte to another
 FileRanges: TypeAlias = Collection[FileRange]
 TILE = 64 << 20  # bytes of a tile; the next one is read from the disk meanwhile
+# how many times smaller tiles are of operands that are read once, which costs no second reading
+SMALLER = 4
+PIECE = 4 << 20  # bytes that are read without being asked for, until something is
+MOST = 2 * TILE  # bytes that are read at once: views with gaps may span more
 
 
 def carry_out_over_files(operation: Cuttable, args: Arguments,
@@ -37,17 +41,18 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
             or span_bytes(*in_files) < file_pages.LEAST_LARGE):
         return None
     with cutting(operation):
-        tiles = _cut(operation, args, kwargs, span_bytes(*operands))
+        once = {id(args[k]) for k in (*operation.read_once(args), *operation.written)}
+        budget = TILE // SMALLER if all(id(x) in once for x in in_files) else TILE
+        tiles = _cut(operation, args, kwargs, span_bytes(*operands), budget)
         if tiles is None:
             return None
         return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
 
 
-def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords,
-         whole: int) -> Iterator[Tile] | None:
+def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
+         budget: int) -> Iterator[Tile] | None:
     """Return the tiles, which are larger if they cannot be so small; None if there is one only."""
     assert operation.cutter is not None
-    budget = TILE
     while budget < whole:
         tiles = operation.cutter(args, kwargs, budget)
         try:
@@ -82,9 +87,12 @@ def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
     with ReadingAhead() as reader:
         tile = next(tiles, None)
         passed: list[FileRange] = []
+        if tile is not None:
+            reader.begin(_ranges(tile.reads).values(), ())
         while tile is not None:
             following = next(tiles, None)
             ahead = {} if following is None else _ranges(following.reads)
+            reader.wait()
             reader.begin(ahead.values(), passed)
             value = tile.run()
             found = _ranges((*tile.reads, *tile.writes))
@@ -105,6 +113,7 @@ class ReadingAhead:
     def __init__(self) -> None:
         # few at a time, so that what is to be released is not behind by many tiles
         self.asked: Queue[tuple[FileRanges, FileRanges] | None] = Queue(2)
+        self.reads = False  # what was asked for last, not only releases
         # a daemon: an interrupt may keep `__exit__` from ending it
         self.thread = Thread(target=self._serve, name="mat reads ahead", daemon=True)
 
@@ -119,29 +128,76 @@ class ReadingAhead:
             self.thread.join()
 
     def begin(self, following: FileRanges, passed: FileRanges) -> None:
-        """Begin to read some bytes and to release others."""
+        """Begin to read some bytes and to release others.
+
+        Where nothing has to be read, no thread waits for another.
+        """
+        missing = [at for at in following if not _is_cached(*at)]
+        self.reads = bool(missing)
         if self.thread.is_alive():  # it is not in a forked child
-            self.asked.put((following, passed))
+            self.asked.put((missing, passed))
         else:
             _release(passed)
 
+    def wait(self) -> None:
+        """Wait until what was asked for is done: accesses meanwhile would have the system read in
+        two places in turns.
+        """
+        asked = self.asked
+        if not self.reads or not self.thread.is_alive():
+            return
+        with asked.all_tasks_done:
+            while asked.unfinished_tasks and self.thread.is_alive():
+                asked.all_tasks_done.wait(0.1)  # it may end meanwhile, at the end of the process
+
     def _serve(self) -> None:
         ends: set[tuple[int, int]] = set()  # of what was read last
+        further: list[FileRange] = []  # what was read without being asked for
         while (asked := self.asked.get()) is not None:
             following, passed = asked
-            with suppress(ValueError):  # of pages that were unmapped meanwhile
-                for pages, begin, end in following:
-                    # as much again, if a file is read from one end to the other: the disk has
-                    # something to do until the next tile is known
-                    further = end - begin if (id(pages), begin) in ends else 0
-                    pages.announce(begin, end + further)
-                _release(passed)
+            try:
+                with suppress(ValueError):  # of pages that were unmapped meanwhile
+                    _release(passed)
+                    for at in following:
+                        _read(*at)
+            finally:
+                self.asked.task_done()
+            further = [(pages, end, 2 * end - begin) for pages, begin, end in following
+                       if (id(pages), begin) in ends and end - begin <= MOST]
             ends = {(id(pages), end) for pages, _, end in following}
+            with suppress(ValueError):
+                self._go_on(further)
+        _release(further)
+
+    def _go_on(self, further: FileRanges) -> None:
+        """Read as much again of files that are read from one end to the other, until something is
+        asked for: the disk has something to do meanwhile.
+        """
+        for pages, begin, end in further:
+            for start in range(begin, min(end, len(pages)), PIECE):
+                if not self.asked.empty():
+                    return
+                _read(pages, start, start + PIECE)
+
+
+def _is_cached(pages: FilePages, begin: int, end: int) -> bool:
+    with suppress(ValueError):  # of pages that were unmapped meanwhile
+        return pages.is_cached(begin, end)
+    return True
+
+
+def _read(pages: FilePages, begin: int, end: int) -> None:
+    """Have the system read some bytes, and map them unless they are very many, of views with gaps
+    in between.
+    """
+    if end - begin > MOST or not pages.populate(begin, end):
+        pages.announce(begin, end)
 
 
 def _release(ranges: FileRanges) -> None:
-    for pages, begin, end in ranges:
-        pages.release(begin, end)
+    with suppress(ValueError):
+        for pages, begin, end in ranges:
+            pages.release(begin, end)
 
 
 def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:

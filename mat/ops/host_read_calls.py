@@ -35,20 +35,17 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments,
     """
     if not device.reads_host:
         return None
-    reads = _operands_that_stay(operation, device, args)
+    fits = not is_too_large(device, *(args[k] for k in operation.operands))
+    reads = _operands_that_stay(operation, device, args, fits)
     rest = (args[k] for k in operation.operands if k not in reads)
-    if not reads or is_too_large(device, *rest):
+    if not reads or not (fits or not is_too_large(device, *rest)):
         return None
     plan = operation.plan_on(device, args, kwargs)
     if plan is None:
         return None
     with with_facets(*((read.view, ARRAY, INPUT) for read in reads.values())):
-        given = {}
-        for k, read in reads.items():
-            value = device.present_host(read.view, read.view.storage.handles[host()])
-            if value is None:
-                return None
-            given[k] = value
+        given = {k: device.present_host(read.view, read.view.storage.handles[host()])
+                 for k, read in reads.items()}
         result = plan.execute(args, kwargs, given)
         device.synchronize()  # until then it may read
     _note_uses(device, args)
@@ -58,13 +55,14 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments,
     return (result,)
 
 
-def _operands_that_stay(operation: ReadsOnce, device: Device,
-                        args: Arguments) -> dict[int, HostRead]:
-    """Return the operands that are to be read in host memory, by their positions."""
+def _operands_that_stay(operation: ReadsOnce, device: Device, args: Arguments,
+                        fits: bool) -> dict[int, HostRead]:
+    """Return the operands that are to be read in host memory, by their positions; `fits` tells
+    whether the limit has room for all of them on the device.
+    """
     written = [args[k].storage for k in operation.written]
-    operands = [args[k] for k in operation.operands]
-    missing = (None if is_too_large(device, *operands) else
-               missing_bytes(device, {id(x): x for x in operands}.values()))
+    operands = {id(args[k]): args[k] for k in operation.operands}
+    missing = missing_bytes(device, operands.values()) if fits else None
     found = {}
     for k in operation.read_once(args):
         view = args[k]

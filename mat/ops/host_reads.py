@@ -104,6 +104,8 @@ def pays_to_stay(device: Device, view: Mat, missing: int | None) -> HostRead | N
     before = USES.last(device, view)
     if before is None:
         return None
+    if not device.can_read(storage.handles[host()]):
+        return None
     if missing is None:
         return HostRead(view, nbytes, None)
     recent = [(size, cube) for size, tick, cube in device.memory.victims(missing) if tick > before]

@@ -410,11 +410,20 @@ class Plan:
                          by_address: bool) -> Operand:
         """Do what `compute` does, and notify observers of the time it took."""
         operation: Any = self.operation
-        begin = perf_counter()
-        result = self.compute(args, kwargs, values, by_address)
-        seconds = perf_counter() - begin
-        for observer in tuple(_observers):
-            observer.computed(operation.__name__, self.facet.memory.name, seconds)
+        name, memory = operation.__name__, self.facet.memory.name
+        observers = []  # whose ranges are open
+        try:
+            for observer in tuple(_observers):
+                observers.append(observer)
+                observer.computing(name, memory)
+            begin = perf_counter()
+            result = self.compute(args, kwargs, values, by_address)
+            seconds = perf_counter() - begin
+            for observer in tuple(_observers):
+                observer.computed(name, memory, seconds)
+        finally:
+            for observer in observers:
+                observer.ended(name, memory)
         return result
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],

@@ -9,7 +9,7 @@ from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from .blas_library import as_int
 from .dtypes import BY_NAME
-from .native import ffi
+from .native import core, ffi
 from .types import Array, CData, DType
 
 
@@ -24,11 +24,14 @@ class _Types(dict[DType, CData]):
 POINTER_TYPES = _Types()
 
 
-def address_of(handle: Array) -> int:
-    """Return the address of the first element of a 1-d array."""
+def _address_of(handle: Array) -> int:
     # half the time of handle.ctypes.data
     address: int = handle.__array_interface__["data"][0]
     return address
+
+
+# returns the address of the first element of a 1-d array
+address_of: Callable[[Array], int] = _address_of if core is None else core.address_of
 
 
 class ForeignArray:

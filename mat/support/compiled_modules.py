@@ -28,7 +28,7 @@ RECORD = f"compiled{os.path.splitext(SUFFIX)[0]}.txt"
 CORE = "mat._core"
 EXTENSIONS = (CORE, "mat._native")  # without a Python file
 # Python without the GIL, whose garbage collector reads objects that the compiled core has freed
-FREE_THREADED = "t" in getattr(sys, "abiflags", "") or SUFFIX.partition("-")[0].endswith("t")
+FREE_THREADED = any(part[-2:-1].isdigit() and part[-1] == "t" for part in SUFFIX.split("-"))
 NO_GIL = "there are none for a free-threaded Python"
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",

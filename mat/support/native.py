@@ -14,6 +14,7 @@ import warnings
 
 from .compiled_modules import CORE, FREE_THREADED, fault, use_sources
 from .installation import check_package
+from .log import note
 from .types import CData
 
 # in a checkout the sources of the build are there
@@ -45,6 +46,7 @@ def _do_without(reason: str) -> None:
         raise ImportError(f"MAT_NATIVE is required, but mat has no compiled modules: {reason}; "
                           f"{HELP}")
     use_sources(reason)
+    note(f"no compiled kernels: {reason}")
     if wanted != "0":
         warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({reason}). "
                       f"{HELP}; MAT_NATIVE=0 in the environment silences this", RuntimeWarning,

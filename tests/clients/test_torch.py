@@ -146,3 +146,15 @@ def test_a_trace_is_laid_over_the_profile_of_torch(tmp_path):
     assert around[0]["ts"] - slack <= add[0]["ts"]
     assert add[0]["ts"] + add[0]["dur"] <= around[0]["ts"] + around[0]["dur"] + slack
     assert (add[0]["pid"], add[0]["tid"]) == (around[0]["pid"], around[0]["tid"])
+
+
+@pytest.mark.parametrize("share", [torch.from_dlpack, torch.as_tensor])
+def test_a_write_to_an_exported_tensor_is_found(share):
+    def wrong():
+        x = mat.array(square()).copy()
+        t = share(x)
+        t[0] = 9
+
+    text = r"exported as facet 'array' at .*test_torch.py:\d+ to .*, was written at .*test_torch.py"
+    with pytest.raises(mat.DirectionError, match=text), mat.debug.check_directions():
+        wrong()

@@ -29,4 +29,5 @@ def gpu(mock):
     device = importlib.import_module("mat.cuda.gpu").Gpu(0)
     with device.current():
         yield device
-    device.synchronize()
+    if not device.lost:
+        device.synchronize()

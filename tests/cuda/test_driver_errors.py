@@ -112,7 +112,7 @@ def test_a_fault_fails_the_test(mock):
 
 
 def test_injected_failures(mock, gpu):
-    mock.fail("cuMemAllocAsync", after=1)
+    mock.fail("cuMemAllocAsync", after=1, times=2)  # once more after what is free is returned
     operand(gpu)
     with pytest.raises(OutOfDeviceMemory):
         operand(gpu)

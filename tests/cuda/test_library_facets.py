@@ -18,7 +18,7 @@ pytestmark = pytest.mark.host
 
 
 @pytest.fixture(autouse=True)
-def facets():
+def facets(dev):  # the memory of the device is registered before, and remains
     with registered():
         yield [register_facet(kind()) for kind in (Numpy, HostOnly, GpuOnly)]
 

@@ -77,12 +77,15 @@ def test_blocks_are_used_again(cuda, dev):
     assert cuda.calls("cuMemAllocAsync") == before
 
 
-def test_at_the_end_of_the_block_all_is_given_back(cuda):
+def test_at_the_end_of_the_block_all_is_kept_for_the_next_one(cuda):
     with mat.use_device("cuda") as dev:
+        dev.memory.trim()
         x = mat.zeros(1000)
         add(x)
         before = cuda.held()
         assert before >= 8000
+    assert (dev.memory.used, dev.memory.kept) == (0, 8000)
+    assert mat.trim() >= 8000
     assert before - cuda.held() >= 8000
     assert (dev.memory.used, dev.memory.kept) == (0, 0)
     assert x.to_numpy().sum() == 1000
@@ -183,15 +186,15 @@ def test_a_copy_that_fails_leaves_all_as_it_was(cuda, dev, function, n):
 
 def test_the_message_says_how_much(cuda, dev):
     x = mat.from_numpy(np.ones(100_000))
-    cuda.fail("cuMemcpyHtoDAsync", status=1)
-    with pytest.raises(DeviceError, match="800000 bytes to device 0: CUDA_ERROR_INVALID_VALUE"):
+    cuda.fail("cuMemcpyHtoDAsync", status=801)
+    with pytest.raises(DeviceError, match="800000 bytes to device 0: CUDA_ERROR_NOT_SUPPORTED"):
         there(x)
     assert x.fresh == {"host"}
 
 
 def test_a_copy_home_that_fails_loses_nothing(cuda, dev):
     x = only_there(mat.arange(100_000.0))
-    cuda.fail("cuMemcpyDtoHAsync", status=1)
+    cuda.fail("cuMemcpyDtoHAsync", status=801)
     with pytest.raises(DeviceError, match="800000 bytes from device 0"):
         x.to_numpy()
     assert x.fresh == {"cuda:0"}
@@ -225,3 +228,52 @@ def test_a_block_that_an_interrupt_lost_is_freed(cuda, dev):
         assert dev.memory.used == used
         dev.gpu.trim()
         assert cuda.held() == before
+
+
+# What is kept for later
+
+
+def test_memory_is_kept_over_blocks(cuda):
+    x = mat.from_numpy(np.ones(100_000))
+    calls = []
+    for _ in range(3):
+        with mat.use_device("cuda") as dev:
+            assert float((x + 1).sum()) == 200_000
+        calls.append((cuda.calls("cuMemAllocAsync"), cuda.calls("cuMemFreeAsync")))
+    assert calls[2] == calls[0]
+    assert dev.memory.used == 0
+    assert dev.memory.kept >= 800_000
+    assert mat.trim() >= 800_000
+    assert dev.memory.used + dev.memory.kept == 0
+    assert cuda.calls("cuMemPoolTrimTo") == 1
+
+
+def test_cuda_keeps_what_is_freed_until_it_is_to_give_it_back(mock, gpu):
+    block = gpu.allocate(10 << 20)
+    gpu.release(block)
+    gpu.synchronize()
+    free = gpu.room_left()[0]
+    gpu.trim()
+    assert gpu.room_left()[0] >= free + (10 << 20)
+
+
+def test_little_memory_is_not_kept(cuda):
+    with mat.use_device("cuda") as dev:
+        dev.memory.trim()
+    cuda.configure(memory=dev.gpu.room_left()[1] - dev.gpu.room_left()[0] + 900_000)
+    with mat.use_device("cuda"):
+        there(mat.from_numpy(np.ones(100_000)))
+    assert dev.memory.kept == 0
+    assert dev.gpu.room_left()[0] == 900_000
+
+
+def test_memory_in_the_wrong_pieces_is_returned_first(mock, gpu):
+    mock.fail("cuMemAllocAsync")
+    gpu.release(gpu.allocate(1000))
+    assert mock.calls("cuMemPoolTrimTo") == 1
+
+
+def test_a_device_without_a_threshold_is_only_slower(mock):
+    mock.fail("cuMemPoolSetAttribute", status=801)
+    gpu = pytest.importorskip("mat.cuda.gpu").Gpu(0)
+    gpu.release(gpu.allocate(1000))

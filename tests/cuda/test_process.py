@@ -214,6 +214,45 @@ assert (x.to_numpy() == 3).all()
     assert script(body) == "done\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="of Linux")
+@pytest.mark.parametrize("way", ["shared", "missing"])
+def test_page_locked_memory_in_a_forked_child_is_its_own(script, way):
+    body = f"""
+import ctypes
+from mat.cuda import pinned
+from mat.memories.host import HOST
+with mat.settings(page_locked=True):
+    y, z = mat.zeros(30_000), mat.zeros(100)
+    for m in (y, z):
+        with m.facet('array', 'output') as a: a[:] = 1
+assert pinned.is_locked(y.storage.handles[HOST])
+idle = pinned.POOL.take(99_999)
+del idle
+if "{way}" == "missing":  # as if the driver had kept it from children
+    for found in pinned.RANGES:
+        assert ctypes.CDLL(None).madvise(ctypes.c_void_p(found.low),
+                                         ctypes.c_size_t(found.nbytes), 10) == 0
+block.__exit__(None, None, None)
+def fork():
+    child = os.fork()
+    if child == 0:
+        ok = float(y.sum()) == 30_000 and float(z.sum()) == 100
+        for m in (y, z):
+            with m.facet('array', 'io') as a: a += 1
+        with mat.settings(page_locked=True):
+            new = mat.ones(30_000) + 1
+        mat.trim()
+        os._exit(0 if ok and float(y.sum()) == 60_000 and pinned.locked_bytes() == 0 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+fork()
+assert float(y.sum()) == 30_000 and float(z.sum()) == 100
+with pinned.POOL._lock:  # in a handler of signals
+    fork()
+pinned.POOL.take(99_999)
+"""
+    assert script(body) == "done\n"
+
+
 def test_interrupts_lose_nothing(cuda):
     x = mat.from_numpy(np.ones(100))
 

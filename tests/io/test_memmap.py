@@ -321,14 +321,6 @@ def test_threads_write_parts(folder):
     assert_array_equal(np.load("x.npy"), x.to_numpy())
 
 
-def test_page_locking_is_refused(folder, monkeypatch):
-    monkeypatch.setattr("mat.facets.cuda_host.page_locking", lambda: None)
-    x = made()
-    with (pytest.raises(mat.DeviceError, match=r"which pages of a file cannot be; .*\.copy\(\)"),
-          x.facet("cuda_host", "input")):
-        pass
-
-
 def test_tools_leave_the_file_where_it_is(folder):
     x = made()
     with mat.debug.check_directions():

@@ -109,6 +109,72 @@ def test_pages_of_passed_tiles_are_given_back(x, monkeypatch):
     assert all(end - begin <= file_tiles.TILE for begin, end in passed)
 
 
+def test_tiles_of_operands_that_are_read_once_are_smaller(x):
+    tiles = Tiles()
+    with mat.settings(progress=tiles):
+        x.max()
+        read_once = len(tiles.reports)
+        if x.strides[1] == 1:
+            tiles.reports.clear()
+            _ = x @ mat.ones(SHAPE[1], 20, dtype="float32")
+            assert 0 < len(tiles.reports) < read_once
+    assert read_once >= file_tiles.SMALLER * x.nbytes // file_tiles.TILE
+
+
+@pytest.fixture
+def uncached(monkeypatch):
+    """Have nothing be in the system's memory, as far as is known."""
+    monkeypatch.setattr(file_pages.FilePages, "is_cached", lambda pages, begin, end: False)
+
+
+def populated(monkeypatch, found):
+    """Have `populate` note the ranges of bytes, and do what ``found()`` says."""
+    asked = []
+
+    def populate(pages, begin, end):
+        asked.append((begin, end))
+        return found()
+
+    monkeypatch.setattr(file_pages.FilePages, "populate", populate)
+    return asked
+
+
+def test_each_byte_is_read_ahead(x, uncached, monkeypatch):
+    asked = populated(monkeypatch, lambda: True)
+    x.max()
+    start = HOST.address_of(x.storage.handles[HOST]) - x.storage.handles[HOST].base.address
+    at = start
+    for begin, end in sorted(asked):
+        assert begin <= at
+        at = max(at, end)
+    assert at >= start + x.nbytes
+
+
+def test_where_pages_cannot_be_mapped_ahead_they_are_announced(x, uncached, monkeypatch):
+    asked = populated(monkeypatch, lambda: False)
+    announced = []
+    monkeypatch.setattr(file_pages.FilePages, "announce",
+                        lambda pages, begin, end: announced.append((begin, end)))
+    assert x.max().item() == A.max()
+    assert announced == asked
+
+
+def test_what_is_in_memory_is_not_read_ahead(x, monkeypatch):
+    asked = populated(monkeypatch, lambda: True)
+    monkeypatch.setattr(file_pages.FilePages, "is_cached", lambda pages, begin, end: True)
+    assert x.max().item() == A.max()
+    assert asked == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_error_of_the_thread_that_reads_ahead_stops_nothing(x, uncached, monkeypatch):
+    def fail():
+        raise RuntimeError
+
+    populated(monkeypatch, fail)
+    assert x.max().item() == A.max()
+
+
 def test_an_error_in_a_report_ends_the_call(x):
     def fail(done, total):
         raise KeyboardInterrupt

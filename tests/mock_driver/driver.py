@@ -132,8 +132,14 @@ class Driver:
                 for k in range(self.library.mock_fault_count())]
 
     def forget(self):
-        """Do the queued work; then reset faults, counters, failures, delays, order and launches."""
+        """Do the queued work; then reset faults, counters, failures, delays, order and launches.
+
+        Devices that failed are as new.
+        """
         self.library.mock_forget()
+        ours = sys.modules.get("mat.cuda.gpu")
+        if ours is not None:
+            ours.FAILURES.clear()
 
 
 class Compiler:

@@ -19,6 +19,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PATH = re.compile(r"`((?:mat|tests|docs|examples|\.ci)/[\w./*-]+)`")
 FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]
 MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
+NEEDS = {"clusters.md": ("dask.array", "distributed")}
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
@@ -36,6 +37,8 @@ def run_page():
 @needs.native
 @pages
 def test_the_blocks_of_a_page_run(page, run_page, tmp_path):
+    for package in NEEDS.get(page.name, ()):
+        pytest.importorskip(package)
     status, output = run_page(page, tmp_path)
     assert status == 0, output
 
@@ -108,6 +111,8 @@ def page_of(tmp_path, text):
     ("<!-- not run: -->\n```python\n1 / 0\n```\n", False), ("<!-- not run: it fails "
                                                             "-->\n\n```python\n1 / 0\n```\n",
                                                             False),
+    ("<!-- needs: a_module_that_is_not_there -->\n```python\n1 / 0\n```\n", True),
+    ("<!-- needs: json -->\n```python\n1 / 0\n```\n", False),
     ("```console\n$ rm\n```\n", True), ("```python\n>>> y = 2\n```\n```python\nassert y == "
                                         "2\n```\n", True),
     ("```python\n>>> list(range(30))\n[0, ...,\n 29]\n```\n", True), ("```python\nx = 1\n", False),

@@ -14,7 +14,8 @@ from ..support import needs
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
 NEEDS = {"digits.py": ("sklearn", "matplotlib"), "bigger.py": ("sklearn",),
-         "precision.py": ("sklearn", "ml_dtypes"), "clients.py": ("sklearn", "pandas")}
+         "precision.py": ("sklearn", "ml_dtypes"), "clients.py": ("sklearn", "pandas"),
+         "cluster.py": ("dask.array", "distributed")}
 PRINTS = {
     "bigger.py": ["45 MB of features; pool of the device 15 MB", "accuracy 94.2%, in memory 94.2%"],
     "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
@@ -31,6 +32,10 @@ PRINTS = {
                  "24 x 24 places, 446 of them flat"],
     "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times",
                      "2 copies to the device, 1 back; before: 6 and 5"],
+    "cluster.py": ["dashboard: http", "40000 x 64 in 8 chunks, each a Mat",
+                   "4 axes have 87% of the variance",
+                   "sizes of the clusters: 7956 7978 8004 8009 8053",
+                   "rows in the right cluster: 100.0%"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 
@@ -69,7 +74,7 @@ COMPILED = {"adam.py"}  # these are about user kernels, for which there has to b
 @pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ())
                                   for n in EXAMPLES
                                   if n not in ("digits.py", "precision.py", "clients.py",
-                                               *PROGRAMS)])
+                                               "cluster.py", *PROGRAMS)])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):
@@ -104,6 +109,15 @@ def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
     out = run("clients.py", tmp_path, device)
     for text in (*PRINTS["clients.py"], f"on {device}: ",
                  f"memory of {'host' if device == 'cpu' else device}\n"):
+        assert text in out
+
+
+@pytest.mark.once
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_a_cluster_computes_with_mats(device, tmp_path):
+    out = run("cluster.py", tmp_path, "local", device)
+    for text in PRINTS["cluster.py"]:
         assert text in out
 
 

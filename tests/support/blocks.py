@@ -1,13 +1,15 @@
 """The blocks of a Markdown file. As a script: run the Python blocks of files that `Pages` names,
 those of one file in order and in one namespace.
 
-Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out.
+Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out,
+one after ``<!-- needs: module -->`` where that module is not installed.
 """
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import json
 import os
 import re
@@ -21,6 +23,7 @@ from typing import NamedTuple
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*?)\s*$")
 REASON = re.compile(r"^\s*<!-- not run: (.*\S.*) -->\s*$")
+NEEDS = re.compile(r"^\s*<!-- needs: (\w+) -->\s*$")
 
 
 class Block(NamedTuple):
@@ -50,12 +53,19 @@ def blocks(text: str) -> list[Block]:
                        None)
             if end is None:
                 raise ValueError(f"the block that begins in line {k + 1} has no end")
-            reason = REASON.match(lines[k - 1]) if k else None
             found.append(Block(opening[2], k + 2, "\n".join(lines[k + 1:end]) + "\n",
-                               reason[1] if reason else ""))
+                               reason_in(lines[k - 1]) if k else ""))
             k = end
         k += 1
     return found
+
+
+def reason_in(line: str) -> str:
+    """Return why a block after that line is not run here; empty: it is."""
+    reason, needs = REASON.match(line), NEEDS.match(line)
+    if needs and importlib.util.find_spec(needs[1]) is None:
+        return f"{needs[1]} is not installed"
+    return reason[1] if reason else ""
 
 
 def faults(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from mat.matrix.creation cimport over_memory
 cdef Registration _array
 cdef Threads _threads
 cdef object _input, _ndarray, _generic, _getrefcount, _flat_array
-cdef list _observers, _in_use
+cdef list _in_use
 cdef set _PLAIN
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.access_record import AccessRecord
 from ...core.compiled import IN_USE, THREADS
 from ...core.direction import INPUT
-from ...core.observers import OBSERVERS
+from ...core.observers import notify_fallback
 from ...core.source_line import SourceLine
 from ...core.unfitting_use import note_read_only
 from ...devices.device import CPU, in_use
@@ -32,7 +32,7 @@ _ALONE = 2  # what sys.getrefcount returns for an array that only one other obje
 # types of arguments that contain no arrays
 _PLAIN: set[type] = {int, float, complex, bool, str, type(None), type, slice, np.dtype}
 # with types of C
-_array, _input, _threads, _observers, _in_use = ARRAY, INPUT, THREADS, OBSERVERS, IN_USE
+_array, _input, _threads, _in_use = ARRAY, INPUT, THREADS, IN_USE
 _ndarray, _generic, _getrefcount = np.ndarray, np.generic, sys.getrefcount
 _flat_array: Function = flat_array
 
@@ -118,12 +118,11 @@ class Reading:
 
     def notify(self, name: str) -> None:
         """Notify observers that the host computes instead of the device in use."""
-        if not (_in_use and self.enabled()):
+        if not self.enabled():
             return
         device = in_use()
         if device is not CPU:
-            for observer in tuple(_observers):
-                observer.fell_back(name, device.name)
+            notify_fallback(name, device.name)
 
     def enabled(self) -> bool:
         """Return whether operations on all of the Mats compute on the device in use."""
@@ -230,7 +229,7 @@ def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
     try:
         arguments = [reading.presented(value, 0) for value in args]
         keywords = reading.values_presented(kwargs, 0) if kwargs else kwargs
-        if _observers:
+        if _in_use:
             reading.notify(name or function.__name__)
         found = reading.with_mats(function(*arguments, **keywords))
     except BaseException as error:

@@ -5,8 +5,10 @@
    threads. */
 #include <stdio.h>
 #include <stdlib.h>
+#ifndef _WIN32
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -46,6 +48,9 @@ static int64_t bytes_of(int class) {
     return ((int64_t)(class % 8 + 9) << shift) * UNIT;
 }
 
+#ifdef _WIN32
+#include "host_windows_inline.h"
+#else
 static void *map(int64_t bytes) {
     int64_t room = bytes >= HUGE_PAGE ? bytes + HUGE_PAGE : bytes;
     char *found = mmap(NULL, (size_t)room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -112,3 +117,4 @@ static int64_t memory_of_machine(void) {
     }
     return found;
 }
+#endif

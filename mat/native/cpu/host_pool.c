@@ -409,6 +409,9 @@ void mat_host_class(int64_t index, int64_t *bytes, int64_t *kept, int64_t *in_us
    inherits it would have to copy page by page when it writes, so it keeps no blocks that are
    mappings; free() is not for handlers of forks. */
 
+#ifdef _WIN32 /* which has no forks */
+static void follow_forks(void) {}
+#else
 static void before_fork(void) {
     lock(&small);
     lock(&large);
@@ -429,9 +432,14 @@ static void after_fork_in_child(void) {
     after_fork();
 }
 
+static void follow_forks(void) {
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+#endif
+
 __attribute__((constructor)) static void begin(void) {
     machine = memory_of_machine();
     huge = has_huge_pages();
     period = now();
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    follow_forks();
 }

@@ -25,12 +25,27 @@ cdef extern from "Python.h":
     unsigned long long PyThreadState_GetID(PyThreadState *)
     PyThreadState *PyInterpreterState_ThreadHead(PyInterpreterState *)
     PyThreadState *PyThreadState_Next(PyThreadState *)
-    PyObject *PyEval_GetFrame()
-    object PyFrame_GetCode(PyObject *)
-    PyObject *PyFrame_GetBack(PyObject *)
-    int PyFrame_GetLasti(PyObject *)
     void Py_XDECREF(PyObject *)
     void Py_XINCREF(PyObject *)
+
+cdef extern from *:
+    """
+    /* frames and code as objects, which they are; newer compilers do not convert such pointers */
+    static PyObject *mat_frame(void) { return (PyObject *)PyEval_GetFrame(); }
+    static PyObject *mat_code_of(PyObject *frame) {
+        return (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+    }
+    static PyObject *mat_outer_of(PyObject *frame) {
+        return (PyObject *)PyFrame_GetBack((PyFrameObject *)frame);
+    }
+    static int mat_instruction_of(PyObject *frame) {
+        return PyFrame_GetLasti((PyFrameObject *)frame);
+    }
+    """
+    PyObject *mat_frame()
+    object mat_code_of(PyObject *)
+    PyObject *mat_outer_of(PyObject *)
+    int mat_instruction_of(PyObject *)
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
@@ -167,19 +182,19 @@ cdef class Threads:
         """Return the line outside of the package that led to this one: code and instruction, and
         a third item if the line that called compiled code is one of the package.
         """
-        cdef PyObject *frame = PyEval_GetFrame()
+        cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
         cdef bint inside = False
         Py_XINCREF(frame)
         while frame != NULL:
-            code = PyFrame_GetCode(frame)
+            code = mat_code_of(frame)
             if code is self.user_code or self.is_of_user(code):
-                found = (code, PyFrame_GetLasti(frame), True) if inside else (
-                    code, PyFrame_GetLasti(frame))
+                found = (code, mat_instruction_of(frame), True) if inside else (
+                    code, mat_instruction_of(frame))
                 Py_XDECREF(frame)
                 return found
             inside = inside or code is not self.transparent
-            outer = PyFrame_GetBack(frame)
+            outer = mat_outer_of(frame)
             Py_XDECREF(frame)
             frame = outer
         return None
@@ -190,21 +205,21 @@ cdef class Threads:
 
         `is_installed` says of a file whether it is one of a library.
         """
-        cdef PyObject *frame = PyEval_GetFrame()
+        cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
         inner = None
         Py_XINCREF(frame)
         while frame != NULL:
-            code = PyFrame_GetCode(frame)
+            code = mat_code_of(frame)
             if code is self.consumer_code or self.is_of_user(code):
                 if inner is None:
-                    inner = (code, PyFrame_GetLasti(frame))
+                    inner = (code, mat_instruction_of(frame))
                 if code is self.consumer_code or not is_installed(code.co_filename):
                     self.consumer_code = code
-                    inner = (code, PyFrame_GetLasti(frame))
+                    inner = (code, mat_instruction_of(frame))
                     Py_XDECREF(frame)
                     return inner
-            outer = PyFrame_GetBack(frame)
+            outer = mat_outer_of(frame)
             Py_XDECREF(frame)
             frame = outer
         return inner

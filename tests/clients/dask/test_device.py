@@ -18,7 +18,7 @@ pytestmark = pytest.mark.host
 def client():
     """A worker with several threads in this process."""
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=3,
-                            dashboard_address=None) as client:
+                            dashboard_address=":0") as client:
         yield client
     assert mat.set_device("cpu") == "cpu"
 
@@ -79,7 +79,7 @@ def test_data_of_several_pools(client):
 
 def test_workers_of_one_process_share_the_device():
     with distributed.Client(processes=False, n_workers=2, threads_per_worker=1,
-                            dashboard_address=None) as client:
+                            dashboard_address=":0") as client:
         client.register_plugin(mat.dask.Device("emulated"))
         one, other = client.scheduler_info()["workers"]
         client.retire_workers([one])

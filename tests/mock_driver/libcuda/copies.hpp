@@ -17,7 +17,22 @@ struct Side {
 
 static Side side(Address at) {
     Block *b = block_at(at);
-    return {at, at >= ELSEWHERE, at < ELSEWHERE && b && !b->leaving};
+    return {at, at >= ELSEWHERE, at < ELSEWHERE && b && !b->leaving && at < b->low + b->bytes};
+}
+
+// Refuse a copy of memory that is partly in locked pages and partly not, or in two ranges of them.
+static Result whole(Address at, size_t bytes, bool written, const char *what) {
+    if (at >= ELSEWHERE) return SUCCESS;
+    auto after = world.blocks.lower_bound(at + bytes);
+    if (after == world.blocks.begin()) return SUCCESS;
+    const Block &last = std::prev(after)->second;  // that begins before the end
+    if (last.leaving || at >= last.low + last.bytes) return SUCCESS;
+    if (at < last.low || at + bytes > last.low + last.bytes)
+        return fault(INVALID_VALUE, "%s: %zu bytes are partly in %zu bytes of locked pages", what,
+                     bytes, last.bytes);
+    if (written && last.kind == REGISTERED && last.flags & READ_ONLY)
+        return fault(INVALID_VALUE, "%s: the pages are locked for reading only", what);
+    return SUCCESS;
 }
 
 static Result check_side(const Side &s, size_t bytes, const char *what, const Device *user,
@@ -26,7 +41,7 @@ static Result check_side(const Side &s, size_t bytes, const char *what, const De
     std::string wrong = usable(s.at, bytes, s.device ? user : nullptr, queued);
     return wrong.empty()
                ? SUCCESS
-               : fault(s.device ? INVALID_VALUE : ILLEGAL_ADDRESS, "%s: %s", what, wrong.c_str());
+               : fault(INVALID_VALUE, "%s: %s", what, wrong.c_str());
 }
 
 static void carry_out(Stream *s, const Side &to, const Side &from, size_t bytes, const char *what) {
@@ -50,7 +65,9 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
     if (!s) return current() ? INVALID_HANDLE : INVALID_CONTEXT;
     if (!bytes) return SUCCESS;
     Side to = side(to_at), from = side(from_at);
-    Result status = check_side(to, bytes, what, nullptr, false);
+    Result status = whole(to_at, bytes, true, what);
+    if (!status) status = whole(from_at, bytes, false, what);
+    if (!status) status = check_side(to, bytes, what, nullptr, false);
     if (!status) status = check_side(from, bytes, what, nullptr, false);
     if (status) return status;
     Copy kind = kind_of(to, from);

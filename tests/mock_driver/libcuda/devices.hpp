@@ -20,39 +20,39 @@ EXPORT Result cuDriverGetVersion(int *version) {
 }
 
 EXPORT Result cuDeviceGetCount(int *count) {
-    CALL;
+    CALL_ANYWAY;
     *count = int(world.devices);
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGet(int *device, int number) {
-    CALL;
+    CALL_ANYWAY;
     if (number < 0 || unsigned(number) >= world.devices) return INVALID_DEVICE;
     *device = number;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGetName(char *name, int length, int device) {
-    CALL;
+    CALL_ANYWAY;
     snprintf(name, size_t(length), "Mock GPU %d", device);
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGetUuid_v2(char *uuid, int device) {
-    CALL;
+    CALL_ANYWAY;
     memset(uuid, 0, 16);
     uuid[15] = char(device);
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceTotalMem_v2(size_t *bytes, int) {
-    CALL;
+    CALL_ANYWAY;
     *bytes = world.capacity;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGetPCIBusId(char *text, int length, int device) {
-    CALL;
+    CALL_ANYWAY;
     snprintf(text, size_t(length), "0000:%02x:00.0", device + 1);
     return SUCCESS;
 }
@@ -69,7 +69,7 @@ static const std::map<int, int> ATTRIBUTES = {
 };
 
 EXPORT Result cuDeviceGetAttribute(int *value, int attribute, int device) {
-    CALL;
+    CALL_ANYWAY;
     if (device < 0 || unsigned(device) >= MOST_DEVICES) return INVALID_DEVICE;
     auto found = ATTRIBUTES.find(attribute);
     *value = attribute == 33 ? device + 1 : found == ATTRIBUTES.end() ? 0 : found->second;
@@ -77,13 +77,13 @@ EXPORT Result cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 EXPORT Result cuDeviceGetP2PAttribute(int *value, int, int, int) {
-    CALL;
+    CALL_ANYWAY;
     *value = 1;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceCanAccessPeer(int *can, int device, int peer) {
-    CALL;
+    CALL_ANYWAY;
     *can = device != peer;
     return SUCCESS;
 }
@@ -91,7 +91,7 @@ EXPORT Result cuDeviceCanAccessPeer(int *can, int device, int peer) {
 // Contexts: a device has one
 
 EXPORT Result cuDevicePrimaryCtxRetain(void **context, int device) {
-    CALL;
+    CALL_ANYWAY;
     if (device < 0 || unsigned(device) >= MOST_DEVICES) return INVALID_DEVICE;
     world.all[device].retained = true;
     *context = &world.all[device];
@@ -99,25 +99,25 @@ EXPORT Result cuDevicePrimaryCtxRetain(void **context, int device) {
 }
 
 EXPORT Result cuDevicePrimaryCtxRelease_v2(int) {
-    CALL;
+    CALL_ANYWAY;
     return SUCCESS;
 }
 
 EXPORT Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
-    CALL;
+    CALL_ANYWAY;
     *flags = 0;
     *active = world.all[device].retained;
     return SUCCESS;
 }
 
 EXPORT Result cuCtxGetCurrent(void **context) {
-    CALL;
+    CALL_ANYWAY;
     *context = current();
     return SUCCESS;
 }
 
 EXPORT Result cuCtxSetCurrent(void *context) {
-    CALL;
+    CALL_ANYWAY;
     if (context && !is_device(context)) return INVALID_CONTEXT;
     if (!contexts.empty()) contexts.pop_back();
     if (context) contexts.push_back(static_cast<Device *>(context));
@@ -125,14 +125,14 @@ EXPORT Result cuCtxSetCurrent(void *context) {
 }
 
 EXPORT Result cuCtxPushCurrent_v2(void *context) {
-    CALL;
+    CALL_ANYWAY;
     if (!is_device(context)) return INVALID_CONTEXT;
     contexts.push_back(static_cast<Device *>(context));
     return SUCCESS;
 }
 
 EXPORT Result cuCtxPopCurrent_v2(void **context) {
-    CALL;
+    CALL_ANYWAY;
     if (contexts.empty()) return INVALID_CONTEXT;
     if (context) *context = contexts.back();
     contexts.pop_back();
@@ -140,14 +140,14 @@ EXPORT Result cuCtxPopCurrent_v2(void **context) {
 }
 
 EXPORT Result cuCtxGetDevice(int *device) {
-    CALL;
+    CALL_ANYWAY;
     if (!current()) return INVALID_CONTEXT;
     *device = current()->number;
     return SUCCESS;
 }
 
 EXPORT Result cuCtxGetDevice_v2(int *device, void *context) {
-    CALL;
+    CALL_ANYWAY;
     Device *d = context ? static_cast<Device *>(context) : current();
     if (!is_device(d)) return INVALID_CONTEXT;
     *device = d->number;
@@ -155,7 +155,7 @@ EXPORT Result cuCtxGetDevice_v2(int *device, void *context) {
 }
 
 EXPORT Result cuCtxGetId(void *context, unsigned long long *number) {
-    CALL;
+    CALL_ANYWAY;
     Device *d = context ? static_cast<Device *>(context) : current();
     if (!is_device(d)) return INVALID_CONTEXT;
     *number = unsigned(d->number) + 1;
@@ -163,19 +163,19 @@ EXPORT Result cuCtxGetId(void *context, unsigned long long *number) {
 }
 
 EXPORT Result cuCtxGetApiVersion(void *, unsigned *version) {
-    CALL;
+    CALL_ANYWAY;
     *version = 13000;
     return SUCCESS;
 }
 
 EXPORT Result cuCtxGetFlags(unsigned *flags) {
-    CALL;
+    CALL_ANYWAY;
     *flags = 0;
     return SUCCESS;
 }
 
 EXPORT Result cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    CALL;
+    CALL_ANYWAY;
     *least = 0;
     *greatest = -5;
     return SUCCESS;

@@ -32,6 +32,8 @@ struct Function {
     std::string name;
     const Compiled *compiled;
     int most_shared;
+    Device *device = nullptr;  // whose context it belongs to; a kernel of a library is of all
+    std::map<Device *, Function *> of_devices = {};
 };
 
 static Result load(void **library, const void *code) {
@@ -89,7 +91,13 @@ EXPORT Result cuLibraryGetModule(void **module, void *library) {
 EXPORT Result cuKernelGetFunction(void **function, void *kernel) {
     CALL;
     if (!current()) return INVALID_CONTEXT;
-    *function = kernel;
+    Function *of_all = static_cast<Function *>(kernel), *&found = of_all->of_devices[current()];
+    if (!found) {
+        found = new Function(*of_all);
+        found->device = current();
+        found->of_devices.clear();
+    }
+    *function = found;
     return SUCCESS;
 }
 
@@ -202,7 +210,7 @@ static Result check_operands(const Queued &q, const Device *device, bool queued)
         if (!q.operands.at[k]) continue;
         std::string wrong = usable(q.operands.at[k], 0, device, queued);
         if (!wrong.empty())
-            return fault(ILLEGAL_ADDRESS, "kernel %s, operand %d: %s", q.function->name.c_str(), k,
+            return fault(INVALID_VALUE, "kernel %s, operand %d: %s", q.function->name.c_str(), k,
                          wrong.c_str());
     }
     return SUCCESS;
@@ -233,10 +241,11 @@ static Result launch(void *function, const Shape &shape, void *stream, void **pa
     Stream *s = stream_of(stream);
     Device *device = current();
     if (!device) return INVALID_CONTEXT;
-    if (!s || s->device != device)
-        return fault(INVALID_HANDLE, "a launch on a stream of another device, or on none");
     if (!function || !parameters || extra) return INVALID_VALUE;
     Function *f = static_cast<Function *>(function);
+    if (f->device && f->device != device) return INVALID_HANDLE;  // of another context
+    if (!s || s->device != device)
+        return fault(INVALID_HANDLE, "a launch on a stream of another device, or on none");
     uint64_t size = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
     const unsigned *g = shape.grid;
     if (!size || size > f->compiled->threads || shape.block[2] > 64 || !g[0] || !g[1] || !g[2] ||

@@ -109,7 +109,7 @@ EXPORT uint64_t mock_held(int device, int bytes) {  // of a device; of -1, the h
     auto hold = held();
     uint64_t found = 0;
     for (auto &[low, b] : world.blocks)
-        if (!b.leaving &&
+        if (!b.leaving && !b.lost &&
             (device < 0 ? b.kind != ON_DEVICE : b.kind == ON_DEVICE && b.device->number == device))
             found += bytes ? b.bytes : 1;
     return found;
@@ -118,7 +118,7 @@ EXPORT uint64_t mock_held(int device, int bytes) {  // of a device; of -1, the h
 EXPORT uint64_t mock_peak(int device) {  // since it was asked for last
     auto hold = held();
     uint64_t found = world.all[device].peak;
-    world.all[device].peak = world.all[device].used;
+    world.all[device].peak = world.all[device].live;
     return found;
 }
 
@@ -144,7 +144,12 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
     world.last.clear();
     memset(world.copies, 0, sizeof world.copies);
     memset(world.copied, 0, sizeof world.copied);
-    for (Device &d : world.all) d.broken = SUCCESS;
+    for (auto &[low, b] : world.blocks)
+        if (b.kind == ON_DEVICE && b.device->broken) b.lost = b.ready = true;
+    for (Device &d : world.all) {
+        if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
+        d.broken = SUCCESS;
+    }
 }
 
 // For libcublas

@@ -3,6 +3,8 @@
 #ifndef MAT_MOCK_MEMORY_HPP
 #define MAT_MOCK_MEMORY_HPP
 
+#include <sys/mman.h>
+
 #include "world.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -14,6 +16,7 @@ static const size_t GUARD = 0;  // AddressSanitizer has guards of its own
 static const size_t GUARD = 512;
 #endif
 static const size_t MOST_BURIED = size_t(64) << 20;
+static const unsigned READ_ONLY = 8;  // of cuMemHostRegister
 static const unsigned char FRESH = 0xff, GIVEN_BACK = 0xdd, GUARDED = 0xa7;
 
 static bool check_guards(const Block &block, const char *when) {
@@ -36,12 +39,18 @@ static bool check_guards(const Block &block, const char *when) {
 
 static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *pool, bool ready) {
     if (!bytes) return INVALID_VALUE;
-    if (kind == ON_DEVICE && (bytes > world.capacity || device->used + bytes > world.capacity))
+    size_t more = bytes;  // that the device has to give
+    if (pool) more = std::max(pool->used + bytes, pool->reserved) - pool->reserved;
+    if (kind == ON_DEVICE && (more > world.capacity || device->used + more > world.capacity))
         return OUT_OF_MEMORY;
     void *room = nullptr;
     size_t before = kind == ON_DEVICE ? GUARD : 0;
-    if (posix_memalign(&room, kind == ON_DEVICE ? 512 : 4096, bytes + 2 * before))
-        return OUT_OF_MEMORY;
+    if (kind == ON_DEVICE) {
+        if (posix_memalign(&room, 512, bytes + 2 * before)) return OUT_OF_MEMORY;
+    } else {  // a forked child shares it
+        room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED) return OUT_OF_MEMORY;
+    }
     char *real = static_cast<char *>(room) + before;
     memset(room, GUARDED, before);
     memset(real, FRESH, bytes);
@@ -51,10 +60,11 @@ static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *p
         *at, bytes, kind,  device, pool, static_cast<char *>(room), ++world.numbers,
         0,   ready, false, false};
     if (kind == ON_DEVICE) {
-        device->used += bytes;
-        device->peak = std::max(device->peak, device->used);
+        device->used += more;
+        device->live += bytes;
+        device->peak = std::max(device->peak, device->live);
     }
-    if (pool) pool->used += bytes;
+    if (pool) pool->used += bytes, pool->reserved += more;
     return SUCCESS;
 }
 
@@ -72,7 +82,8 @@ bury(Address at) {  // what is behind the block goes later, so that who still us
         world.graves.pop_front();
         world.buried -= oldest->second.bytes;
         ASAN_UNPOISON_MEMORY_REGION(oldest->second.real(), oldest->second.bytes);
-        free(oldest->second.room);
+        if (oldest->second.kind == ON_DEVICE) free(oldest->second.room);
+        else munmap(oldest->second.room, oldest->second.bytes);
         world.blocks.erase(oldest);
     }
 }
@@ -87,7 +98,9 @@ static Result leave(Address at, Kind kind,
         return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what,
                      b.bytes);
     b.leaving = true;
-    if (kind == ON_DEVICE) b.device->used -= b.bytes;
+    if (b.lost) return SUCCESS;
+    if (kind == ON_DEVICE) b.device->live -= b.bytes;
+    if (kind == ON_DEVICE && !b.pool) b.device->used -= b.bytes;
     if (b.pool) b.pool->used -= b.bytes;
     return SUCCESS;
 }
@@ -184,57 +197,60 @@ EXPORT Result cuMemGetAddressRange_v2(Address *low, size_t *bytes, Address at) {
 // Pools
 
 EXPORT Result cuDeviceGetDefaultMemPool(void **pool, int device) {
-    CALL;
+    CALL_ANYWAY;
     *pool = world.all[device].standard_pool;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceGetMemPool(void **pool, int device) {
-    CALL;
+    CALL_ANYWAY;
     *pool = world.all[device].pool;
     return SUCCESS;
 }
 
 EXPORT Result cuDeviceSetMemPool(int device, void *pool) {
-    CALL;
+    CALL_ANYWAY;
     world.all[device].pool = static_cast<Pool *>(pool);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolCreate(void **pool,
                               const int *properties) {  // whose third and fourth int say where
-    CALL;
-    *pool = new Pool{properties[2] == 1 ? &world.all[properties[3]] : nullptr, {}, 0};
+    CALL_ANYWAY;
+    *pool = new Pool{properties[2] == 1 ? &world.all[properties[3]] : nullptr, {}};
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolDestroy(void *) {  // what was taken from it may outlive it
-    CALL;
+    CALL_ANYWAY;
     return SUCCESS;
 }
 
-EXPORT Result cuMemPoolTrimTo(void *, size_t) {
-    CALL;
+EXPORT Result cuMemPoolTrimTo(void *pool, size_t keep) {
+    CALL_ANYWAY;
+    static_cast<Pool *>(pool)->shrink(keep);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolSetAccess(void *, void *, size_t) {
-    CALL;
+    CALL_ANYWAY;
     return SUCCESS;
 }
 
 static bool has_64_bits(int attribute) { return attribute >= 4; }
 
 EXPORT Result cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    CALL;
+    CALL_ANYWAY;
     Pool *p = static_cast<Pool *>(pool);
-    uint64_t found = attribute >= 5 && attribute <= 8 ? p->used : p->settings[attribute];
+    uint64_t found = attribute == 5 || attribute == 6   ? p->reserved
+                     : attribute == 7 || attribute == 8 ? p->used
+                                                        : p->settings[attribute];
     memcpy(value, &found, has_64_bits(attribute) ? 8 : 4);
     return SUCCESS;
 }
 
 EXPORT Result cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
-    CALL;
+    CALL_ANYWAY;
     uint64_t given = 0;
     memcpy(&given, value, has_64_bits(attribute) ? 8 : 4);
     static_cast<Pool *>(pool)->settings[attribute] = given;
@@ -272,14 +288,29 @@ EXPORT Result cuMemFreeHost(void *at) {  // waits for all devices, as NVIDIA's d
     return SUCCESS;
 }
 
+// Return whether all pages of a range are mapped, and can be written to.
+static bool writable(Address low, Address high) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long begin = 0, end = 0;
+    char mode[8] = "", line[512];
+    while (maps && low < high && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %7s", &begin, &end, mode) == 3 && begin <= low && low < end &&
+            mode[1] == 'w')
+            low = end;
+    if (maps) fclose(maps);
+    return low >= high;
+}
+
 EXPORT Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
     CALL;
     if (!current()) return INVALID_CONTEXT;
-    Address low = reinterpret_cast<Address>(at);
+    Address low = reinterpret_cast<Address>(at), page = 4095;
     if (!at || !bytes) return INVALID_VALUE;
-    for (auto &[start, b] : world.blocks)
-        if (b.kind != ON_DEVICE && !b.gone && start < low + bytes && low < start + b.bytes)
+    for (auto &[start, b] : world.blocks)  // pages are locked whole
+        if (b.kind != ON_DEVICE && !b.gone && (start & ~page) < ((low + bytes + page) & ~page) &&
+            (low & ~page) < ((start + b.bytes + page) & ~page))
             return ALREADY_REGISTERED;
+    if (!(flags & READ_ONLY) && !writable(low, low + bytes)) return INVALID_VALUE;
     world.blocks[low] = {low,   bytes, REGISTERED, current(), nullptr, nullptr, ++world.numbers,
                          flags, true,  false,      false};
     return SUCCESS;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -64,9 +65,10 @@ struct Stream {
 
 struct Device {  // and its only context
     int number;
-    size_t used = 0, peak = 0;
+    size_t used = 0;  // by blocks, and kept by its pools
+    size_t live = 0, peak = 0;  // of blocks
     bool retained = false;
-    Result broken = SUCCESS;  // told to whoever waits next
+    Result broken = SUCCESS;  // a fatal error, which all calls return from then on
     Stream legacy{this, false, true, {}}, per_thread{this, true, false, {}};
     std::vector<Stream *> streams;
     bool peers[MOST_DEVICES] = {};
@@ -76,7 +78,15 @@ struct Device {  // and its only context
 struct Pool {
     Device *device;  // null: of the host
     std::map<int, uint64_t> settings;
-    size_t used = 0;
+    size_t used = 0, reserved = 0;  // what it has from the device, which includes what is used
+
+    // Return what is not used to the device, but for so many bytes.
+    void shrink(size_t keep) {
+        keep = std::max(keep, used);
+        if (reserved <= keep) return;
+        if (device) device->used -= reserved - keep;
+        reserved = keep;
+    }
 };
 
 struct Block {
@@ -90,6 +100,7 @@ struct Block {
     unsigned flags;
     bool ready, leaving,
         gone;  // in the order of its stream; giving it back was asked for; it was given back
+    bool lost = false;  // its device has failed since, and is as new
 
     char *real() const {
         return reinterpret_cast<char *>(kind == ON_DEVICE ? low - ELSEWHERE : low);
@@ -139,7 +150,7 @@ static World &world = *[] {
     World *w = new World;  // never destroyed: objects of Python are freed after us
     for (unsigned k = 0; k < MOST_DEVICES; k++) {
         w->all[k].number = int(k);
-        w->all[k].pool = w->all[k].standard_pool = new Pool{&w->all[k], {}, 0};
+        w->all[k].pool = w->all[k].standard_pool = new Pool{&w->all[k], {}};
     }
     return w;
 }();
@@ -155,31 +166,6 @@ __attribute__((format(printf, 2, 3))) static Result fault(Result status, const c
     return status;
 }
 
-struct Call {  // of an entry point: holds the lock, counts, and fails where it is to
-    std::lock_guard<std::recursive_mutex> hold;
-    Result failed = SUCCESS;
-
-    Call(const char *function, bool anywhere = false) : hold(world.lock) {
-        if (world.at_once) return;
-        std::string name(function);
-        for (const char *end : {"_64", "_v2", "_v3"})
-            if (name.size() > 3 && name.compare(name.size() - 3, 3, end) == 0)
-                name.resize(name.size() - 3);
-        world.calls[name]++;
-        if (!anywhere && world.process != getpid()) failed = NOT_INITIALIZED;
-        auto found = world.failures.find(name);
-        if (found == world.failures.end() || found->second.after-- > 0 ||
-            found->second.times-- <= 0)
-            return;
-        failed = found->second.status;
-        world.last = "as it was told to";
-    }
-};
-
-#define CALL                    \
-    Call call(__func__);        \
-    if (call.failed) return call.failed
-
 // The thread's contexts
 
 static thread_local std::vector<Device *> contexts;
@@ -189,6 +175,43 @@ static Device *current() { return contexts.empty() ? nullptr : contexts.back(); 
 static bool is_device(const void *context) {
     return context >= world.all && context < world.all + MOST_DEVICES;
 }
+
+static bool is_fatal(Result status) {
+    return status == 214 || status == 220 || status == 226 || status == ILLEGAL_ADDRESS ||
+           status == 702 || status == 709 || status == 710 || (status >= 714 && status <= 719) ||
+           status == 721;
+}
+
+struct Call {  // of an entry point: holds the lock, counts, and fails where it is to
+    std::lock_guard<std::recursive_mutex> hold;
+    Result failed = SUCCESS;
+
+    Call(const char *function, bool anywhere = false, bool anyway = false) : hold(world.lock) {
+        if (world.at_once) return;
+        std::string name(function);
+        for (const char *end : {"_64", "_v2", "_v3"})
+            if (name.size() > 3 && name.compare(name.size() - 3, 3, end) == 0)
+                name.resize(name.size() - 3);
+        world.calls[name]++;
+        if (!anywhere && world.process != getpid()) failed = NOT_INITIALIZED;
+        if (!failed && !anyway && current()) failed = current()->broken;
+        auto found = world.failures.find(name);
+        if (found == world.failures.end() || found->second.after-- > 0 ||
+            found->second.times-- <= 0)
+            return;
+        failed = found->second.status;
+        if (is_fatal(failed) && current()) current()->broken = failed;
+        world.last = "as it was told to";
+    }
+};
+
+#define CALL                    \
+    Call call(__func__);        \
+    if (call.failed) return call.failed
+// Of functions that a failed context has, too
+#define CALL_ANYWAY                             \
+    Call call(__func__, false, true);           \
+    if (call.failed) return call.failed
 
 // Streams
 
@@ -213,7 +236,7 @@ static void run_until(Stream &stream, uint64_t number) {
         } else if (stream.blocking) {
             run_until(stream.device->legacy, task.first - 1);
         }
-        task.second();
+        if (!stream.device->broken) task.second();
     }
 }
 
@@ -230,10 +253,11 @@ static void run_all(Device &device) {
     for (Stream *s : std::vector<Stream *>(device.streams)) run_until(*s, UINT64_MAX);
 }
 
-static Result told(Device &device) {  // what went wrong in what was queued, once
-    Result status = device.broken;
-    device.broken = SUCCESS;
-    return status;
+static const int RELEASE_THRESHOLD = 4;  // an attribute of pools
+
+static Result told(Device &device) {  // to who waited: pools return memory then
+    device.pool->shrink(device.pool->settings[RELEASE_THRESHOLD]);
+    return device.broken;
 }
 
 // Memory
