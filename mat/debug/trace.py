@@ -90,6 +90,7 @@ class Trace(Observer):
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Cube, int] = weakref.WeakKeyDictionary()
+        self._number = 0  # of the next cube
         renew_after_fork(self)
 
     def after_fork(self) -> None:
@@ -103,7 +104,8 @@ class Trace(Observer):
         cube, runs = _elements(of)
         line, label = line_of(user_line()), _label(cube) if view is None else view.label()
         with self._lock:
-            number = self._numbers.setdefault(cube, len(self._numbers))
+            number = self._numbers.setdefault(cube, self._number)
+            self._number = max(self._number, number + 1)  # never again, also if the cube is gone
             nbytes = cube.nbytes if view is None else view.nbytes
             if runs is not None:
                 nbytes = runs.size * (nbytes // cube.size)

@@ -95,6 +95,17 @@ def test_what_goes_once_is_no_ping_pong(x):
     assert t.ping_pong() == []
 
 
+def test_mats_that_are_gone_are_not_taken_for_others(x):
+    """Each Mat moves once, in turns there and back; numbers of storages were given again."""
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        for _ in range(4):
+            mat.asum(mat.from_numpy(np.ones(100)))
+            (mat.zeros(100) + 1).to_numpy()
+    assert (t.h2d, t.d2h) == (4, 4)
+    assert len({e.storage for e in t.copies}) == 8
+    assert t.ping_pong() == []
+
+
 def test_other_threads_are_in_it(x):
     def work():
         with mat.use_device("emulated"):
