@@ -1,6 +1,6 @@
-/* The race checker, included by fibres.hpp: under -fsanitize=thread the compiler calls functions for every access of a
-   kernel to memory, and those here answer instead of the sanitizer's own library, which knows
-   nothing of blocks, barriers and fibres.
+/* The race checker, included by fibres.hpp: under -fsanitize=thread the compiler calls functions
+   for every access of a kernel to memory, and those here answer instead of the sanitizer's own
+   library, which knows nothing of blocks, barriers and fibres.
 
    Each byte has a cell with the last write and two reads. An access races with one before it if
    another thread made that, at least one of the two writes, not both are atomic, and neither a
