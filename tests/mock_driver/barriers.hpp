@@ -25,6 +25,7 @@ static unsigned take_ready() {  // the first one; in shuffled order, any
 static void release_block() {
     if (at_block < live || live == 0) return;
     unsigned total = tally;
+    races_block_barrier();
     at_block = tally = 0;
     for (unsigned k = 0; k < count; k++)
         if (threads[k].state == AT_BLOCK) {
@@ -72,6 +73,7 @@ static void release_warp(unsigned first, unsigned mask) {
         lanes |= 1u << k;
     }
     if (!some) return;
+    if (some->op == SYNC) races_warp_barrier(first / 32);
     uint64_t total = some->op == SHUFFLE || some->op == SYNC ? 0 : combined(some->op, warp, lanes);
     for (unsigned k = 0; k < width; k++) {
         if (!(lanes >> k & 1)) continue;
@@ -106,16 +108,19 @@ static void wait() {  // the state of the thread says for what
 
 static uint64_t meet_block(uint64_t value) {
     thread *t = now;
+    races_watch(false);
     t->state = AT_BLOCK;
     at_block++;
     tally += unsigned(value);
     release_block();
     wait();
+    races_watch(true);
     return t->result;
 }
 
 static uint64_t meet_warp(warp_op op, unsigned mask, uint64_t value, unsigned source) {
     thread *t = now;
+    races_watch(false);
     unsigned lane = t->number & 31;
     if (!(mask >> lane & 1)) {
         fail("%s with the mask %08x, in which the lane %u itself is not", names_of_ops[op], mask,
@@ -125,6 +130,7 @@ static uint64_t meet_warp(warp_op op, unsigned mask, uint64_t value, unsigned so
     t->state = AT_WARP, t->op = op, t->mask = mask, t->value = value, t->source = source;
     release_warp(t->number - lane, mask);
     wait();
+    races_watch(true);
     return t->result;
 }
 

@@ -147,6 +147,7 @@ inline unsigned __reduce_xor_sync(unsigned mask, unsigned v) {
 
 #define MAT_ATOMIC(name, what)                                                \
     template<class T> inline T name(T *at, on_cpu::as<T> v) {                 \
+        on_cpu::atomic_access one(at, sizeof(T));                             \
         T old = *at;                                                          \
         *at = T(what);                                                        \
         return old;                                                           \
@@ -163,6 +164,7 @@ MAT_ATOMIC(atomicXor, old ^ v)
 MAT_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
 MAT_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
 template<class T> inline T atomicCAS(T *at, on_cpu::as<T> expected, on_cpu::as<T> v) {
+    on_cpu::atomic_access one(at, sizeof(T));
     T old = *at;
     if (old == expected) *at = v;
     return old;

@@ -23,6 +23,7 @@ namespace on_cpu {
 struct kernel {
     void (*thread)(const void *frame, const void *call);
     uint64_t frame_bytes, threads;
+    const char *name;
 };
 
 enum waiting { NOT_BEGUN, READY, AT_BLOCK, AT_WARP, ENDED };
@@ -97,8 +98,13 @@ __attribute__((format(printf, 1, 2))) static void fail(const char *format, ...) 
              block_index.x, block_index.y, block_index.z, now->index.x, now->index.y, now->index.z);
 }
 
+}  // namespace on_cpu
+#include "races.hpp"
+namespace on_cpu {
+
 inline void poison_once(uint64_t &block, void *at, size_t bytes) {
     if (block == block_serial) return;
+    races_shared(at, bytes);
     block = block_serial;
     memset(at, poison, bytes);
 }
@@ -159,7 +165,9 @@ static void life() {  // of a fibre: threads, one after the other, for ever
 #endif
     for (;;) {
         fibre *self = now->on;
+        races_watch(true);
         the_kernel->thread(the_frame, the_call);
+        races_watch(false);
         ended();
         if (begun < count && !broken) {
             begin_next(self);

@@ -3,7 +3,8 @@
 A test with this fixture finds two devices, and fails after an error that a GPU may not report.
 Other tests find the devices of the machine. With MAT_MOCK=required a test fails where it would be
 skipped. With MAT_MOCK_DELAY=1 queued work is done only when something waits for it, and
-MAT_MOCK_SEED is a seed that shuffles the threads of kernels, for all tests.
+MAT_MOCK_SEED is a seed that shuffles the threads of kernels, for all tests. With MAT_MOCK_RACES=1
+kernels are compiled to look for races (races.hpp).
 """
 
 import os

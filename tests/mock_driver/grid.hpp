@@ -97,6 +97,7 @@ static void run_grid(uint64_t shared) {
         block_index = {unsigned(b % grid_size.x), unsigned(b / grid_size.x % grid_size.y),
                        unsigned(b / grid_size.x / grid_size.y)};
         memset(room, poison, shared);
+        races_begin_block(room, shared);
         run_block();
         for (size_t j = 0; j < GUARD; j++)
             if (room[shared + j] != 0x5a)
@@ -128,7 +129,9 @@ on_cpu_run(const on_cpu::kernel *kernel, const unsigned *grid, const unsigned *b
     grid_size = {grid[0], grid[1], grid[2]};
     block_size = {block[0], block[1], block[2]};
     prepare_threads(block, seed);
+    races_begin_launch();
     run_grid(shared);
+    races_end_launch();
     return message[0] != 0;
 }
 

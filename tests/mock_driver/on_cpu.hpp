@@ -55,7 +55,8 @@
     extern "C" __attribute__((visibility("default"))) const on_cpu::kernel *name() { \
         static_assert(sizeof(frame_struct) % 8 == 0 && alignof(frame_struct) == 8, \
                       "a frame has int64_t only"); \
-        static const on_cpu::kernel found = {name##_thread, sizeof(frame_struct), threads}; \
+        static const on_cpu::kernel found = {name##_thread, sizeof(frame_struct), threads, \
+                                             #name}; \
         return &found; \
     } \
     static void name##_on_cpu([[maybe_unused]] const frame_struct &frame, \

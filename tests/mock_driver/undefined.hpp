@@ -5,7 +5,7 @@
 
 #include "fibres.hpp"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(MAT_NO_CHECKS)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(MAT_NO_CHECKS) && !defined(MAT_RACES)
 /* What the compiler calls, under -fsanitize=alignment,bounds,float-cast-overflow, where an access
    is misaligned or an array overrun, of which GPUs fault at the first only, or where a number does
    not fit into an integer. */
