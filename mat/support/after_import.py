@@ -7,14 +7,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 Function = Callable[[ModuleType], object]
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds the modules that functions wait for, by means of the other finders."""
 
     def __init__(self) -> None:

@@ -147,7 +147,7 @@ def test_statements_that_stand_beside_others_run(statement, beside):
 
 @pytest.mark.host
 def test_statements_run_on_a_device():
-    for made in eager._on_device("emulated", "emulated"):
+    for made in eager._on_device("emulated", "emulated", eager.ON_DEVICE):
         assert all(timer.timeit(1) > 0 for timer in made.competitors.values())
 
 

@@ -1,6 +1,6 @@
-/* Moving the elements of a line that a mask selects together: with AVX-512 by vectors of 64 bytes and
-   its instruction for that, with AVX2 by vectors of 32 bytes and a table of shuffles, which has one
-   for each choice among the elements of a vector. For elements of 4 and 8 bytes;
+/* Moving the elements of a line that a mask selects together: with AVX-512 by vectors of 64 bytes
+   and its instruction for that, with AVX2 by vectors of 32 bytes and a table of shuffles, which has
+   one for each choice among the elements of a vector. For elements of 4 and 8 bytes;
    `get_line_by_vectors` does what it can, and the rest is for others. */
 #ifndef MAT_COMPRESS_INLINE_H
 #define MAT_COMPRESS_INLINE_H
@@ -37,8 +37,8 @@ VECTORS INLINE __m256i chosen(const char *from, uint64_t words) {
 }
 
 /* Copies elements of `size` bytes, adjacent in `from`, while a whole vector fits in what is left
-   before `end`; moves `to`, and returns how many bytes of the mask it has done, 64 at a time. What is
-   chosen is moved together in a register: the store that does both takes longer. */
+   before `end`; moves `to`, and returns how many bytes of the mask it has done, 64 at a time. What
+   is chosen is moved together in a register: the store that does both takes longer. */
 WIDE_VECTORS static int64_t get_line_by_wide_vectors(char **to, const char *end, const char *from,
                                                      const uint8_t *mask, int64_t n, int64_t size) {
     char *y = *to;

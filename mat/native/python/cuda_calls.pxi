@@ -1,0 +1,159 @@
+# The part of `mat._core` with calls of the CUDA driver and of cuBLAS by the addresses of their
+# functions. ``_core.pyx`` includes it.
+
+cdef class DriverCall(KernelCall):
+    """A call that queues work on a CUDA device, in its context: by way of Python this takes longer
+    than all the rest of a call.
+    """
+
+    def set_context(self, tuple driver, uintptr_t context, object failed):
+        """Set the addresses of three functions of the driver, the context, and what is called with
+        a status that is an error.
+        """
+        cdef uintptr_t current, push, pop
+        current, push, pop = driver
+        self.current = <cu_context *>current
+        self.push = <cu_push *>push
+        self.pop = <cu_context *>pop
+        self.context = <void *>context
+        self.failed = failed
+
+    cdef int enter(self, bint *entered) noexcept nogil:
+        """Make the context current, if it is not; return the status."""
+        cdef void *now = NULL
+        cdef int status = self.current(&now)
+        entered[0] = not status and now != self.context
+        if entered[0]:
+            status = self.push(self.context)
+            entered[0] = status == 0
+        return status
+
+    cdef void leave(self, bint entered) noexcept nogil:
+        cdef void *now = NULL
+        if entered:
+            self.pop(&now)
+
+
+cdef class CudaLaunch(DriverCall):
+    """A kernel of a CUDA device, which is launched by the driver's own function."""
+
+    # the parameters are those of a launch
+    def __init__(self, uintptr_t launch, uintptr_t function, uintptr_t stream, tuple grid,
+                 tuple block, unsigned int shared, uintptr_t frame, object keep):
+        """Set what every launch has in common: the address of `cuLaunchKernel`, the kernel, its
+        stream and sizes, and the frame, which `keep` keeps.
+        """
+        cdef int k
+        self.launch = <cu_launch *>launch
+        self.function = <void *>function
+        self.stream = <void *>stream
+        for k in range(3):
+            self.grid[k] = grid[k]
+            self.block[k] = block[k]
+        self.shared = shared
+        self.kernel_frame = <const void *>frame
+        self.keep = keep
+
+    cdef object run_released(self):
+        """Launch the kernel in its context; return None."""
+        cdef CudaCall call
+        cdef void *parameters[2]
+        cdef bint entered = False
+        cdef int k, status
+        memset(&call, 0, sizeof(call))  # no workspace
+        for k in range(self.operand_count):
+            call.operand[k] = <uint64_t>self.operand[k]
+        memcpy(call.pair, self.pair, sizeof(self.pair))
+        parameters[0] = <void *>self.kernel_frame
+        parameters[1] = &call
+        with nogil:
+            status = self.enter(&entered)
+            if not status:
+                status = self.launch(self.function, self.grid[0], self.grid[1], self.grid[2],
+                                     self.block[0], self.block[1], self.block[2], self.shared,
+                                     self.stream, parameters, NULL)
+            self.leave(entered)
+        if status:
+            self.failed(status)
+        return None
+
+
+cdef class CublasProduct(DriverCall):
+    """A product by cublas?gemm: ``C <- alpha op(A) op(B) + beta C`` of the operands a, b and c."""
+
+    # the parameters are those of a product
+    def __init__(self, uintptr_t function, uintptr_t handle, object lock, tuple trans, tuple sizes,
+                 tuple leading, bint swap, bint single):
+        """Set what all calls have in common: the function's address, a handle and its lock, and the
+        arguments. `swap`: b is BLAS's first operand. `single`: numbers are of single precision.
+        """
+        cdef int k
+        self.function = <cublas_gemm *>function
+        self.handle = <void *>handle
+        self.lock = lock
+        for k in range(3):
+            self.sizes[k] = sizes[k]
+            self.leading[k] = leading[k]
+        for k in range(2):
+            self.trans[k] = trans[k]
+        self.swap, self.single = swap, single
+
+    cdef object run_released(self):
+        """Call the function; return None."""
+        cdef float singles[4]
+        cdef double doubles[4]
+        cdef const void *factors[2]
+        cdef uintptr_t a = <uintptr_t>self.operand[1 if self.swap else 0]
+        cdef uintptr_t b = <uintptr_t>self.operand[0 if self.swap else 1]
+        cdef uintptr_t c = <uintptr_t>self.operand[2]
+        cdef bint entered = False
+        cdef int k, status
+        memcpy(doubles, self.pair, sizeof(doubles))
+        if doubles[2] == 0 and doubles[3] == 0:
+            doubles[2] = doubles[3] = 0  # not -0: C is not read then
+        for k in range(4):
+            singles[k] = <float>doubles[k]
+        for k in range(2):
+            factors[k] = <void *>&singles[2 * k] if self.single else <void *>&doubles[2 * k]
+        self.lock.acquire()  # other threads may run, and gather operands
+        try:
+            with nogil:
+                status = -1 if self.enter(&entered) else 0
+                if not status:
+                    status = self.function(
+                        self.handle, self.trans[0], self.trans[1], self.sizes[0], self.sizes[1],
+                        self.sizes[2], factors[0], a, self.leading[0], b, self.leading[1],
+                        factors[1], c, self.leading[2])
+                self.leave(entered)
+        finally:
+            self.lock.release()
+        if status:
+            self.failed(status, complex(doubles[0], doubles[1]), a, b,
+                        complex(doubles[2], doubles[3]), c)
+        return None
+
+
+cdef class CudaFetch(DriverCall):
+    """Short copies to the host, each of which waits for all work that is queued on a stream."""
+
+    def __init__(self, uintptr_t copy, uintptr_t wait, uintptr_t stream):
+        """Set the addresses of `cuMemcpyDtoHAsync` and `cuStreamSynchronize`, and the stream."""
+        self.copy = <cu_fetch *>copy
+        self.wait = <cu_push *>wait
+        self.stream = <void *>stream
+
+    def fetch(self, cnp.ndarray host, uintptr_t address):
+        """Copy to an array of adjacent elements from an address of the device; return the status.
+        """
+        cdef void *to = cnp.PyArray_DATA(host)
+        cdef size_t nbytes = cnp.PyArray_NBYTES(host)
+        cdef bint entered = False
+        cdef int status
+        with nogil:
+            status = self.enter(&entered)
+            if not status:
+                status = self.copy(to, address, nbytes, self.stream)
+            if not status:
+                status = self.wait(self.stream)
+            self.leave(entered)
+        return status
