@@ -42,13 +42,17 @@ def scratch():
     return Path(path)
 
 
-def cached(key, make):
-    """Return the folder with what `make(folder)` makes, made if it is not there for this key."""
+def cached(key, make, lock="lock"):
+    """Return the folder with what `make(folder)` makes, made if it is not there for this key.
+
+    What one `make` needs of another call has another `lock`: keys share locks, and a process that
+    waits for its own would wait for ever.
+    """
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     found = folder() / name
     if not _used(found):
         found.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(name):
+        with _alone(name, lock):
             if not _used(found):
                 _make(found, make)
     return found
@@ -74,9 +78,9 @@ def _make(entry, make):
 
 
 @contextmanager
-def _alone(name):
+def _alone(name, lock):
     """Inside, no other thread or process makes an entry whose name begins in the same way."""
-    with open(folder() / f"lock-{name[:2]}", "w", encoding="utf-8") as file:
+    with open(folder() / f"{lock}-{name[:2]}", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -91,7 +91,7 @@ def _precompiled():
         (folder / "device.hpp").write_text('#include "device.cuh"\n', encoding="utf-8")
         command(*_words(), *FOLDERS, "-x", "c++-header", folder / "device.hpp", "-o",
                 folder / "device.hpp.gch")
-    return cached(f"precompiled {_identity()}", make)
+    return cached(f"precompiled {_identity()}", make, "lock-precompiled")
 
 
 @cache

@@ -63,6 +63,7 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
                    bool waits) {
     Stream *s = stream_of(handle);
     if (!s) return current() ? INVALID_HANDLE : INVALID_CONTEXT;
+    MAY(waits ? may_wait(*s) : may_queue(*s));
     if (!bytes) return SUCCESS;
     Side to = side(to_at), from = side(from_at);
     Result status = whole(to_at, bytes, true, what);
@@ -83,6 +84,7 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
         });
     }
     if (waits || (!to.device && !to.locked)) {
+        MAY(may_wait(*s));
         run_until(*s, UINT64_MAX);
         return told(*s->device);
     }
@@ -200,6 +202,7 @@ static Result fill_rows(Address at, size_t pitch, T value, size_t width, size_t 
                         void *stream, const char *what) {
     Stream *s = stream_of(stream);
     if (!s) return current() ? INVALID_HANDLE : INVALID_CONTEXT;
+    MAY(may_queue(*s));
     if (!width || !height) return SUCCESS;
     if (at % sizeof(T)) return INVALID_VALUE;
     size_t bytes = (height - 1) * pitch + width * sizeof(T);

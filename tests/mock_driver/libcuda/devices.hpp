@@ -187,6 +187,7 @@ EXPORT Result cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 EXPORT Result cuCtxSynchronize() {
     CALL;
     if (!current()) return INVALID_CONTEXT;
+    MAY(outside_captures());
     run_all(*current());
     return told(*current());
 }
@@ -232,6 +233,19 @@ static const std::map<int, std::pair<const char *, const char *>> ERRORS = {
       "pointer does not correspond to a registered memory region"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
+    {900,
+     {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+      "operation not permitted when stream is capturing"}},
+    {901,
+     {"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+      "operation failed due to a previous error during capture"}},
+    {903, {"CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not initiated in this stream"}},
+    {904, {"CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"}},
+    {906,
+     {"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+      "operation would make the legacy stream depend on a capturing blocking stream"}},
+    {907, {"CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a "
+                                        "capturing stream"}},
     {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},
 };
 

@@ -246,6 +246,7 @@ static Result launch(void *function, const Shape &shape, void *stream, void **pa
     if (f->device && f->device != device) return INVALID_HANDLE;  // of another context
     if (!s || s->device != device)
         return fault(INVALID_HANDLE, "a launch on a stream of another device, or on none");
+    MAY(may_queue(*s));
     uint64_t size = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
     const unsigned *g = shape.grid;
     if (!size || size > f->compiled->threads || shape.block[2] > 64 || !g[0] || !g[1] || !g[2] ||

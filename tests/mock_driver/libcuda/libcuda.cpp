@@ -4,6 +4,7 @@
    Python has it under its control by the functions named mock_*. */
 #include <dlfcn.h>
 
+#include "captures.hpp"
 #include "copies.hpp"
 #include "devices.hpp"
 #include "kernels.hpp"
@@ -149,6 +150,8 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
     world.last.clear();
     memset(world.copies, 0, sizeof world.copies);
     memset(world.copied, 0, sizeof world.copied);
+    for (Device &d : world.all)
+        for (Stream *s : streams_of(d)) s->capture = nullptr;
     for (auto &[low, b] : world.blocks)
         if (b.kind == ON_DEVICE && b.device->broken) b.lost = b.ready = true;
     for (Device &d : world.all) {
@@ -164,6 +167,7 @@ EXPORT int mock_queue(void *stream, void (*work)(void *), void *data) {
     auto hold = held();
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
+    MAY(may_queue(*s));
     enqueue(*s, [=] { work(data); });
     return SUCCESS;
 }

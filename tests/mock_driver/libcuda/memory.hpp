@@ -130,12 +130,14 @@ static std::string usable(Address at, size_t bytes, const Device *user,
 
 EXPORT Result cuMemAlloc_v2(Address *at, size_t bytes) {
     CALL;
+    MAY(outside_captures());
     if (!current()) return INVALID_CONTEXT;
     return take(at, bytes, ON_DEVICE, current(), nullptr, true);
 }
 
 EXPORT Result cuMemFree_v2(Address at) {  // waits for the device, as NVIDIA's does
     CALL;
+    MAY(outside_captures());
     if (!at) return SUCCESS;
     Result status = leave(at, ON_DEVICE, "cuMemFree");
     if (status) return status;
@@ -147,6 +149,7 @@ EXPORT Result cuMemFree_v2(Address at) {  // waits for the device, as NVIDIA's d
 static Result take_in_order(Address *at, size_t bytes, Pool *pool, void *handle) {
     Stream *stream = stream_of(handle);
     if (!stream) return INVALID_HANDLE;
+    MAY(may_queue(*stream));
     Result status = take(at, bytes, pool->device ? ON_DEVICE : PINNED,
                          pool->device ? pool->device : stream->device, pool, false);
     if (status) return status;
@@ -170,6 +173,7 @@ EXPORT Result cuMemFreeAsync(Address at, void *stream) {
     CALL;
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
+    MAY(may_queue(*s));
     if (!at) return SUCCESS;
     Block *b = block_at(at);
     Result status = leave(at, b ? b->kind : ON_DEVICE, "cuMemFreeAsync");
@@ -271,16 +275,19 @@ static Result take_pinned(void **at, size_t bytes, unsigned flags) {
 
 EXPORT Result cuMemAllocHost_v2(void **at, size_t bytes) {
     CALL;
+    MAY(outside_captures());
     return take_pinned(at, bytes, 0);
 }
 
 EXPORT Result cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
     CALL;
+    MAY(outside_captures());
     return take_pinned(at, bytes, flags);
 }
 
 EXPORT Result cuMemFreeHost(void *at) {  // waits for all devices, as NVIDIA's does
     CALL;
+    MAY(outside_captures());
     Result status = leave(reinterpret_cast<Address>(at), PINNED, "cuMemFreeHost");
     if (status) return status;
     for (Device &d : world.all) run_all(d);
@@ -303,6 +310,7 @@ static bool writable(Address low, Address high) {
 
 EXPORT Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
     CALL;
+    MAY(outside_captures());
     if (!current()) return INVALID_CONTEXT;
     Address low = reinterpret_cast<Address>(at), page = 4095;
     if (!at || !bytes) return INVALID_VALUE;
@@ -318,6 +326,7 @@ EXPORT Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
 
 EXPORT Result cuMemHostUnregister(void *at) {
     CALL;
+    MAY(outside_captures());
     auto found = world.blocks.find(reinterpret_cast<Address>(at));
     if (found == world.blocks.end() || found->second.kind != REGISTERED) return NOT_REGISTERED;
     for (Device &d : world.all) run_all(d);

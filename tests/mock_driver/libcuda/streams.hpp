@@ -47,6 +47,7 @@ EXPORT Result cuStreamSynchronize(void *stream) {
     CALL;
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
+    MAY(may_wait(*s));
     run_until(*s, UINT64_MAX);
     if (s->legacy) run_all(*s->device);
     return told(*s->device);
@@ -60,6 +61,7 @@ EXPORT Result cuStreamQuery(void *stream) {  // whoever asks often enough gets t
     CALL;
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
+    MAY(may_wait(*s));
     if (s->queue.empty()) return told(*s->device);
     run_one(*s);
     return NOT_READY;
@@ -106,26 +108,6 @@ EXPORT Result cuStreamGetId(void *stream, unsigned long long *number) {
     return SUCCESS;
 }
 
-EXPORT Result cuStreamIsCapturing(void *, int *status) {
-    CALL;
-    *status = 0;
-    return SUCCESS;
-}
-
-EXPORT Result cuStreamGetCaptureInfo_v2(void *, int *status, uint64_t *, void **, void **,
-                                        size_t *) {
-    CALL;
-    *status = 0;
-    return SUCCESS;
-}
-
-EXPORT Result cuStreamGetCaptureInfo_v3(void *, int *status, uint64_t *, void **, void **, void **,
-                                        size_t *) {
-    CALL;
-    *status = 0;
-    return SUCCESS;
-}
-
 // Events
 
 EXPORT Result cuEventCreate(void **event, unsigned flags) {
@@ -149,8 +131,10 @@ static Result record(void *event, void *stream) {
         return fault(INVALID_HANDLE,
                      "cuEventRecord: an event of device %d on a stream of device %d",
                      e->device->number, s->device->number);
-    std::shared_ptr<Mark> mark(new Mark{s, 0, false, 0});
+    MAY(may_queue(*s));
+    std::shared_ptr<Mark> mark(new Mark{s, 0, false, 0, s->capture});
     e->mark = mark;
+    if (s->capture) return SUCCESS;  // it is a place in the graph
     uint64_t number = enqueue(*s, [mark] {
         mark->done = true;
         mark->seconds = seconds();
@@ -180,6 +164,12 @@ EXPORT Result cuStreamWaitEvent(void *stream, void *event, unsigned) {
     if (!s || !e) return INVALID_HANDLE;
     std::shared_ptr<Mark> mark =
         e->mark;  // as it is now: the event may be recorded anew, or destroyed
+    if (mark && mark->capture) {  // the stream joins the capture
+        MAY(s->legacy ? CAPTURE_IMPLICIT : SUCCESS);
+        s->capture = mark->capture;
+        return SUCCESS;
+    }
+    MAY(may_queue(*s));
     if (mark) enqueue(*s, [mark] { reach(*mark); });
     return SUCCESS;
 }
@@ -188,6 +178,7 @@ EXPORT Result cuEventSynchronize(void *event) {
     CALL;
     Event *e = static_cast<Event *>(event);
     if (!e) return INVALID_HANDLE;
+    if (e->mark && e->mark->capture) return CAPTURED_EVENT;
     if (e->mark) reach(*e->mark);
     return told(*e->device);
 }
@@ -196,6 +187,7 @@ EXPORT Result cuEventQuery(void *event) {
     CALL;
     Event *e = static_cast<Event *>(event);
     if (!e) return INVALID_HANDLE;
+    if (e->mark && e->mark->capture) return CAPTURED_EVENT;
     if (!e->mark || e->mark->done) return SUCCESS;
     run_one(*e->mark->stream);
     return NOT_READY;
@@ -218,6 +210,7 @@ EXPORT Result cuLaunchHostFunc(void *stream, void (*function)(void *), void *dat
     CALL;
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
+    MAY(may_queue(*s));
     enqueue(*s, [=] { function(data); });
     return SUCCESS;
 }

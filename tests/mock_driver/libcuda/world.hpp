@@ -47,7 +47,13 @@ enum : Result {
     ALREADY_REGISTERED = 712,
     NOT_REGISTERED = 713,
     LAUNCH_FAILED = 719,
-    NOT_SUPPORTED = 801
+    NOT_SUPPORTED = 801,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURE_IMPLICIT = 906,
+    CAPTURED_EVENT = 907
 };
 
 static const Address ELSEWHERE = Address(1) << 60;
@@ -57,10 +63,19 @@ enum Copy { H2D, D2H, D2D, P2P, H2H };
 
 struct Device;
 
+struct Capture {  // what is recorded instead of being queued
+    struct Stream *origin;
+    int mode;  // 0: of all threads, 1: of the thread that began it, 2: relaxed
+    uintptr_t thread;
+    Result broken = SUCCESS;
+    std::vector<std::function<void()>> work;
+};
+
 struct Stream {
     Device *device;
     bool blocking, legacy;  // blocking: ordered with the legacy stream
     std::deque<std::pair<uint64_t, std::function<void()>>> queue;
+    std::shared_ptr<Capture> capture = nullptr;
 };
 
 struct Device {  // and its only context
@@ -113,6 +128,7 @@ struct Mark {  // what an event stands for: a place in a stream
     uint64_t number;
     bool done;
     double seconds;
+    std::shared_ptr<Capture> capture = nullptr;
 };
 
 struct Event {
@@ -242,6 +258,10 @@ static void run_until(Stream &stream, uint64_t number) {
 }
 
 static uint64_t enqueue(Stream &stream, std::function<void()> work) {
+    if (stream.capture) {
+        stream.capture->work.push_back(std::move(work));
+        return ++world.numbers;
+    }
     uint64_t number = ++world.numbers;
     stream.queue.emplace_back(number, std::move(work));
     if (!world.delayed) run_until(stream, number);
@@ -260,6 +280,54 @@ static Result told(Device &device) {  // to who waited: pools return memory then
     device.pool->shrink(device.pool->settings[RELEASE_THRESHOLD]);
     return device.broken;
 }
+
+// Captures
+
+static uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(&contexts); }
+
+static std::vector<Stream *> streams_of(Device &device) {
+    std::vector<Stream *> found(device.streams);
+    found.push_back(&device.per_thread);
+    return found;
+}
+
+static Result invalidate(Capture &capture, Result status, const char *what) {
+    capture.broken = status;
+    world.last = what;
+    return status;
+}
+
+// Return what forbids to queue work on a stream, or to wait for it: the legacy stream would have to
+// be in order with a stream that is being captured.
+static Result may_queue(Stream &stream) {
+    if (stream.capture) return stream.capture->broken ? CAPTURE_INVALIDATED : SUCCESS;
+    for (Stream *s : streams_of(*stream.device))
+        if (stream.legacy && s->capture && s->blocking)
+            return invalidate(*s->capture, CAPTURE_IMPLICIT,
+                              "the legacy stream is used while a stream is captured that it is "
+                              "ordered with");
+    return SUCCESS;
+}
+
+static Result may_wait(Stream &stream) {
+    if (stream.capture)
+        return invalidate(*stream.capture, CAPTURE_UNSUPPORTED, "a captured stream is waited for");
+    return may_queue(stream);
+}
+
+// Return what forbids a call that waits for all, or may: allocating, locking pages.
+static Result outside_captures() {
+    for (Device &d : world.all)
+        for (Stream *s : streams_of(d))
+            if (s->capture && (s->capture->mode == 0 ||
+                               (s->capture->mode == 1 && s->capture->thread == this_thread())))
+                return invalidate(*s->capture, CAPTURE_UNSUPPORTED,
+                                  "a call that is not allowed while a stream is captured");
+    return SUCCESS;
+}
+
+#define MAY(condition) \
+    if (Result forbidden = condition) return forbidden
 
 // Memory
 
