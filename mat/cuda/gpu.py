@@ -14,24 +14,20 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, Protocol, TypeAlias
 
-from ..core.compiled import THREADS, DriverCall
-from ..core.source_line import SourceLine, line_of
+from ..core.compiled import DriverCall
+from ..core.source_line import SourceLine
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
-from ..support.cuda_probe import LEAST, capability, error_text, probe, too_old
+from ..support.cuda_probe import LEAST, capability, probe, too_old
 from ..support.fork import renew_after_fork
 from .driver import driver
+from .failures import FATAL, OUT_OF_MEMORY, error_of, failed_earlier, has_failed
 from .nvrtc import Program
 
-OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
+NOT_READY = 600  # CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
 # the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
-# errors after which a context fails for good: ECC, NVLink, contained, illegal address, timeout,
-# destroyed, assertion, stack, instruction, misaligned, address space, program counter, launch,
-# tensor memory
-FATAL = frozenset((214, 220, 226, 700, 702, 709, 710, *range(714, 720), 721))
-FAILURES: dict[int, str] = {}  # by the address of a context: what it failed with, and where
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
 _ATTRIBUTE = driver.CUdevice_attribute
 DriverObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
@@ -44,7 +40,7 @@ def check(result: tuple[DriverObject, ...], what: str, gpu: Gpu | None = None) -
     """
     status = result[0]
     if status:
-        raise error_of(int(status), what, gpu)
+        raise error_of(int(status), what, None if gpu is None else gpu.address)
     return result[1] if len(result) == 2 else result[1:] or None
 
 
@@ -54,26 +50,6 @@ def addresses(*names: str) -> tuple[int, ...]:
     find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
     return tuple(int(check(driver.cuGetProcAddress(name.encode(), 4000, find), name)[0])
                  for name in names)
-
-
-def error_of(status: int, what: str, gpu: Gpu | None = None) -> DeviceError:
-    """Return the error of a status, and remember it if the device cannot be used from now on."""
-    text = f"{what}: {error_text(driver, status)}"
-    if status not in FATAL:
-        return OutOfDeviceMemory(text) if status == OUT_OF_MEMORY else DeviceError(text)
-    context = gpu.address if gpu is not None else int(driver.cuCtxGetCurrent()[1] or 0)
-    if context in FAILURES:
-        return failed_earlier(context)
-    if context:
-        FAILURES[context] = f"{line_of(THREADS.line())}: {text}"
-    return DeviceError(f"{text}; a GPU does not recover from this within a process: start again; "
-                       "what is on the host can still be used")
-
-
-def failed_earlier(context: int) -> DeviceError:
-    """Return the error of whoever uses a device that has failed."""
-    return DeviceError(f"the device failed earlier at {FAILURES[context]}; it cannot be used again "
-                       "in this process: start again; what is on the host can still be used")
 
 
 class BlockExport:
@@ -226,7 +202,7 @@ class Gpu:
     @property
     def lost(self) -> bool:
         """Whether the device has failed, or is a forked child's: nothing on it can be used."""
-        return self.forked or (bool(FAILURES) and self.address in FAILURES)
+        return self.forked or has_failed(self.address)
 
     def raise_if_lost(self) -> None:
         """Raise `DeviceError`, which says why, if nothing on the device can be used."""
@@ -273,7 +249,7 @@ class Gpu:
         with self.current():
             status = int(driver.cuStreamQuery(self.stream)[0])
         if status in FATAL:
-            raise error_of(status, what, self)
+            raise error_of(status, what, self.address)
 
     # Kernels
 

@@ -141,7 +141,7 @@ class Driver:
         Devices that failed are as new.
         """
         self.library.mock_forget()
-        ours = sys.modules.get("mat.cuda.gpu")
+        ours = sys.modules.get("mat.cuda.failures")
         if ours is not None:
             ours.FAILURES.clear()
 
