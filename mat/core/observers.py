@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from time import perf_counter
 from typing import TypeVar
 
 from ..support.log import PENDING, logger, note
@@ -159,6 +160,42 @@ def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
         label = f"{cube.size} elements of {cube.dtype}" if view is None else view.label()
         PENDING.append(f"evicted {nbytes:,} bytes of {label} from {memory.name}, to make room at "
                        f"{line_of(user_line())}")
+
+
+class Computation:
+    """A block in which an operation computes in a memory: observers are notified of its begin and
+    its end, and if it does not fail of the time it took.
+    """
+
+    __slots__ = ("begin", "begun", "memory", "operation")
+
+    def __init__(self, operation: str, memory: str) -> None:
+        self.operation = operation
+        self.memory = memory
+        self.begun: list[Observer] = []
+
+    def __enter__(self) -> None:
+        try:
+            for observer in tuple(OBSERVERS):
+                self.begun.append(observer)
+                observer.computing(self.operation, self.memory)
+        except BaseException:
+            self.end()
+            raise
+        self.begin = perf_counter()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        seconds = perf_counter() - self.begin
+        try:
+            for observer in tuple(OBSERVERS) if error is None else ():
+                observer.computed(self.operation, self.memory, seconds)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """Notify those that know of the begin."""
+        for observer in self.begun:
+            observer.ended(self.operation, self.memory)
 
 
 def notify_fallback(operation: str, device: str) -> None:

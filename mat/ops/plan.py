@@ -10,14 +10,13 @@ the attribute: compiled code keeps no reference to it during a call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any, Protocol
 
 from ..core.access_record import AccessRecord
 from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import KernelCall as CompiledCall
 from ..core.direction import INPUT, OUTPUT, Direction
-from ..core.observers import OBSERVERS
+from ..core.observers import OBSERVERS, Computation
 from ..core.registry import Facet, Handle
 from ..core.source_line import RUNNING, SourceLine
 from ..cpu.errstate import QUIET, STATE
@@ -410,21 +409,8 @@ class Plan:
                          by_address: bool) -> Operand:
         """Do what `compute` does, and notify observers of the time it took."""
         operation: Any = self.operation
-        name, memory = operation.__name__, self.facet.memory.name
-        observers = []  # whose ranges are open
-        try:
-            for observer in tuple(_observers):
-                observers.append(observer)
-                observer.computing(name, memory)
-            begin = perf_counter()
-            result = self.compute(args, kwargs, values, by_address)
-            seconds = perf_counter() - begin
-            for observer in tuple(_observers):
-                observer.computed(name, memory, seconds)
-        finally:
-            for observer in observers:
-                observer.ended(name, memory)
-        return result
+        with Computation(operation.__name__, self.facet.memory.name):
+            return self.compute(args, kwargs, values, by_address)
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
                 by_address: bool) -> Operand:
