@@ -68,8 +68,8 @@ def _register_chunk_type(chunk_types: ModuleType) -> None:
     chunk_types.register_chunk_type(Mat)
 
 
-def _register_backend(backends: ModuleType) -> None:
-    backends.array_creation_dispatch.register_backend("mat", plugin("dask_backend").Backend())
+def _register_backend(_: ModuleType) -> None:
+    plugin("dask_backend")  # which registers itself
 
 
 def _register_transport(serialize: ModuleType) -> None:

@@ -108,3 +108,6 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped 
         no array knows that: a chunk that is a Mat already costs nothing.
         """
         return data.map_blocks(asarray, meta=empty((0,) * data.ndim, dtype=data.dtype), **settings)
+
+
+array_creation_dispatch.register_backend("mat", Backend())

@@ -235,7 +235,7 @@ def solve(a: Mat, b: Mat) -> Mat:
     --------
     >>> import mat
     >>> mat.solve(mat.array([[2.0, 0], [0, 4]]), mat.array([2.0, 4]))
-    <Mat 2 A [1. 1.]>
+    <Mat 2 ... [1. 1.]>
     """
     a = _check_square("solve", a)
     if not isinstance(b, Mat):
