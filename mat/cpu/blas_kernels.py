@@ -28,6 +28,8 @@ KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
 LITTLE = 16384  # elements of vectors that take no longer than a few microseconds
 # multiplications that take no longer than some ten; OpenBLAS shares more of them among threads
 FEW = 64**3
+# rows and columns from which on a product of a matrix and its transpose takes less time by syrk
+LEAST_OF_ITSELF = 32
 CALL = 16**3  # those that could be done while BLAS begins
 
 
@@ -77,9 +79,12 @@ def prepare_gemm(letter: str, form: GemmForm) -> Function:
 def _gemm(letter: str, form: GemmForm) -> CpuKernel:
     trans_a, trans_b, (m, n, k), leading, swap = form
     gemv = routine("gemv", letter) if k and 1 in (m, n) else 0
+    may_be_itself = (trans_a != trans_b and m == n and leading[0] == leading[1]
+                     and min(n, k) >= LEAST_OF_ITSELF)
+    syrk = routine("syrk", letter) if may_be_itself else 0
     frame = ffi.new("struct mat_product *", (routine("gemm", letter), KINDS[letter], swap,
                                              (trans_a.encode(), trans_b.encode()), m, n, k,
-                                             leading, gemv))
+                                             leading, gemv, syrk))
     little = m * n * k <= FEW
     return CpuKernel(lib.mat_blas_gemm, frame, 1, int(little),
                      called=(routine_name("gemm", letter), form.reported()))

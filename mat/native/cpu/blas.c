@@ -145,6 +145,42 @@ static void multiply_vector(const struct mat_product *p, const void *a, const vo
                         column ? b : a, incx, beta, c, column ? &one : &p->ld[2]);
 }
 
+typedef void syrk_t(const char *uplo, const char *trans, const int *n, const int *k,
+                    const void *alpha, const void *a, const int *lda, const void *beta, void *c,
+                    const int *ldc);
+
+/* c[j, i] <- c[i, j] for i < j, of elements of one type, in blocks that stay in the cache */
+#define MIRROR(type) \
+    static void mirror_##type(type *c, int64_t n, int64_t ld) { \
+        for (int64_t right = 0; right < n; right += BLOCK) \
+            for (int64_t low = 0; low <= right; low += BLOCK) { \
+                const int64_t end = right + BLOCK < n ? right + BLOCK : n; \
+                const int64_t stop = low + BLOCK < n ? low + BLOCK : n; \
+                for (int64_t i = low; i < stop; i++) \
+                    for (int64_t j = low == right ? i + 1 : right; j < end; j++) \
+                        c[i * ld + j] = c[j * ld + i]; \
+            } \
+    }
+enum { BLOCK = 32 };
+typedef struct {
+    double d[2];
+} pair;
+MIRROR(float)
+MIRROR(double)
+MIRROR(pair)
+
+/* A product of a matrix and its own transpose, of which one triangle is computed. */
+static void multiply_itself(const struct mat_product *p, const void *a, void *c,
+                            const scalar *alpha, const scalar *beta) {
+    ((syrk_t *)p->syrk)("U", &p->trans[0], &p->n, &p->k, alpha, a, &p->ld[0], beta, c, &p->ld[2]);
+    if (SIZE[p->kind] == 4)
+        mirror_float(c, p->n, p->ld[2]);
+    else if (SIZE[p->kind] == 8)
+        mirror_double(c, p->n, p->ld[2]);
+    else
+        mirror_pair(c, p->n, p->ld[2]);
+}
+
 /* operands: a, b, c; numbers: alpha, beta */
 void mat_blas_gemm(const void *frame, char *const *operands, const double *numbers, double *result,
                    int64_t start, int64_t stop) {
@@ -153,6 +189,10 @@ void mat_blas_gemm(const void *frame, char *const *operands, const double *numbe
     if (p->gemv) {
         multiply_vector(p, operands[p->swap ? 1 : 0], operands[p->swap ? 0 : 1], operands[2],
                         &alpha, &beta);
+        return;
+    }
+    if (p->syrk && operands[0] == operands[1] && numbers[2] == 0 && numbers[3] == 0) {
+        multiply_itself(p, operands[0], operands[2], &alpha, &beta);
         return;
     }
     ((gemm_t *)p->routine)(&p->trans[0], &p->trans[1], &p->m, &p->n, &p->k, &alpha,

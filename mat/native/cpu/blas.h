@@ -17,13 +17,14 @@ mat_kernel mat_blas_axpy, mat_blas_scal, mat_blas_copy, mat_blas_swap, mat_blas_
 mat_kernel mat_blas_dot_into;
 
 /* A product, column-major; with `swap` the operation's second operand is BLAS's first. `gemv` is 0
-   but where m or n is 1: that routine takes less time there. */
+   but where m or n is 1: that routine takes less time there. `syrk` is 0 but where op(B) would be
+   op(A) transposed if they had one memory: that routine then does half of the work. */
 struct mat_product {
     uintptr_t routine;
     int64_t kind, swap;
     char trans[2];
     int m, n, k, ld[3];
-    uintptr_t gemv;
+    uintptr_t gemv, syrk;
 };
 
 mat_kernel mat_blas_gemm;
