@@ -1,4 +1,5 @@
-"""Inventories in the format of Sphinx, version 2: names, what they are, and where they are told of.
+"""Inventories in the format of Sphinx, version 2: names, what they are, and the addresses of their
+descriptions.
 
 Other projects' documentation refers to names in them by ``intersphinx``, and so do editors.
 """

@@ -285,9 +285,10 @@ def everything() -> Iterator[tuple[str, str, Any]]:
     for page, name in NUMPYS.items():
         module = importlib.import_module(f"mat.{name}".rstrip("."))
         for inside in stubs.declared(name):
-            if name or inside not in mat.__all__:
-                yield f"{page}.md", f"mat.{name}.{inside}".replace("..", "."), getattr(module,
-                                                                                    inside)
+            # the stubs have the names of another version of NumPy, too
+            if (name or inside not in mat.__all__) and hasattr(module, inside):
+                whole = f"mat.{name}.{inside}".replace("..", ".")
+                yield f"{page}.md", whole, getattr(module, inside)
 
 
 @functools.cache

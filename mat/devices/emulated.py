@@ -24,6 +24,7 @@ from ..facets.backing import protected_view
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork
+from ..support.native import lib
 from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
 from .emulated_addresses import Addresses
@@ -235,7 +236,8 @@ class Emulated(PooledDevice):
     computes.
     """
 
-    reads_host = True
+    # without compiled kernels NumPy computes, which needs temporary arrays of an operand's size
+    reads_host = lib is not None
 
     def __init__(self, number: int) -> None:
         super().__init__()

@@ -106,7 +106,7 @@ class LibraryFacet(Facet):
         return self._over(device.facet if on_gpu else ARRAY)
 
     def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
-        # no library can be told that memory is read-only; the direction check finds who writes
+        # libraries have no read-only memory; the direction check finds who writes
         return self.source.present(view, handle, True)
 
     def lender(self, value: Presented) -> Callable[[], Presented]:

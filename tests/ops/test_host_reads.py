@@ -10,6 +10,10 @@ import pytest
 import mat
 from mat.extend import Input, Output, by_elements, op
 
+from ..support import needs
+
+pytestmark = needs.native
+
 N = 160  # of operators with 204,800 bytes of float64, and half as many of float32
 SLACK = 20_000  # bytes for vectors
 

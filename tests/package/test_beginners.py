@@ -15,7 +15,7 @@ import pytest
 import mat
 from mat.core.compiled import BLOCKS
 
-LONGEST = 200  # characters of a message
+LONGEST = 240  # characters of a message
 SETUP = """
 x, y, a = mat.zeros(3), mat.zeros(3), mat.ones((3, 3))
 i, j = mat.array([1, 2, 3], "int64"), mat.array([3, 2, 1], "int64")

@@ -100,6 +100,8 @@ def test_every_function_that_a_stub_declares_is_in_the_reference(module):
                   if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
     names = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)} & set(public)
     assert names
+    there = importlib.import_module(f"mat.{module}".rstrip("."))
+    names = {name for name in names if hasattr(there, name)}  # in this version of NumPy
     assert {f"mat.{module}.{name}".replace("..", ".") for name in names} <= set(DOCUMENTED)
 
 
