@@ -380,6 +380,14 @@ def all_facets() -> list[Facet]:
     return [*facets.values(), *device_facets.values()]
 
 
+def facet_over(memory: Memory, seen: int) -> Facet:
+    """Return a facet over a memory: one whose bit is in `seen`, if there is one, and none that
+    chooses another one when a block begins.
+    """
+    return min((f for f in all_facets() if f.memory is memory and not f.chooses),
+               key=lambda f: not seen & f.bit)
+
+
 def facet_named(name: object) -> Facet:
     """Return the facet called `name`, which may also be the facet itself.
 

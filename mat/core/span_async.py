@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import perf_counter
 
 from .async_copy import AsyncCopy, AsyncCopyRecord
-from .registry import CubeLike, SpansLike, all_facets, host
+from .registry import CubeLike, SpansLike, facet_over, host
 from .runs import Runs
 from .source_line import SourceLine, Viewed
 from .span_copy import SpanCopy
@@ -16,8 +16,7 @@ from .span_copy import SpanCopy
 def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, target: SpanCopy,
           runs: Runs, where: SourceLine) -> None:
     """Begin to copy `runs`, all that the copy of the device has, between it and the host."""
-    facet = min((f for f in all_facets() if f.memory is source.memory),
-                key=lambda f: not cube.seen & f.bit)
+    facet = facet_over(source.memory, cube.seen)
     record = AsyncCopyRecord(view, facet, source.handle, where)
     record.runs, record.used = runs, source
     copy = AsyncCopy(record, source.memory, target.memory, False)

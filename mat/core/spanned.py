@@ -14,7 +14,7 @@ from .async_copy import begin_copy, finish_copy
 from .direction import INPUT, Direction
 from .dropping import DroppableCopies
 from .export import ExportRecord
-from .registry import Facet, Memory, RecordLike, ViewLike, all_facets, host
+from .registry import Facet, Memory, RecordLike, ViewLike, facet_over, host
 from .runs import Runs
 from .source_line import EXPORTED, SourceLine
 from .span_copy import SpanCopy
@@ -162,9 +162,7 @@ class SpannedCopies(DroppableCopies):
             if hub not in (source, memory) or source is memory:
                 self._refresh(memory)
                 return False
-            facet = min((f for f in all_facets() if f.memory is source),
-                        key=lambda f: not self.seen & f.bit)
-            begin_copy(self, view, facet, memory, where)
+            begin_copy(self, view, facet_over(source, self.seen), memory, where)
             return True
 
     def finish_copy(self, memory: Memory) -> None:

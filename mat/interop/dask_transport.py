@@ -14,17 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.access import Access
-from ..core.direction import INPUT
-from ..core.registry import all_facets
-from ..facets.array import over
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..support.c_pointers import address_of
 from ..support.dtypes import as_dtype
 from ..support.types import Array
-from .pickling import exported_buffer, unpickled
+from .pickling import elements_of, exported_buffer, unpickled
 
 Header = dict[str, Any]
 _ALIGNED = 64  # bytes, the length of a line of the caches
@@ -72,7 +68,8 @@ def _frames(x: Mat) -> list[memoryview]:
         if storage.pristine and not storage.fresh and storage.writer is None:
             return []
     if storage.is_elsewhere:
-        elements = _as_bytes(_copied_from_device(x))
+        with elements_of(x) as a:  # a copy of the part that `x` sees, which remains on the device
+            elements = _as_bytes(np.ascontiguousarray(a))
     elif x.is_contiguous and storage.writer is None:
         elements = exported_buffer(x).raw()
     else:
@@ -83,20 +80,6 @@ def _frames(x: Mat) -> list[memoryview]:
 
 def _as_bytes(a: Array) -> memoryview:
     return a.reshape(-1).view(np.uint8).data
-
-
-def _copied_from_device(x: Mat) -> Array:
-    """Return a copy of the elements that are on a device, where they remain.
-
-    Only the part that `x` sees is copied.
-    """
-    storage = x.storage
-    source = storage.fresh_memories()[0]
-    facet = min((f for f in all_facets() if f.memory is source),
-                key=lambda f: not storage.seen & f.bit)
-    with Access(x, facet, INPUT):  # so that nothing writes meanwhile
-        here: Array = over(storage.peek([x.layout.bounds]), x.layout)
-    return np.ascontiguousarray(here)
 
 
 def deserialized(header: Header, frames: list[Any]) -> Mat:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.access import Access
 from ..core.direction import INPUT
-from ..core.registry import all_facets
+from ..core.registry import facet_over
 from ..errors import FormatError, MatError
 from ..facets.array import ARRAY, array_kept_by, over
 from ..layout.shapes import as_shape
@@ -97,9 +97,7 @@ def elements_of(self: Mat) -> Iterator[Array]:
             yield a
         return
     source = storage.fresh_memories()[0]
-    facet = min((f for f in all_facets() if f.memory is source and not f.chooses),
-                key=lambda f: not storage.seen & f.bit)
-    with Access(self, facet, INPUT):  # so that nothing writes meanwhile
+    with Access(self, facet_over(source, storage.seen), INPUT):  # so that nothing writes meanwhile
         yield over(storage.peek([self.layout.bounds]), self.layout)
 
 
