@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.compiled import IN_USE
 from ...cpu.errstate import QUIET, STATE
+from ...errors import DTypeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
@@ -70,9 +71,14 @@ def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
     """Return whether ``dtype=`` requests what the ufunc would compute anyway, in one dtype."""
     if dtype is None:
         return True
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        return False
+    try:
+        found = loop_dtypes(ufunc, *inputs)
+    except DTypeError:  # it is defined for other dtypes only, such as subtract, which has no bool
+        return False
     wanted = np.dtype(dtype)
-    return ufunc.nout == 1 and ufunc.signature is None and all(
-        d == wanted for d in loop_dtypes(ufunc, *inputs))
+    return all(d == wanted for d in found)
 
 
 # NumPy's protocol fixes the signature

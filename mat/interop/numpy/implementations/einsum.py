@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,9 @@ class Term(NamedTuple):
 
 @implements("einsum")
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
-                 dtype: DTypeLike = None, order: str = "K", casting: str = "safe",
-                 **kwargs: object) -> Result:
+                 **kwargs: Any) -> Result:
+    dtype: DTypeLike = kwargs.pop("dtype", None)
+    order, casting = kwargs.pop("order", "K"), kwargs.pop("casting", "safe")
     plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
     if len(operands) < 2 or out is not None or kwargs or not plain:
         return NotImplemented
