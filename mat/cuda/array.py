@@ -94,7 +94,7 @@ class CudaArray:
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Capsule:
         """Return a capsule over the same memory.
 
-        Work of a consumer on another stream than the default one waits for that stream.
+        A consumer's stream that is not in order with the device's stream waits for it.
         """
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise ExchangeError("a CudaArray exports the memory of its device and copies nothing; "

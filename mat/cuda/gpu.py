@@ -25,7 +25,7 @@ from .failures import FATAL, OUT_OF_MEMORY, error_of, failed_earlier, has_failed
 from .nvrtc import Program
 
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
+LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to; its number in DLPack, too
 # the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
@@ -125,8 +125,9 @@ class DevicePool(Protocol):
 class Gpu:
     """A device by its number.
 
-    It computes on `stream`, the legacy default stream, as torch and CuPy do, so that work of all of
-    them is in order. Transfers that may overlap with it are on `copy_stream`.
+    It computes on `stream`, a stream of its own that can be captured and is in order with the
+    legacy default stream, on which torch and CuPy compute. Transfers that may overlap with it are
+    on `copy_stream`.
     """
 
     def __init__(self, number: int) -> None:
@@ -141,7 +142,6 @@ class Gpu:
                              f"the context of device {number}")
         self.address: int = int(self.context)
         self.processors: int = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.stream: DriverObject = driver.CUstream(LEGACY)
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order: bool = bool(self._attribute(pools))
@@ -150,6 +150,7 @@ class Gpu:
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
         renew_after_fork(self)
+        self.stream: DriverObject = self._new_stream("CU_STREAM_DEFAULT")
         self._libraries: dict[Program, DriverObject] = {}
         self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
@@ -172,6 +173,14 @@ class Gpu:
         driver.cuMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(2**64 - 1))
         return pool
 
+    def _new_stream(self, kind: str) -> DriverObject:
+        """Return a new stream: CU_STREAM_DEFAULT is in order with the legacy one, and
+        CU_STREAM_NON_BLOCKING is not.
+        """
+        with self.current():
+            return check(driver.cuStreamCreate(getattr(driver.CUstream_flags, kind)),
+                         f"a stream of device {self.number}")
+
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)
         return int(check(result, f"{kind.name} of device {self.number}"))
@@ -188,13 +197,10 @@ class Gpu:
 
     @property
     def copy_stream(self) -> DriverObject:
-        """Return a stream that is not ordered with the default one."""
+        """Return a stream that is not in order with any other one."""
         with self._lock:
             if self._copy_stream is None:
-                with self.current():
-                    kind = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
-                    self._copy_stream = check(driver.cuStreamCreate(kind),
-                                              f"a copy stream of device {self.number}")
+                self._copy_stream = self._new_stream("CU_STREAM_NON_BLOCKING")
         return self._copy_stream
 
     # The thread's context
@@ -397,8 +403,8 @@ class Gpu:
 
     def make_stream_wait(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all work that is queued on `stream`."""
-        # the default one is `stream` itself; -1: the consumer waits
-        if stream is not None and stream not in (LEGACY, -1):
+        # the legacy one, which None stands for, is in order with `stream`; -1: the consumer waits
+        if stream is not None and stream not in (LEGACY, -1, int(self.stream)):
             self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:
