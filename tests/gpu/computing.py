@@ -14,7 +14,7 @@ import numpy as np
 
 import mat
 
-from .item import COPY, CUPY, TORCH, Figure, Item, Section, Thunk
+from .item import COPY, CUBLAS, CUPY, TORCH, Figure, Item, Section, Thunk
 from .setting import Setting, peers, random
 
 EMPTY = """#include "device.cuh"
@@ -152,21 +152,55 @@ def _bound(at: Setting, name: str, nbytes: int, ours: Thunk, theirs: Thunk) -> I
 
 
 def products(at: Setting) -> Section:
-    sizes = [16] if at.small else [1024, 4096, 8192]
-    kinds = ["float32", "float64", "float16", "bfloat16"]
-    yield from (_product(at, kind, n) for kind in kinds for n in sizes)
+    sizes = [16] if at.small else [8192, 4096, 1024]
+    kinds = ["float32", "bfloat16", "float64", "float16"]
+    yield from (_product(at, kind, n) for n in sizes for kind in kinds)
 
 
 def _product(at: Setting, kind: str, n: int) -> Item:
     a, b = (mat.from_numpy(random(n * n, "float32", k).reshape(n, n)).astype(kind)
             for k in range(2))
     c = mat.zeros(n, n, dtype=kind)
-    theirs = None
-    if at.torch:
-        t = [at.torch.rand(n, n, device="cuda").to(getattr(at.torch, kind)) for _ in range(3)]
-        theirs = lambda: lambda: at.torch.matmul(t[0], t[1], out=t[2])  # noqa: E731
-    goals = {TORCH: 0.99} if n > 1024 or at.small else {}
-    return Item(f"matmul, {kind}, {n}", lambda: mat.matmul(a, b, out=c), peers(torch=theirs), goals)
+    others = peers(cublas=lambda: _cublas_product(at, kind, (a, b, c)),
+                   torch=at.torch and (lambda: _torch_product(at.torch, kind, n)),
+                   cupy=at.cupy and kind != "bfloat16"
+                   and (lambda: _cupy_product(at.cupy, kind, n)))
+    goals = {CUBLAS: 0.98, TORCH: 0.99} if n > 1024 else {}
+    return Item(f"matmul, {kind}, {n}", lambda: mat.matmul(a, b, out=c), others, goals,
+                operations=2.0 * n**3, kind=kind)
+
+
+def _cublas_product(at: Setting, kind: str, mats: tuple[mat.Mat, ...]) -> Thunk:
+    """The library's own function, with the same operands, from Python."""
+    cublas, table = (importlib.import_module(f"mat.cuda.{name}")
+                     for name in ("cublas", "cublas_table"))
+    scalar = importlib.import_module("mat.support.blas_library").scalar
+    letter = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "E"}[kind]
+    n, summed = mats[0].shape[0], letter if letter in "fd" else "f"
+    handle, one, zero = cublas.HANDLES[at.gpu], scalar(summed, 1.0), scalar(summed, 0.0)
+    a, b, c = map(_address, mats)
+    if letter in "fd":
+        function = getattr(cublas.library(), table.symbol("gemm", letter))
+        return partial(function, handle, 0, 0, n, n, n, one, b, n, a, n, zero, c, n)
+    code = table.DATA[letter]
+    return partial(cublas.library().cublasGemmEx, handle, 0, 0, n, n, n, one, b, code, n, a, code,
+                   n, zero, c, code, n, table.COMPUTE_32F, table.GEMM_DEFAULT)
+
+
+def _address(x: mat.Mat) -> int:
+    """Return the address of a Mat on the device, where it remains as long as it is used there."""
+    with x.facet("cuda", "io") as array:
+        return int(array.address)
+
+
+def _torch_product(torch: Any, kind: str, n: int) -> Thunk:
+    a, b, c = (torch.rand(n, n, device="cuda").to(getattr(torch, kind)) for _ in range(3))
+    return lambda: torch.matmul(a, b, out=c)
+
+
+def _cupy_product(cupy: Any, kind: str, n: int) -> Thunk:
+    a, b, c = (cupy.random.rand(n, n).astype(kind) for _ in range(3))
+    return lambda: cupy.matmul(a, b, out=c)
 
 
 # Training
@@ -232,10 +266,11 @@ def _digits(at: Setting) -> Section:
 
 
 def compiling(at: Setting) -> Section:
-    """All programs that there are, not taken from disk."""
+    """A program of each module, of about a dozen, not taken from disk: all take minutes."""
     for name, found in _programs().items():
-        yield Figure(f"to compile the {len(found)} programs of {name}",
-                     partial(_compile, at, found), unit="s")
+        part = found[:1] if at.small else found[::12]
+        yield Figure(f"to compile a program of {name} (mean of {len(part)} of {len(found)})",
+                     partial(_compile, at, part), unit="s")
 
 
 def _programs() -> dict[str, list[Any]]:
@@ -252,6 +287,6 @@ def _programs() -> dict[str, list[Any]]:
 def _compile(at: Setting, programs: list[Any]) -> float:
     compiler = importlib.import_module("mat.cuda.nvrtc").COMPILER
     begin = perf_counter()
-    for program in programs[:1] if at.small else programs:
+    for program in programs:
         compiler.compile(program.text, program.options, at.gpu.arch)
-    return perf_counter() - begin
+    return (perf_counter() - begin) / len(programs)

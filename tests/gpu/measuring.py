@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 
 from .item import Figure, Item, Section, Thunk
+from .journal import Recorder
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Found:
     others: dict[str, float] = field(default_factory=dict)
     goals: dict[str, float] = field(default_factory=dict)
     nbytes: int = 0
+    operations: float = 0.0
+    kind: str = ""
     number: float | None = None
     least: float | None = None
     unit: str = ""
@@ -41,9 +44,11 @@ class Found:
         return [(peer, least, got, got >= least) for peer, least, got in found]
 
 
-def run(section: Callable[[], Section], synchronize: Thunk, quick: bool) -> Iterator[Found]:
-    """Measure all of a section, whatever of it fails."""
+def run(section: Callable[[], Section], synchronize: Thunk, quick: bool,
+        recorder: Recorder | None = None) -> Iterator[Found]:
+    """Measure all of a section, whatever of it fails, but for what `recorder` has already."""
     items = section()
+    finished = set() if recorder is None else recorder.finished()
     while True:
         try:
             item = next(items)
@@ -53,6 +58,10 @@ def run(section: Callable[[], Section], synchronize: Thunk, quick: bool) -> Iter
             traceback.print_exc()
             yield Found("(all that comes after)", failed=_words(error))
             return
+        if item.name in finished:
+            continue
+        if recorder is not None:
+            recorder.begin(item.name)
         try:
             yield _figure(item) if isinstance(item, Figure) else _item(item, synchronize, quick)
         except Exception as error:
@@ -76,13 +85,18 @@ def _item(item: Item, synchronize: Thunk, quick: bool) -> Found:
         for name in (all_of_them if turn % 2 == 0 else reversed(all_of_them)):
             taken[name].append(_sample(all_of_them[name], calls[name], synchronize))
     times = {name: median(found) for name, found in taken.items()}
-    return Found(item.name, times.pop(""), times, item.goals, item.nbytes)
+    return Found(item.name, times.pop(""), times, item.goals, item.nbytes, item.operations,
+                 item.kind)
 
 
 def _calls(thunk: Thunk, synchronize: Thunk, quick: bool) -> int:
-    """How many calls take 20 ms; after some that do not count."""
+    """How many calls take 20 ms; after some that do not count, since the first compiles, loads,
+    copies to the device and allocates.
+    """
     if quick:
         return 1
+    for _ in range(2):
+        thunk()
     calls = 1
     while _sample(thunk, calls, synchronize) * calls < 20e-3 and calls < 100_000:
         calls *= 2

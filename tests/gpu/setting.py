@@ -84,7 +84,7 @@ def _cupy() -> Any:
 
 def peers(**found: Callable[[], Thunk] | None) -> dict[str, Thunk]:
     """Those that are there, made now."""
-    names = {"copy": "device copy", "cupy": "CuPy"}
+    names = {"copy": "device copy", "cupy": "CuPy", "cublas": "cuBLAS"}
     return {names.get(name, name): make() for name, make in found.items() if make is not None}
 
 
