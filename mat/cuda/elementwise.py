@@ -357,17 +357,16 @@ def user_source(kernel: UserKernel, count: int) -> str:
                f"{{ {each} mat_loop_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
                "}" for way in _OWN)
     return "\n".join([
-        '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE",
-        "#define INLINE MAT_INSIDE", "#endif",
-        kernel.function, "struct mat_users {", "    typedef T result;",
+        '#include "functions.cuh"', '#include "strided_loop.cuh"', kernel.function,
+        "struct mat_users {", "    typedef T result;",
         f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
-        f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, "
-                                                    "const mat_call &call) {",
+        f"    T number[{max(kernel.numbers, 1)}];",
+        "    INLINE mat_users(const mat_axes<N> &, const mat_call &call) {",
         *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)),
         "    }",
-        "    MAT_MEMBER bool keeps() const { return true; }",
-        "    template <int M> MAT_MEMBER void operator()(const T (&in)[M][N], T (&out)[M][N]) "
-        "const {", "#pragma unroll",
+        "    INLINE bool keeps() const { return true; }",
+        "    template <int M> INLINE void operator()(const T (&in)[M][N], T (&out)[M][N]) const {",
+        "#pragma unroll",
         f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels,
         ""])
 

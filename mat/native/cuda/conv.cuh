@@ -44,7 +44,7 @@ struct cv_tap {
     int32_t place[3];
 };
 
-template <int MODE> MAT_NN cv_spot cv_spot_of(const cv_loop &f, int64_t number) {
+template <int MODE> INLINE cv_spot cv_spot_of(const cv_loop &f, int64_t number) {
     cv_spot found;
     found.left = 0;
 #pragma unroll
@@ -59,7 +59,7 @@ template <int MODE> MAT_NN cv_spot cv_spot_of(const cv_loop &f, int64_t number) 
     return found;
 }
 
-template <int MODE> MAT_NN cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
+template <int MODE> INLINE cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
     cv_tap found;
     found.left = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ template <int MODE> MAT_NN cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
 
 /* The element of the right factor; NULL if it is outside. */
 template <class T, int MODE>
-MAT_NN const T *cv_right(const cv_loop &f, const T *from, const cv_spot &spot, const cv_tap &tap) {
+INLINE const T *cv_right(const cv_loop &f, const T *from, const cv_spot &spot, const cv_tap &tap) {
     int64_t place = spot.base + tap.base;
 #pragma unroll
     for (int k = 0; k < 3; k++) {
@@ -104,7 +104,7 @@ template <class T> struct cv_group {
 };
 
 template <class T, int MODE>
-MAT_NN cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g) {
+INLINE cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g) {
     const T *first = (const T *)call.at[0], *second = (const T *)call.at[1];
     if (MODE == CV_FORWARD)
         return {second + g * f.outputs * f.w_output, first + g * f.channels * f.x_channel,
@@ -118,7 +118,7 @@ MAT_NN cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g
 
 /* One sum again, of the elements inside only: another factor is not finite. */
 template <class T, class A, int MODE>
-MAT_NN A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_t column,
+INLINE A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_t column,
                     int64_t begin, int64_t end) {
     A sum = 0;
 #pragma unroll 1
@@ -127,15 +127,15 @@ MAT_NN A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_
         cv_tap tap = cv_tap_of<MODE>(f, MODE == CV_TO_W ? column : k);
         const T *seen = cv_right<T, MODE>(f, of.right, spot, tap);
         if (seen)
-            sum += nn_from<A>(*seen) *
-                   nn_from<A>(of.left[row * of.row + (MODE == CV_TO_W ? spot.left : tap.left)]);
+            sum += mat_summand(*seen) *
+                   mat_summand(of.left[row * of.row + (MODE == CV_TO_W ? spot.left : tap.left)]);
     }
     return sum;
 }
 
 /* Write or add one sum of group g. */
 template <class T, class A, int MODE>
-MAT_NN void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t piece, int64_t row,
+INLINE void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t piece, int64_t row,
                    int64_t column, A sum) {
     typedef typename nn_wide<A>::type W;
     if (MODE == CV_TO_W) {
@@ -145,7 +145,7 @@ MAT_NN void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t pi
     cv_spot spot = cv_spot_of<MODE>(f, column);
     T *to = (T *)call.at[2];
     if (MODE == CV_FORWARD) {
-        to[spot.left + (g * f.outputs + row) * f.y_channel] = nn_to<T>::of(sum);
+        to[spot.left + (g * f.outputs + row) * f.y_channel] = mat_element<T>(sum);
         return;
     }
     int64_t image = column;
@@ -157,8 +157,8 @@ MAT_NN void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t pi
     nn_add(to + image * f.x_image + (g * f.channels + row) * f.x_channel, sum);
 }
 
-template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T, int MODE> INLINE void cv_product(const cv_loop &f, const mat_call &call) {
+    typedef mat_summed<T> A;
     MAT_SHARED(A, left, [CV_TERMS * CV_TILE]);
     MAT_SHARED(A, right, [CV_TERMS * CV_TILE]);
     MAT_SHARED(cv_spot, spots, [CV_TERMS]);
@@ -194,9 +194,9 @@ template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_
                 const cv_tap &by = MODE == CV_TO_W ? tap : taps[term];
                 const T *seen = column < f.n ? cv_right<T, MODE>(f, of.right, at, by) : 0;
                 if (seen)
-                    b = nn_from<A>(*seen);
+                    b = mat_summand(*seen);
                 if (row0 + lane < f.m)
-                    a = nn_from<A>(of.left[(row0 + lane) * of.row +
+                    a = mat_summand(of.left[(row0 + lane) * of.row +
                                            (MODE == CV_TO_W ? at.left : by.left)]);
             }
             left[term * CV_TILE + lane] = a;
@@ -224,15 +224,15 @@ template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_
             if (row >= f.m || to >= f.n)
                 continue;
             A sum = sums[i][j];
-            if (!nn_finite(sum))
+            if (!mat_finite(sum))
                 sum = cv_plainly<T, A, MODE>(f, of, row, to, begin, end);
             cv_put<T, A, MODE>(f, call, g, piece, row, to, sum);
         }
 }
 
 /* The second stage of CV_TO_W: each thread adds up the pieces of one weight, in their order. */
-template <class T> MAT_NN void cv_gather(const cv_loop &f, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T> INLINE void cv_gather(const cv_loop &f, const mat_call &call) {
+    typedef mat_summed<T> A;
     typedef typename nn_wide<A>::type W;
     int64_t number = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, size = f.groups * f.m * f.n;
     if (number >= size)

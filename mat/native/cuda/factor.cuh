@@ -10,8 +10,6 @@
 
 #include "device.cuh"
 
-#define INLINE_DEVICE static __device__ __forceinline__
-
 template <typename R> struct alignas(2 * sizeof(R)) complex_number {
     R re, im;
 };
@@ -23,34 +21,34 @@ template <typename R> struct number<complex_number<R>> {
     typedef R real;
 };
 
-INLINE_DEVICE float size_of(float x) { return x < 0 ? -x : x; }
-INLINE_DEVICE double size_of(double x) { return x < 0 ? -x : x; }
-template<typename R> INLINE_DEVICE R size_of(complex_number<R> x) {
+INLINE float size_of(float x) { return x < 0 ? -x : x; }
+INLINE double size_of(double x) { return x < 0 ? -x : x; }
+template<typename R> INLINE R size_of(complex_number<R> x) {
     return size_of(x.re) + size_of(x.im);
 }
-INLINE_DEVICE float real_of(float x) { return x; }
-INLINE_DEVICE double real_of(double x) { return x; }
-template <typename R> INLINE_DEVICE R real_of(complex_number<R> x) { return x.re; }
-INLINE_DEVICE void set(float &x, float re) { x = re; }
-INLINE_DEVICE void set(double &x, double re) { x = re; }
-template <typename R> INLINE_DEVICE void set(complex_number<R> &x, R re) { x.re = re, x.im = 0; }
-template <typename T> INLINE_DEVICE T conjugate(T x) { return x; }
-template<typename R> INLINE_DEVICE complex_number<R> conjugate(complex_number<R> x) {
+INLINE float real_of(float x) { return x; }
+INLINE double real_of(double x) { return x; }
+template <typename R> INLINE R real_of(complex_number<R> x) { return x.re; }
+INLINE void set(float &x, float re) { x = re; }
+INLINE void set(double &x, double re) { x = re; }
+template <typename R> INLINE void set(complex_number<R> &x, R re) { x.re = re, x.im = 0; }
+template <typename T> INLINE T conjugate(T x) { return x; }
+template<typename R> INLINE complex_number<R> conjugate(complex_number<R> x) {
     return {x.re, -x.im};
 }
-INLINE_DEVICE float root(float x) { return sqrtf(x); }
-INLINE_DEVICE double root(double x) { return sqrt(x); }
+INLINE float root(float x) { return sqrtf(x); }
+INLINE double root(double x) { return sqrt(x); }
 
 /* a - b c, a / b */
-template <typename T> INLINE_DEVICE T less(T a, T b, T c) { return a - b * c; }
+template <typename T> INLINE T less(T a, T b, T c) { return a - b * c; }
 template<typename R>
-INLINE_DEVICE complex_number<R> less(complex_number<R> a, complex_number<R> b,
-                                     complex_number<R> c) {
+INLINE complex_number<R> less(complex_number<R> a, complex_number<R> b,
+                              complex_number<R> c) {
     return {a.re - b.re * c.re + b.im * c.im, a.im - b.re * c.im - b.im * c.re};
 }
-template <typename T> INLINE_DEVICE T ratio(T a, T b) { return a / b; }
+template <typename T> INLINE T ratio(T a, T b) { return a / b; }
 template<typename R>
-INLINE_DEVICE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) {
+INLINE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) {
     if (size_of(b.re) >= size_of(b.im)) { /* so that no square overflows */
         const R q = b.im / b.re, d = b.re + b.im * q;
         return {(a.re + a.im * q) / d, (a.im - a.re * q) / d};
@@ -60,20 +58,20 @@ INLINE_DEVICE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) 
 }
 
 /* a b, and a r for a real r */
-template <typename T> INLINE_DEVICE T times(T a, T b) { return a * b; }
+template <typename T> INLINE T times(T a, T b) { return a * b; }
 template<typename R>
-INLINE_DEVICE complex_number<R> times(complex_number<R> a, complex_number<R> b) {
+INLINE complex_number<R> times(complex_number<R> a, complex_number<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-template <typename T> INLINE_DEVICE T scaled(T a, T r) { return a * r; }
-template<typename R> INLINE_DEVICE complex_number<R> scaled(complex_number<R> a, R r) {
+template <typename T> INLINE T scaled(T a, T r) { return a * r; }
+template<typename R> INLINE complex_number<R> scaled(complex_number<R> a, R r) {
     return {a.re * r, a.im * r};
 }
 
 /* A factor for a pivot and the elements that are divided by it, so that its reciprocal does not
    overflow. */
-INLINE_DEVICE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; } /* 2^60 */
-INLINE_DEVICE double lift(double size) { return size < 1e-300 ? 1.152921504606846976e18 : 1.0; }
+INLINE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; } /* 2^60 */
+INLINE double lift(double size) { return size < 1e-300 ? 1.152921504606846976e18 : 1.0; }
 
 /* Copy to a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the
    identity. at[2] is the flag, which is cleared. */
@@ -84,7 +82,7 @@ struct factor_load {
 };
 
 /* The offset in the strided operand of element k of the packed stack. */
-INLINE_DEVICE int64_t place_of(const factor_load &frame, int64_t k) {
+INLINE int64_t place_of(const factor_load &frame, int64_t k) {
     int64_t rest = k / frame.columns / frame.rows;
     int64_t at = k / frame.columns % frame.rows * frame.row + k % frame.columns * frame.column;
     for (int d = (int)frame.rank - 1; d >= 0; d--) {
@@ -94,7 +92,7 @@ INLINE_DEVICE int64_t place_of(const factor_load &frame, int64_t k) {
     return at;
 }
 
-template <typename T> INLINE_DEVICE void load(const factor_load &frame, const mat_call &call) {
+template <typename T> INLINE void load(const factor_load &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k == 0) *(int32_t *)call.at[2] = 0;
     if (k >= frame.rows * frame.columns * frame.count) return;
@@ -110,7 +108,7 @@ template <typename T> INLINE_DEVICE void load(const factor_load &frame, const ma
 }
 
 /* Copy the packed stack at[0] to the strided one at[1]. */
-template <typename T> INLINE_DEVICE void store(const factor_load &frame, const mat_call &call) {
+template <typename T> INLINE void store(const factor_load &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.rows * frame.columns * frame.count) return;
     ((T *)call.at[1])[place_of(frame, k)] = ((const T *)call.at[0])[k];
@@ -124,7 +122,7 @@ struct factor_panel {
 
 /* The first of the rows from `j` on that have the largest element in column `j`; the same in all
    threads. */
-template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel &frame, int64_t j) {
+template <typename T> INLINE int pivot_of(const T *a, const factor_panel &frame, int64_t j) {
     typedef typename number<T>::real real;
     MAT_SHARED(real, largest, [8]);
     MAT_SHARED(int, row, [8]);
@@ -149,7 +147,7 @@ template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel 
     return found;
 }
 
-template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat_call &call) {
+template <typename T> INLINE void lu(const factor_panel &frame, const mat_call &call) {
     T *a = (T *)call.at[0] + blockIdx.x * frame.matrix;
     int32_t *pivots = (int32_t *)call.at[1] + blockIdx.x * frame.pivots;
     const int64_t rows = frame.rows, columns = frame.columns, step = frame.step;
@@ -185,7 +183,7 @@ template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat
     }
 }
 
-template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, const mat_call &call) {
+template <typename T> INLINE void cholesky(const factor_panel &frame, const mat_call &call) {
     typedef typename number<T>::real real;
     MAT_SHARED(real, reciprocal, [1]);
     T *a = (T *)call.at[0] + blockIdx.x * frame.matrix;
@@ -219,7 +217,7 @@ struct factor_swap {
     int64_t count, first, columns, step, low, high;
 };
 
-template <typename T> INLINE_DEVICE void exchange(const factor_swap &frame, const mat_call &call) {
+template <typename T> INLINE void exchange(const factor_swap &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.columns || (k >= frame.low && k < frame.high)) return;
     T *a = (T *)call.at[0] + k;
@@ -237,7 +235,7 @@ struct factor_solve {
     int64_t n, columns, count;
 };
 
-template <typename T> INLINE_DEVICE void solve(const factor_solve &frame, const mat_call &call) {
+template <typename T> INLINE void solve(const factor_solve &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x, n = frame.n, step = frame.columns;
     if (k >= frame.columns * frame.count) return;
     const int64_t matrix = k / step;
@@ -268,7 +266,7 @@ struct factor_diagonal {
 };
 
 template<typename T>
-INLINE_DEVICE void diagonal(const factor_diagonal &frame, const mat_call &call) {
+INLINE void diagonal(const factor_diagonal &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k < frame.n) ((T *)call.at[1])[k] = ((const T *)call.at[0])[k * (frame.n + 1)];
 }
