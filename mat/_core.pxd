@@ -68,6 +68,9 @@ cdef class HostBlocks:
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
     cdef object scalar(self, uintptr_t address, object dtype)
     cdef void set_double(self, uintptr_t address, double value) noexcept
+    cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
+    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1
+    cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
 
 
 cdef class HostBlock:

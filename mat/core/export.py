@@ -9,6 +9,7 @@ of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from .access_record import AccessRecord
 from .direction import INPUT
@@ -75,9 +76,11 @@ class ExportRecord(AccessRecord):
         view = self.view
         if view is None:
             return
-        for observer in tuple(_observers):
-            observer.released(self)
-        accesses = view.storage.accesses
+        if _observers:
+            for observer in tuple(_observers):
+                observer.released(self)
+        storage: Any = view.storage
+        accesses = storage.records
         self.view = self.where = self.value = None
         self.thread = 0  # from now on it conflicts with nothing
         _remove(accesses, self)
@@ -117,6 +120,9 @@ def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Han
 
 
 def _remove(accesses: list[AccessRecord], record: ExportRecord) -> None:
+    if accesses and accesses[-1] is record:  # the usual case
+        accesses.pop()
+        return
     try:
         accesses.remove(record)
     except ValueError:  # it may have ended meanwhile, or have a retained copy already
