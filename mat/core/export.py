@@ -83,7 +83,8 @@ class ExportRecord(AccessRecord):
         accesses = storage.records
         self.view = self.where = self.value = None
         self.thread = 0  # from now on it conflicts with nothing
-        _remove(accesses, self)
+        if accesses:
+            _remove(accesses, self)
         self.handle = self.retained = None
 
 
@@ -120,9 +121,6 @@ def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Han
 
 
 def _remove(accesses: list[AccessRecord], record: ExportRecord) -> None:
-    if accesses and accesses[-1] is record:  # the usual case
-        accesses.pop()
-        return
     try:
         accesses.remove(record)
     except ValueError:  # it may have ended meanwhile, or have a retained copy already
