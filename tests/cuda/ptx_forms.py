@@ -161,6 +161,11 @@ def _words():
         for sign in "us":
             of = f"{sign}{n}"
             yield f"bfe.{of}", of, [of, "count", "count"], _extract(of)
+        for sign in "us":
+            for shift in (False, True):
+                of = f"{sign}{n}"
+                yield (f"bfind{'.shiftamt' * shift}.{of}", "u32", [of],
+                       lambda a, n=n, shift=shift: _find(a if a >= 0 else ~a, n, shift))
     yield "prmt.b32", "b32", ["b32"] * 3, _permute
     for way in ("wrap", "clamp"):
         for side in "lr":
@@ -187,6 +192,10 @@ def _extract(kind):
         sign = kind[0] == "s" and a >> min(at + length - 1, n - 1) & 1
         return part - (1 << length) if sign else part
     return extract
+
+
+def _find(a, n, shift):
+    return n - a.bit_length() if shift and a else a.bit_length() - 1
 
 
 def _permute(a, b, selector):

@@ -164,10 +164,10 @@ class Compiler:
         program = import_module("mat.cuda.nvrtc").Program(text, tuple(options))
         if unlisted(program):
             self.unlisted.append(program)
-        if interpreter.is_interpreted(text, options):
-            interpreter.library()
-            return interpreter.compiled(text, tuple(options)).encode() + b"\0"
         try:
+            if interpreter.is_interpreted(text, options):
+                interpreter.library()
+                return interpreter.compiled(text, tuple(options)).encode() + b"\0"
             return build(text, tuple(o for o in options if o.startswith("-D"))).read_bytes()
         except KernelFault as error:
             raise CompileError(str(error)) from None

@@ -223,6 +223,46 @@ template<class T> void shift_right(const instruction &i, running &t) {
     else put(i, t, 0, by > most ? T(0) : T(a >> by));
 }
 
+// Sums and differences that set the carry (.cc), or add it (addc, subc)
+
+template<class T, bool SUBTRACTS, bool ADDS, bool SETS> void with_carry(const instruction &i,
+                                                                       running &t) {
+    typedef unsigned __int128 wide;
+    const wide mask = (wide(1) << 8 * sizeof(T)) - 1;
+    wide a = get<T>(i, t, 1), b = get<T>(i, t, 2), sum;
+    if (SUBTRACTS) b = ~b & mask;  // a - b is a + ~b + 1, and a carry is no borrow
+    bool one = SUBTRACTS ? !(ADDS && t.carry) : ADDS && t.carry;
+    sum = a + b + one;
+    put(i, t, 0, T(sum));
+    if (SETS) t.carry = ((sum >> 8 * sizeof(T) & 1) != 0) != SUBTRACTS;
+}
+
+template<class T, bool HIGH, bool ADDS, bool SETS>
+void multiply_add_with_carry(const instruction &i, running &t) {
+    typedef unsigned __int128 wide;
+    wide product = wide(get<T>(i, t, 1)) * get<T>(i, t, 2),
+         sum = wide(T(HIGH ? product >> 8 * sizeof(T) : product)) + get<T>(i, t, 3) +
+               (ADDS && t.carry);
+    put(i, t, 0, T(sum));
+    if (SETS) t.carry = (sum >> 8 * sizeof(T) & 1) != 0;
+}
+
+template<class T> void add_carry_forms(const std::string &type) {
+    add("add.cc" + type, with_carry<T, false, false, true>, 1, 2);
+    add("addc" + type, with_carry<T, false, true, false>, 1, 2);
+    add("addc.cc" + type, with_carry<T, false, true, true>, 1, 2);
+    add("sub.cc" + type, with_carry<T, true, false, true>, 1, 2);
+    add("subc" + type, with_carry<T, true, true, false>, 1, 2);
+    add("subc.cc" + type, with_carry<T, true, true, true>, 1, 2);
+    if (type[1] != 'u') return;
+    add("mad.lo.cc" + type, multiply_add_with_carry<T, false, false, true>, 1, 3);
+    add("madc.lo" + type, multiply_add_with_carry<T, false, true, false>, 1, 3);
+    add("madc.lo.cc" + type, multiply_add_with_carry<T, false, true, true>, 1, 3);
+    add("mad.hi.cc" + type, multiply_add_with_carry<T, true, false, true>, 1, 3);
+    add("madc.hi" + type, multiply_add_with_carry<T, true, true, false>, 1, 3);
+    add("madc.hi.cc" + type, multiply_add_with_carry<T, true, true, true>, 1, 3);
+}
+
 // Register
 
 template<class T> void add_integer_forms() {
@@ -305,6 +345,8 @@ inline void add_arithmetic() {
     add_integer_forms<int64_t>(), add_integer_forms<uint64_t>();
     add_bit_forms<uint16_t>(".b16"), add_bit_forms<uint32_t>(".b32");
     add_bit_forms<uint64_t>(".b64");
+    add_carry_forms<uint32_t>(".u32"), add_carry_forms<uint32_t>(".s32");
+    add_carry_forms<uint64_t>(".u64"), add_carry_forms<uint64_t>(".s64");
     add_float_forms<float>(), add_float_forms<double>();
     add("ex2.approx.f32", compute<float, exponential2, 1>, 1, 1, ".ftz.");
     add("lg2.approx.f32", compute<float, logarithm2, 1>, 1, 1, ".ftz.");

@@ -189,6 +189,19 @@ template<class T> void count_zeros(const instruction &i, running &t) {
     T a = get<T>(i, t, 1);
     put(i, t, 0, uint32_t(a ? __builtin_clzll(a) - (64 - 8 * int(sizeof(T))) : 8 * sizeof(T)));
 }
+// The place of the highest bit that is not of the sign, or how far it is to be shifted to the top.
+template<class T, bool SHIFT> void find_bit(const instruction &i, running &t) {
+    typedef typename std::make_unsigned<T>::type plain;
+    T a = get<T>(i, t, 1);
+    plain b = plain(a < 0 ? ~a : a);
+    int at = b ? 63 - __builtin_clzll(b) : -1;
+    put(i, t, 0, uint32_t(SHIFT && b ? 8 * int(sizeof(T)) - 1 - at : at));
+}
+template<class T> void add_find_bit() {
+    const std::string type = std::string(".") + name<T>::of;
+    add("bfind" + type, find_bit<T, false>, 1, 1);
+    add("bfind.shiftamt" + type, find_bit<T, true>, 1, 1);
+}
 template<class T> void reverse_bits(const instruction &i, running &t) {
     T a = get<T>(i, t, 1), result = 0;
     for (unsigned k = 0; k < 8 * sizeof(T); k++) result = T(result << 1 | (a >> k & 1));
@@ -230,6 +243,8 @@ inline void add_conversions() {
     add("cvt.f32.f16", from_small<10, 5>, 1, 1);
     add("cvt.f32.bf16", from_small<7, 8>, 1, 1);
     add_bits_of<uint32_t>(), add_bits_of<uint64_t>();
+    add_find_bit<uint32_t>(), add_find_bit<int32_t>();
+    add_find_bit<uint64_t>(), add_find_bit<int64_t>();
     add("prmt.b32", permute_bytes, 1, 3);
     add("shf.l.wrap.b32", funnel_shift<true, true>, 1, 3);
     add("shf.l.clamp.b32", funnel_shift<true, false>, 1, 3);

@@ -85,7 +85,11 @@ class declarations {
             else if (w[k] != ".extern" && w[k] != ".visible" && w[k] != ".weak") space = w[k];
         }
         if (!size) wrong("no type");
-        const std::string &name = w.at(k++);
+        std::string name = w.at(k++);
+        if (space == ".param") {  // of a call, in braces of its own
+            aliases[name] = name + "@" + std::to_string(number);
+            name = aliases[name], space = ".local";
+        }
         if (k < w.size() && w[k] == "[") {
             bool open = w.at(k + 1) == "]";
             count = open ? 0 : number_of(w[k + 1]);
@@ -141,6 +145,7 @@ class declarations {
         static const word UNSET = 0xbad0bad1bad2bad3u;
         if (name == "_") return 0;
         if (name[0] == '%') return places[name] = register_place(name, UNSET);
+        if (name.find('@') != std::string::npos) return places[name] = variable_place(name);
         if (isdigit(static_cast<unsigned char>(name[0])) || name[0] == '-')
             return constant(number_of(name));
         return places[name] = variable_place(name);

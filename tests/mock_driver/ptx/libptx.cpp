@@ -9,6 +9,7 @@
    machine code of PTX and may contract products and sums without .rn; the accuracy of
    approximations; payloads of NaNs; caches, and the order of accesses of different threads. */
 
+#include "calls.hpp"
 #include "control.hpp"
 #include "convert.hpp"
 #include "memory.hpp"
@@ -30,50 +31,21 @@ struct loaded {
 
 static std::vector<word> room;     // the words of the fibres' threads
 static std::vector<char> locals;   // their local memory
-static const uint64_t MOST_STEPS = uint64_t(1) << 32;
-
-static word value_of(const late_word &w, const running &t) {
-    using namespace on_cpu;
-    const unsigned n = now->number, lane = n & 31, bit = 1u << lane;
-    const unsigned tid[] = {now->index.x, now->index.y, now->index.z,
-                            block_size.x, block_size.y, block_size.z,
-                            block_index.x, block_index.y, block_index.z,
-                            grid_size.x, grid_size.y, grid_size.z};
-    switch (w.of) {
-    case LANE: return lane;
-    case WARP: return n / 32;
-    case WARPS: return (count + 31) / 32;
-    case LANES_EQ: return bit;
-    case LANES_LT: return bit - 1;
-    case LANES_LE: return bit | (bit - 1);
-    case LANES_GT: return ~(bit | (bit - 1));
-    case LANES_GE: return ~(bit - 1);
-    case PARAMETER_0: return word(uintptr_t(the_frame));
-    case PARAMETER_1: return word(uintptr_t(the_call));
-    case IN_LOCAL: return word(uintptr_t(t.local)) + w.offset;
-    default: return tid[w.of];
-    }
-}
 
 static void run_thread(const void *, const void *) {
     const code &of = *static_cast<const described *>(on_cpu::the_kernel)->of;
-    const size_t fibre = size_t(on_cpu::now->on - on_cpu::fibres);
-    running t = {room.data() + fibre * of.words.size(), 0, locals.data() + fibre * of.local, &of};
-    memcpy(t.words, of.words.data(), of.words.size() * sizeof(word));
-    for (auto &w : of.late) t.words[w.at] = value_of(w, t);
-    const uint32_t end = uint32_t(of.instructions.size());
-    uint64_t steps = 0;
-    while (t.next < end) {
-        const instruction &i = of.instructions[t.next++];
-        if (i.guard && bool(t.words[i.guard] & 1) == i.negated) continue;
-        i.run(i, t);
-        if (++steps > MOST_STEPS) return stop(i, t, "it never ends");
-    }
+    const size_t fibre = size_t(on_cpu::now->on - on_cpu::fibres),
+                 local = of.local + LOCAL_OF_CALLEES;
+    running t = {};
+    t.words = room.data() + fibre * of.words.size(), t.of = &of;
+    t.local = t.all_local = locals.data() + fibre * local, t.local_end = t.local + local;
+    begin(t);
+    interpret(t);
 }
 
 static void add_all() {
     if (!forms().empty()) return;
-    add_arithmetic(), add_conversions(), add_memory(), add_control();
+    add_arithmetic(), add_conversions(), add_memory(), add_control(), add_calls();
 }
 
 static std::string problem;
@@ -123,8 +95,9 @@ PTX_EXPORT int ptx_run(const on_cpu::kernel *kernel, const unsigned *grid, const
     const size_t threads = size_t(block[0]) * block[1] * block[2],
                  fibres = std::max<size_t>(std::min<size_t>(threads, on_cpu::MOST), on_cpu::made);
     room.resize(std::max(room.size(), fibres * d.of->words.size()));
-    locals.resize(std::max(locals.size(), fibres * d.of->local));
+    locals.resize(std::max(locals.size(), fibres * (d.of->local + LOCAL_OF_CALLEES)));
     lately = {};
+    marked.clear();
     running_program = d.in;
     shared_bytes = d.of->shared + shared;
     return on_cpu_run(kernel, grid, block, shared_bytes, seed, frame, frame_bytes, call);

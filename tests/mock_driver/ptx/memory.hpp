@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "arithmetic.hpp"
+#include "read_only.hpp"
 
 namespace ptx {
 
@@ -52,14 +53,13 @@ inline bool is_shared(uintptr_t at) {
 }
 
 template<space S> inline bool may_reach(const running &t, uintptr_t at, unsigned bytes) {
-    uintptr_t frame = uintptr_t(on_cpu::the_frame), call = uintptr_t(on_cpu::the_call),
-              local = uintptr_t(t.local);
-    bool own = inside({local, local + t.of->local}, at, bytes),
+    uintptr_t frame = uintptr_t(on_cpu::the_frame), call = uintptr_t(on_cpu::the_call);
+    bool own = inside({uintptr_t(t.all_local), uintptr_t(t.local) + t.of->local}, at, bytes),
          given = inside({frame, frame + t.of->parameters[0]}, at, bytes) ||
                  inside({call, call + t.of->parameters[1]}, at, bytes);
     switch (S) {
     case LOCAL: return own;
-    case PARAMETERS: return given;
+    case PARAMETERS: return own || given;  // of a function: in local memory
     case GENERIC: return own || given || is_open(at, bytes);
     default: return is_open(at, bytes);
     }
@@ -87,6 +87,8 @@ template<space S, class T, int N> void load(const instruction &i, running &t) {
     const char *from = reach<S>(i, t, N, N * sizeof(T));
     T values[N];
     if (!from) return;
+    if (i.read_only && is_read_and_written(uintptr_t(from), sizeof values, false))
+        return stop(i, t, "what .nc reads was written in this launch");
     memcpy(values, from, sizeof values);
     for (int k = 0; k < N; k++) put(i, t, k, values[k]);
 }
@@ -95,6 +97,9 @@ template<space S, class T, int N> void store(const instruction &i, running &t) {
     char *to = reach<S>(i, t, 0, N * sizeof(T));
     T values[N];
     if (!to) return;
+    if ((S == GLOBAL || S == GENERIC) && t.of->reads_only &&
+        is_read_and_written(uintptr_t(to), sizeof values, true))
+        return stop(i, t, "what is written was read by .nc in this launch");
     for (int k = 0; k < N; k++) values[k] = get<T>(i, t, k + 1);
     memcpy(to, values, sizeof values);
 }
@@ -106,7 +111,7 @@ static const char *const HINTS =
 template<space S, class T, int N>
 void add_accesses(const std::string &in, const std::string &vector, const std::string &type) {
     add("ld" + in + vector + type, load<S, T, N>, N, 1, HINTS);
-    if (S != PARAMETERS) add("st" + in + vector + type, store<S, T, N>, 0, N + 1, HINTS);
+    add("st" + in + vector + type, store<S, T, N>, 0, N + 1, HINTS);
 }
 
 template<space S, class T> void add_accesses_of(const std::string &in, const std::string &type) {

@@ -5,6 +5,8 @@
 
 #include <fenv.h>
 
+#include <algorithm>
+
 #include "declare.hpp"
 
 namespace ptx {
@@ -13,6 +15,7 @@ class parser : declarations {
   public:
     using declarations::declarations;
 
+    // Read a whole program; the error says the line.
     void read(const std::string &text) {
         all.lines = split(text, '\n');
         for (number = 1; number <= all.lines.size(); number++) {
@@ -23,6 +26,8 @@ class parser : declarations {
                                          all.lines[number - 1] + "': " + error.what());
             }
         }
+        for (auto &[name, of] : all.functions)
+            if (of->instructions.empty()) wrong("there is no function " + name);
     }
 
   private:
@@ -38,7 +43,7 @@ class parser : declarations {
             (words[0] == ".version" || words[0] == ".target" || words[0] == ".address_size"))
             return;
         for (auto &w : words) {
-            if (w == "{" && (waiting.empty() || waiting[0] == ".visible" || waiting[0] == ".entry"))
+            if (w == "{" && (waiting.empty() || begins_code()))
                 open();
             else if (w == "}" && waiting.empty()) close();
             else if (w == ":" && waiting.size() == 1) label();
@@ -47,42 +52,57 @@ class parser : declarations {
         }
     }
 
+    bool begins_code() const {
+        const std::string &w = waiting[0];
+        return depth == 0 && (w == ".visible" || w == ".weak" || w == ".entry" || w == ".func");
+    }
+
     void open() {
-        if (depth++ == 0) begin_kernel();
+        if (depth++ == 0) begin_code();
         waiting.clear();
     }
 
     void close() {
         aliases.clear();
-        if (--depth == 0) end_kernel();
+        if (--depth == 0) end_code();
     }
 
-    void begin_kernel() {
-        size_t k = waiting[0] == ".visible";
-        if (waiting.at(k) != ".entry") wrong("kernels are known, and no functions");
-        auto &made = all.kernels[waiting.at(k + 1)];
-        made = std::make_unique<code>();
+    void begin_code() {
+        const tokens &w = waiting;
+        size_t k = w[0] == ".visible" || w[0] == ".weak";
+        bool is_kernel = w.at(k) == ".entry";
+        size_t name = k + 1;
+        if (w.at(name) == "(") name = size_t(std::find(w.begin(), w.end(), ")") - w.begin()) + 1;
+        auto &made = (is_kernel ? all.kernels : all.functions)[w.at(name)];
+        if (!made) made = std::make_unique<code>();
         now = made.get();
-        now->name = waiting[k + 1], now->lines = &all.lines, now->arrays = outer;
+        now->name = w[name], now->lines = &all.lines, now->arrays = outer;
         if (!outer.empty()) now->shared = outer.back().low + outer.back().bytes;
         places.clear(), labels.clear(), constants.clear(), jumps.clear(), tables.clear();
         local_at.clear();
         now->words.push_back(0);  // what nobody wants, and no guard
-        auto &w = waiting;
-        int count = 0;
-        for (; k < w.size(); k++) {
-            if (w[k] == ".param") {
-                if (count > 1 || w.at(k + 5) != "[") wrong("kernels have two structs by value");
-                places[w[k + 4]] = late_place(special_register(PARAMETER_0 + count));
-                now->parameters[count++] = number_of(w.at(k + 6));
-            } else if (w[k] == ".maxntid") {
+        for (int count = 0; k < w.size(); k++) {
+            if (w[k] == ".param") parameter(tokens(w.begin() + long(k) + 1, w.end()), is_kernel,
+                                            count++);
+            if (w[k] == ".maxntid")
                 now->threads = number_of(w.at(k + 1)) * number_of(w.at(k + 3)) *
                                number_of(w.at(k + 5));
-            }
         }
     }
 
-    void end_kernel() {
+    void parameter(const tokens &w, bool of_kernel, int number_of_it) {
+        size_t k = w.at(0) == ".align" ? 3 : 1;
+        if (!of_kernel) {
+            places[w.at(k)] = new_place(0);
+            now->formals.push_back(places[w[k]]);
+            return;
+        }
+        if (number_of_it > 1 || w.at(k + 1) != "[") wrong("kernels have two structs by value");
+        places[w.at(k)] = late_place(special_register(PARAMETER_0 + number_of_it));
+        now->parameters[number_of_it] = number_of(w.at(k + 2));
+    }
+
+    void end_code() {
         now->local = aligned(now->local, 16);
         waiting = {"ret"};  // for what ends by an error
         statement();
@@ -113,6 +133,7 @@ class parser : declarations {
             for (size_t k = 1; k < w.size(); k += 2) tables[last_label].push_back(w[k]);
             return;
         }
+        if (w[0] == ".func" || (w.size() > 1 && w[1] == ".func")) return;  // declared before
         if (w[0][0] == '.') return declare_variable(w);
         if (!now) wrong("an instruction outside of kernels");
         instruct(w);
@@ -131,13 +152,38 @@ class parser : declarations {
             k = apart ? 2 + i.negated : 1;
         }
         const std::string opcode = w.at(k++);
+        if (opcode.rfind("call", 0) == 0)
+            return instruct_call(tokens(w.begin() + long(k), w.end()), i);
         const form &of = find(opcode + kind_of_operands(opcode, w, k), i);
         bool jumps_away = opcode.rfind("bra", 0) == 0 || opcode.rfind("brx", 0) == 0;
         if (jumps_away)
             jumps.push_back({uint32_t(now->instructions.size()), w.back()});
         i.run = of.run;
+        now->reads_only = now->reads_only || i.read_only;
         operands(tokens(w.begin() + long(k), w.end() - jumps_away), i, of);
         now->instructions.push_back(i);
+    }
+
+    // call (results), function, (values); where a list is empty it may be left out.
+    void instruct_call(const tokens &w, instruction &i) {
+        int count = 0;
+        bool in_list = false;
+        for (auto &x : w) {
+            if (x == "(" || x == ")") in_list = x == "(";
+            else if (x == ",") continue;
+            else if (!in_list) i.callee = function(x);
+            else if (count < 7) i.at[count++] = place_of(x);
+            else wrong("too many operands");
+        }
+        i.run = forms().at("call").run;
+        i.offset = count;
+        now->instructions.push_back(i);
+    }
+
+    const code *function(const std::string &name) {
+        auto &made = all.functions[name];
+        if (!made) made = std::make_unique<code>();
+        return made.get();
     }
 
     // Return what an opcode does not tell: a second result, or values that are put together.

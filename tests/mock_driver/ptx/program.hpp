@@ -27,8 +27,10 @@ struct code;
 struct running {  // a thread
     word *words;
     uint32_t next;  // the instruction after this one
-    char *local;
+    char *local;    // memory of the function's own
     const code *of;
+    char *all_local, *local_end;  // memory of the thread's own
+    bool stopped, carry;
 };
 
 typedef void (*handler)(const instruction &, running &);
@@ -44,6 +46,7 @@ struct instruction {
     int64_t offset = 0;  // of an address; the target of a branch
     uint32_t line = 0;
     std::vector<uint32_t> targets;  // of brx.idx
+    const code *callee = nullptr;
 };
 
 enum special_register {
@@ -56,20 +59,21 @@ struct late_word { uint32_t at; special_register of; uint64_t offset; };
 
 struct array { std::string name; uint64_t low, bytes; };  // in shared memory
 
-struct code {  // a kernel
+struct code {  // a kernel, or a function that it calls
     std::string name;
+    bool reads_only = false;  // some memory, by .nc
     uint64_t parameters[2] = {}, threads = on_cpu::MOST, shared = 0, local = 0;
     std::vector<instruction> instructions;
     std::vector<word> words;       // as a thread begins with them
     std::vector<late_word> late;   // which differ from thread to thread
     std::vector<array> arrays;
+    std::vector<uint32_t> formals;  // of a function: places of the addresses that it is given
     const std::vector<std::string> *lines = nullptr;
-    on_cpu::kernel described = {};
 };
 
 struct program {
     std::vector<std::string> lines;
-    std::map<std::string, std::unique_ptr<code>> kernels;
+    std::map<std::string, std::unique_ptr<code>> kernels, functions;
     std::map<std::string, std::vector<char>> variables;  // in global memory
 };
 
@@ -130,6 +134,7 @@ __attribute__((format(printf, 3, 4))) inline void stop(const instruction &i, run
     on_cpu::fail("line %u of the PTX, '%.120s': %s", i.line,
                  t.of->lines->at(i.line - 1).c_str(), text);
     t.next = uint32_t(t.of->instructions.size() - 1);  // ret
+    t.stopped = true;
 }
 
 }  // namespace ptx
