@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -59,7 +59,52 @@ class Transfer:
                 raise self._failed
 
 
-def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
+class Sending(Transfer):
+    """A copy to the device of `nbytes`, for which the device waits rather than the host."""
+
+    def __init__(self, event: StreamEvent, keep: tuple[DeviceBlock, Array, Bytes],
+                 reads_source: bool) -> None:
+        super().__init__(event, keep)
+        self.nbytes: int = keep[2].nbytes
+        self._reads_source = reads_source  # else a buffer
+
+    def follow(self) -> bool:
+        """Have all that is queued on the stream from now on wait for the copy.
+
+        Return whether its source, the host's array, is still being read.
+        """
+        with self._lock:
+            if self._keep is not None:
+                self._event.hold_up(self._event.gpu.stream)
+                self._event.gpu.underway.append(self)  # which keeps what is being read
+        return self._reads_source
+
+    def is_done(self) -> bool:
+        """Return whether the copy has ended; then let go what it kept."""
+        with self._lock:
+            if self._keep is not None and self._event.is_over():
+                self._keep = None
+                with suppress(DeviceError):  # which is raised where the device is used
+                    self._event.close()
+            return self._keep is None
+
+
+def make_way(gpu: Gpu, nbytes: int) -> None:
+    """Forget copies that have ended; wait for others as long as they and `nbytes` more have more
+    bytes than page-locked memory is kept.
+    """
+    underway = gpu.underway
+    while underway and underway[0].is_done():
+        underway.popleft()
+    with suppress(IndexError):  # another thread may do the same
+        while underway and nbytes + sum(s.nbytes for s in tuple(underway)) > (
+                current().page_locked_bytes):
+            with suppress(DeviceError):
+                underway[0].wait()
+            underway.popleft()
+
+
+def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Sending | None:
     """Begin to copy all of `host`; return None if it is done.
 
     The array must not change before the end.
@@ -67,6 +112,7 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
     source = as_bytes(host)
     if RECORDERS:
         refuse_to_send(source)
+    make_way(gpu, source.nbytes)
     buffer = source if is_locked(source) else _packed(gpu, source.nbytes)
     if not source.nbytes or buffer is None:
         send(gpu, block.address, host)
@@ -76,7 +122,8 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
     with gpu.current(), _begun(gpu):
         _after_all(gpu)
         put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
-        return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer))
+        sent = StreamEvent(gpu).record(gpu.copy_stream)
+        return Sending(sent, (block, host, buffer), buffer is source)
 
 
 def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:

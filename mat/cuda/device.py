@@ -15,6 +15,7 @@ from ..support.dlpack_abi import CUDA
 from ..support.types import Array, Operand
 from . import engine
 from .array import CudaArray
+from .async_transfers import make_way
 from .blocks import DeviceBlock
 from .driver import driver
 from .gpu import Gpu, check, gpu
@@ -71,6 +72,7 @@ class CudaDevice(PooledDevice):
     def tidy_up(self) -> None:
         """Keep what is free for the next block, unless little is left for others."""
         self.memory.settle()
+        make_way(self.gpu, 0)
         if not self.gpu.lost:
             free, total = self.gpu.room_left()
             if free < total // LITTLE:

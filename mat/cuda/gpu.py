@@ -96,6 +96,7 @@ class Gpu:
         self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
         self._copy_stream: DriverObject = None
+        self.underway: deque[Any] = deque()  # copies that nobody waits for, in their order
         self._capture_stream: DriverObject = None
         self.capturing: Capturing | None = None  # one thread at a time, see `graphs`
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one

@@ -13,7 +13,7 @@ import numpy as np
 from ..support.c_pointers import address_of
 from ..support.types import Array, Bytes
 from .driver import driver
-from .gpu import DriverObject, Gpu, check
+from .gpu import NOT_READY, DriverObject, Gpu, check
 from .pinned import POOL
 
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
@@ -44,6 +44,10 @@ class StreamEvent:
         """Wait for the event."""
         check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
               self.gpu)
+
+    def is_over(self) -> bool:
+        """Return whether what was queued before the event is done, or will never be."""
+        return self.gpu.lost or int(driver.cuEventQuery(self.event)[0]) != NOT_READY
 
     def close(self) -> None:
         """Free the event."""

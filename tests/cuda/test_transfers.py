@@ -286,14 +286,15 @@ def test_a_copy_ahead_into_memory_that_is_still_in_use(cuda, dev):
     assert_array_equal((z + 0).to_numpy(), np.full(1000, 7.0))
 
 
-@pytest.mark.parametrize("function", ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuEventSynchronize",
-                                      "cuEventCreate"])
-def test_a_copy_ahead_that_fails(cuda, dev, function):
+@pytest.mark.parametrize(("function", "after"), [
+    ("cuMemAllocAsync", 0), ("cuMemcpyHtoDAsync", 0), ("cuStreamWaitEvent", 0),
+    ("cuStreamWaitEvent", 2), ("cuEventCreate", 0)])
+def test_a_copy_ahead_that_fails(cuda, dev, function, after):
     x, y = mat.from_numpy(np.ones(100_000)), mat.from_numpy(np.ones(100_000))
     with mat.prefetch(to_device=[mat.from_numpy(np.ones(100_000))]):
         pass  # the stream and the buffers are there now
     dev.memory.trim()
-    cuda.fail(function, times=1, status=1)
+    cuda.fail(function, after=after, times=1, status=1)
     with pytest.raises(DeviceError,
                        match="CUDA_ERROR_INVALID_VALUE"), mat.prefetch(to_device=[x, y]):
         pass
