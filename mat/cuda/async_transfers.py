@@ -17,6 +17,7 @@ from ..support.types import Array, Bytes
 from .blocks import DeviceBlock
 from .driver import driver
 from .gpu import Gpu
+from .host_copies import copy_array
 from .pinned import POOL, Pinned, is_locked
 from .staging import StreamEvent, get, put
 from .transfers import as_bytes, fetch, refuse_to_fetch, refuse_to_send, send
@@ -50,7 +51,7 @@ class Transfer:
                     self._event.wait()
                     if self._unpack is not None:
                         target, buffer = self._unpack
-                        target[:] = buffer
+                        copy_array(buffer, target)
                     self._event.close()
                 except DeviceError as error:
                     self._failed = error
@@ -118,7 +119,7 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Sending | None:
         send(gpu, block.address, host)
         return None
     if buffer is not source:
-        buffer[:] = source
+        copy_array(source, buffer)
     with gpu.current(), _begun(gpu):
         _after_all(gpu)
         put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)

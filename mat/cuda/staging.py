@@ -14,6 +14,7 @@ from ..support.c_pointers import address_of
 from ..support.types import Array, Bytes
 from .driver import driver
 from .gpu import NOT_READY, DriverObject, Gpu, check
+from .host_copies import copy_array
 from .pinned import POOL
 
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
@@ -85,7 +86,7 @@ class Stage:
             for start in range(0, source.nbytes, self.piece):
                 piece = source[start:start + self.piece]
                 buffer, event = self.next()
-                buffer[:piece.nbytes] = piece
+                copy_array(piece, buffer[:piece.nbytes])
                 put(self.gpu, address + start, address_of(buffer), piece.nbytes, self.gpu.stream)
                 event.record(self.gpu.stream)
 
@@ -107,7 +108,7 @@ class Stage:
         with self.lock:
             for begin, rows in self._portions(source):
                 buffer, event = self.next()
-                buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape)[...] = rows
+                copy_array(rows, buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape))
                 width, pitch = rows.shape[1] * rows.itemsize, source.strides[0]
                 copy_2d(self.gpu, Rows(address + begin * pitch, pitch),
                         Rows(address_of(buffer), width, True), (len(rows), width))
@@ -138,7 +139,7 @@ def _unpack(coming: tuple[Array, Bytes, StreamEvent] | None) -> None:
     if coming is not None:
         piece, buffer, event = coming
         event.wait()
-        piece[...] = buffer[:piece.nbytes].view(piece.dtype).reshape(piece.shape)
+        copy_array(buffer[:piece.nbytes].view(piece.dtype).reshape(piece.shape), piece)
 
 
 _stages: dict[tuple[Gpu, int], Stage] = {}
