@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from threading import get_ident
+from types import MethodType
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
@@ -99,14 +100,27 @@ class Graph(Generic[R]):
         self.replays: int = 0
         self._name: str = getattr(function, "__qualname__", repr(function))
         self._kinds: dict[object, _Kind] = {}
+        self._attribute: str = self._name  # of a class
         update_wrapper(self, function)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._attribute = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Graph[R]:
+        """Return self or, of a method of an object, a graph of its own, which the object keeps."""
+        if instance is None:
+            return self
+        bound = Graph[R](MethodType(self.function, instance))
+        found: Graph[R] = vars(instance).setdefault(self._attribute, bound)
+        return found
 
     def __repr__(self) -> str:
         return (f"<graph of {self._name}: {self.recordings} recordings, {self.replays} replays>")
 
     def __call__(self, *mats: Mat) -> R:
-        if get_ident() in RECORDERS:  # a graph that another one calls is part of it
-            return self.function(*mats)
+        if get_ident() in RECORDERS or (
+                OBSERVERS and any(observer.every_access for observer in OBSERVERS)):
+            return self.function(*mats)  # a graph that another one calls is part of that
         for x in mats:
             if not isinstance(x, Mat):
                 raise DTypeError(f"the arguments of a graph are Mats, got {type(x).__name__}: "
@@ -165,7 +179,8 @@ class Graph(Generic[R]):
         recorder = Recorder(self._name, device.memory, accesses.uses)
         old = None
         if len(kind.recordings) >= MOST_RECORDINGS:
-            old = kind.recordings.pop(next(iter(kind.recordings))).launches
+            oldest = kind.recordings.pop(next(iter(kind.recordings)), None)
+            old = None if oldest is None else oldest.launches
         try:
             with device.capture(kind.rooms, old) as captured, recorder.recording():
                 result = self.function(*mats)

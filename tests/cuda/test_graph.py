@@ -10,7 +10,8 @@ from mat.errors import GraphError
 from .computing import only_there
 from .graphs import by_numpy, halve_and_add, pair, same, warmed
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.unchecked(
+    "functions run then, instead of being repeated")]
 
 
 def test_thirty_launches_are_repeated_by_one_call(mock, dev):
@@ -193,3 +194,21 @@ def test_numbers_are_neither_arguments_nor_results(mock, dev):
         step(1.0)
     with pytest.raises(GraphError, match="returns a int, but"):
         step(mat.ones(3))
+
+
+def test_methods_are_graphs_of_their_objects(mock, dev):
+    class Layer:
+        def __init__(self, value):
+            self.weights = mat.full(4, value)
+
+        @mat.graph
+        def step(self, x):
+            x *= self.weights
+
+    one, two, x = Layer(2.0), Layer(3.0), mat.ones(4)
+    for _ in range(3):
+        one.step(x)
+        two.step(x)
+    same(x, np.full(4, 6.0**3))
+    assert one.step.replays == two.step.replays == 1
+    assert Layer.step.recordings == 0

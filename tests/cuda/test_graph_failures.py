@@ -12,7 +12,8 @@ from mat.errors import ConflictError, DeviceError, GraphError, OutOfDeviceMemory
 from .computing import only_there
 from .graphs import by_numpy, halve_and_add, pair, same, warmed
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.unchecked(
+    "functions run then, instead of being repeated")]
 
 
 def test_conflicts_are_refused_and_change_nothing(mock, dev):
@@ -270,3 +271,16 @@ def test_a_mat_that_changes_its_shape_or_storage(mock, dev):
     by_numpy(a, b)
     same(x.reshape(-1), a)
     same(y.reshape(-1), b)
+
+
+def test_the_direction_check_sees_each_access(mock, dev):
+    x, y, a, b = pair()
+    step = warmed(mat.graph(halve_and_add), x, y)
+    with mat.debug.check_directions() as report:
+        step(x, y)
+    for _ in range(3):
+        by_numpy(a, b)
+    assert step.replays == 0
+    assert report.accesses > 30
+    same(x, a)
+    same(y, b)

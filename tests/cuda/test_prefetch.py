@@ -11,6 +11,7 @@ import mat
 from .computing import add, times
 
 N = 100_000  # elements: such copies are direct or in large buffers
+pytestmark = pytest.mark.unchecked("the check waits for the device at the end of each access")
 WAITS = "cuEventSynchronize", "cuStreamSynchronize", "cuCtxSynchronize"
 
 
