@@ -19,8 +19,9 @@ from ..support.dlpack_abi import (
 )
 from ..support.dtypes import EXTENSIONS
 from ..support.types import DType, Keywords
+from .blocks import DeviceBlock
 from .gpu import LEGACY as STREAM
-from .gpu import DeviceBlock, Gpu
+from .gpu import Gpu
 
 Capsule: TypeAlias = Any  # a PyCapsule, which has no type in Python
 

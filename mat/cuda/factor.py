@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.recorder import refuse_if_recorded
 from ..errors import LinAlgError
 from ..layout.matrix_operand import GemmForm, GemmSizes, MatrixOperand, TrsmForm
 from ..layout.shapes import Ints
@@ -222,6 +223,7 @@ def _in_turn(steps: list[FactorStep]) -> FactorStep:
 
 def _read(host: Array, at: At) -> None:
     """Copy from the device to the array `host`, after all that was queued."""
+    refuse_if_recorded(f"{host.nbytes} bytes are copied to the host, which checks them")
     with at.gpu.current():
         check(driver.cuMemcpyDtoHAsync(host.ctypes.data, at.address, host.nbytes, at.gpu.stream),
               "reading what was computed")

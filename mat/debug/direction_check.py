@@ -91,6 +91,8 @@ _here = _Here()
 class DirectionCheck(Observer):
     """The observer that watches accesses, for any number of reports at once."""
 
+    every_access = True
+
     def __init__(self) -> None:
         self.reports: list[DirectionReport] = []
         self.relocation: Relocation = Relocation()

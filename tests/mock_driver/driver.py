@@ -104,7 +104,7 @@ class Driver:
                                STATUS.get(status, status))
 
     def calls(self, function):
-        """Return how often a function was called, by its name without version."""
+        """Return how often a function was called, by its name without version; "": all of them."""
         return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
