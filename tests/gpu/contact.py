@@ -20,6 +20,7 @@ import mat
 
 from . import limits
 
+LONGEST = 15.0  # seconds for programs to load
 CHECKS: dict[str, Callable[[bool], str]] = {}  # given whether it is on the mock driver
 
 
@@ -252,15 +253,18 @@ def _ahead(mock: bool) -> str:
 @check("every program loads")
 def _loads(mock: bool) -> str:
     programs = _module("tests.mock_driver.programs").listed()
-    gpu, begin, before, wrong = _gpu(), perf_counter(), _cached(), []
+    gpu, begin, before, wrong, count = _gpu(), perf_counter(), _cached(), [], 0
     with gpu.current():
-        for program, module in list(programs.items())[:1 if mock else None]:
+        for program, module in programs.items():
             status = _load(program.cubin(gpu.arch), mock)
+            count += 1
             if status:
                 wrong.append(f"one of {module}: error {status}")
+            if mock or perf_counter() > begin + LONGEST:  # each that is not kept is compiled
+                break
     if wrong:
-        raise AssertionError(f"{len(wrong)} of {len(programs)}: {'; '.join(wrong[:10])}")
-    return (f"{1 if mock else len(programs)} in {perf_counter() - begin:.1f} s, "
+        raise AssertionError(f"{len(wrong)} of {count}: {'; '.join(wrong[:10])}")
+    return (f"{count} of {len(programs)} in {perf_counter() - begin:.1f} s, "
             f"{_cached() - before} of them compiled now")
 
 
