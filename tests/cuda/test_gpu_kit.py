@@ -150,16 +150,21 @@ def test_an_environment_is_made_of_the_parts(tmp_path):
     wheel(folder, "facetmat", {"mat/__init__.py": "toy = 7\n"})
     archive(folder, "kernels", {"key.cubin": "compiled"})
     archive(folder, "source", {"tests/__init__.py": "", "tests/gpu/__init__.py": "",
-                               "tests/gpu/__main__.py": "import os, sys, mat, numpy\n"
-                               "print(mat.toy, os.environ['MAT_CACHE'], *sys.argv[1:])\n"})
+                               "tests/gpu/__main__.py":
+                               "import os, sys, mat, numpy\n"
+                               "print(os.getcwd(), mat.toy, os.environ['MAT_CACHE'],\n"
+                               "      *sys.argv[1:])\n"})
     kit.finish(folder, {"python": "{}.{}".format(*sys.version_info)}, 1.0)
     assert len(list(folder.iterdir())) > 1
     done = subprocess.run([sys.executable, folder / "part01/install.py", target],
                           capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
+    for name in ("mat", "tests"):  # as in a checkout, which is not used
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
     ran = subprocess.run([target / "run", "--report", "a b"], capture_output=True, text=True,
-                         check=True)
-    assert ran.stdout.strip() == f"7 {target / 'kernels'} --report a b"
+                         cwd=tmp_path, check=True)
+    assert ran.stdout.strip() == f"{tmp_path} 7 {target / 'kernels'} --report a b"
     assert (target / "kernels" / "key.cubin").read_text() == "compiled"
     assert not (target / "kernels").stat().st_mode & 0o077
     (folder / "part02" / next((folder / "part02").iterdir()).name).write_bytes(b"damaged")

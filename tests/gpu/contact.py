@@ -10,6 +10,7 @@ import mmap
 import multiprocessing
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -148,6 +149,31 @@ def _adds(mock: bool) -> str:
         there = x.fresh
     _same(x.to_numpy(), a + b)
     return f"fresh in {', '.join(sorted(there))}"
+
+
+@check("the same calls again and again, and from another thread")
+def _repeats(mock: bool) -> str:
+    a, b = _values(1000), _values(1000, seed=1)
+    found = []
+
+    def work() -> None:
+        with mat.use_device("cuda", required=True):
+            x, y = mat.from_numpy(a * 1), mat.from_numpy(b)
+            for _ in range(50):  # after the first, by the compiled calls
+                x += y
+                z = x * 0.5
+            found.append((float(z.sum()), x.to_numpy()))
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    for total, values in found:
+        _same(values, a + 50 * b, 1e-4)
+        _same(total, values.astype(float).sum() / 2, 1e-4)
+    if len(found) < 2:
+        raise AssertionError("the thread ended with an error")
+    return f"{len(found)} times 50"
 
 
 @check("a sum, which is read by the host")

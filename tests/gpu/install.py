@@ -22,10 +22,11 @@ NEEDED = ("numpy", "scipy", "cffi", "cuda.bindings.driver", "cuda.core", "pytest
 SEES = """import site; site.PREFIXES.append({prefix!r})
 {packages}
 """
+# the folder where it is called may have a package of that name, too
 RUN = """#!/bin/sh
 # python -m tests.gpu, with the packages and the kernels that the kit has
-unset PYTHONPATH
-cd {source!r} && MAT_CACHE={kernels!r} exec {python!r} -m tests.gpu "$@"
+export PYTHONPATH={source!r} MAT_CACHE={kernels!r}
+exec {python!r} -P -m tests.gpu "$@"
 """
 
 
