@@ -3,19 +3,27 @@
 """
 
 from dataclasses import asdict
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from ..gpu import limits, measuring, report
+import mat
+
+from ..bench import epoch
+from ..gpu import computing, limits, measuring, report
 from ..gpu.item import Figure, Item
 from ..gpu.journal import CRASHED, CUT, DONE, FAILED, OK, Journal, Line, Recorder
 from ..gpu.measuring import Found
+from ..gpu.sections import SECTIONS
+from ..gpu.setting import Setting, peers
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
-FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4},
+FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4}, {},
                          {"torch": 3.0, "device copy": 0.85}, 2_000_000),
-                   Found("slow", 2e-3, {"torch": 1e-3}, {"torch": 1.0, "CuPy": 1.0}),
+                   Found("slow", 2e-3, {"torch": 1e-3}, {"CuPy": "ValueError: not so"},
+                         {"torch": 1.0, "CuPy": 1.0}),
                    Found("gone", failed="KeyError: no")],
          "Second": [Found("share", number=0.5, least=0.8), Found("long", number=3.25, unit="s")]}
 
@@ -55,8 +63,9 @@ def test_the_page():
     assert "| Tests: no more time for | 1: tests/ops/test_c.py |" in text
     assert "| Tests | tests/cuda/test_a.py::test_y | failed | 1 / 2 |" in text
     assert "| it starts | ok | 2 of them |" in text
-    assert ("| fast | 1 ms | 2 GB/s | 50% | 4 ms, 4.00 | 900 us, 0.90 "
+    assert ("| fast | 1 ms | 2 GB/s | 50% | 4 ms, 4.00 | 900 us, 0.90 |  "
             "| 3 x torch ok; 0.85 x device copy ok |") in text
+    assert "| 1 ms, 0.50 |  | ValueError: not so | 1 x torch MISS |" in text
     assert "| gone | failed: KeyError: no |" in text
     assert "| hung | failed: cut off: it took too long |" in text
     assert "| First | 2 of 3 | slow (0.50 of 1 x torch); gone: failed |" in text
@@ -104,6 +113,53 @@ def test_measuring_goes_on_after_failures():
     assert found[0].seconds > 0
     assert found[0].others["other"] > 0
     assert found[2].reached() == [("", 5.0, 7.0, True)]
+
+
+def test_a_peer_that_fails_loses_no_row():
+    items = [Item("one", lambda: None, peers(cupy=lambda: 1 / 0, torch=lambda: lambda: [][0],
+                                             copy=lambda: lambda: None))]
+    found, = measuring.run(lambda: iter(items), lambda: None, True)
+    assert not found.failed
+    assert found.seconds > 0
+    assert set(found.others) == {"device copy"}
+    assert set(found.notes) == {"CuPy", "torch"}
+    assert found.notes["CuPy"].startswith("ZeroDivisionError")
+
+
+class OnTheHost:
+    """A library with the functions of torch or CuPy, which computes on the host."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def __getattr__(self, name):
+        found = getattr(self.library, name)
+        if name == "cuda":
+            return SimpleNamespace(synchronize=lambda: None)
+        return self._elsewhere(found) if name in ("ones", "zeros", "rand", "empty") else found
+
+    def _elsewhere(self, function):
+        def call(*values, device=None, pin_memory=None, **more):
+            return function(*values, **more)
+        return call
+
+
+@pytest.mark.unchecked("it keeps arrays beyond their blocks, to time launches only")
+@pytest.mark.slow
+@pytest.mark.parametrize("title", [t for t in SECTIONS if t not in ("Compiling", "Copies ahead")])
+def test_the_others_compute(cuda, monkeypatch, title):
+    """What they are given is right, as far as torch on the host and NumPy tell."""
+    torch = pytest.importorskip("torch")
+    for module, name in ((epoch, "with_torch"), (computing, "_core_launch"),
+                         (computing, "_cupy_launch")):  # these need a real driver
+        monkeypatch.setattr(module, name, lambda _: lambda: None)
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
+        at = Setting(device, small=True, alone=False)
+        at.torch, at.cupy = OnTheHost(torch), OnTheHost(np)
+        for found in measuring.run(lambda: SECTIONS[title](at), device.synchronize, True):
+            assert not found.failed
+            assert not found.notes
+            assert "torch" in found.others or "empty kernel" in found.name
 
 
 def test_measuring_leaves_out_what_is_known(tmp_path):

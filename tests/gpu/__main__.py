@@ -5,7 +5,7 @@ measuring nothing.
 Each outcome is appended to FILE.jsonl when it is known, and FILE is written again every few
 seconds, so a run that is cut off loses nothing; ``--go-on`` does the rest. Without ``--minutes`` it
 takes as long as it takes. ``--only`` and ``--tests`` choose a part of the benchmarks and of the
-tests, and leave out the rest but those.
+tests, and leave out the rest but those. ``--kit`` gathers what a machine without a network needs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from time import monotonic
 import mat
 from mat.support.cache_dir import write_whole
 
-from . import jobs
+from . import jobs, kit
 from .day import Plan, default_at_once, run
 from .journal import Journal
 from .report import known, page
@@ -42,11 +42,14 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-benchmarks", action="store_true")
     parser.add_argument("--mock", action="store_true", help="on the mock driver, to see "
                                                                "that everything runs")
+    kit.arguments(parser)
     return parser.parse_args(words)
 
 
 def main() -> int:
     given = parse()
+    if given.kit:
+        return kit.main(given)
     if not given.mock and not mat.cuda_available():
         print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --mock sees whether "
               "everything runs")

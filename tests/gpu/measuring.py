@@ -23,6 +23,7 @@ class Found:
     name: str
     seconds: float | None = None
     others: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)  # others that failed
     goals: dict[str, float] = field(default_factory=dict)
     nbytes: int = 0
     operations: float = 0.0
@@ -78,14 +79,21 @@ def _figure(figure: Figure) -> Found:
 
 
 def _item(item: Item, synchronize: Thunk, quick: bool) -> Found:
-    all_of_them = {"": item.ours, **item.peers}
-    calls = {name: _calls(thunk, synchronize, quick) for name, thunk in all_of_them.items()}
-    taken: dict[str, list[float]] = {name: [] for name in all_of_them}
+    all_of_them, notes = {"": item.ours, **item.peers}, {}
+    calls: dict[str, int] = {}
+    for name, thunk in all_of_them.items():
+        try:
+            calls[name] = _calls(thunk, synchronize, quick)
+        except Exception as error:
+            if not name:
+                raise
+            notes[name] = _words(error)  # ours is measured all the same
+    taken: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(1 if quick else 7):
-        for name in (all_of_them if turn % 2 == 0 else reversed(all_of_them)):
+        for name in (calls if turn % 2 == 0 else reversed(calls)):
             taken[name].append(_sample(all_of_them[name], calls[name], synchronize))
     times = {name: median(found) for name, found in taken.items()}
-    return Found(item.name, times.pop(""), times, item.goals, item.nbytes, item.operations,
+    return Found(item.name, times.pop(""), times, notes, item.goals, item.nbytes, item.operations,
                  item.kind)
 
 
@@ -93,10 +101,10 @@ def _calls(thunk: Thunk, synchronize: Thunk, quick: bool) -> int:
     """How many calls take 20 ms; after some that do not count, since the first compiles, loads,
     copies to the device and allocates.
     """
+    for _ in range(1 if quick else 2):
+        thunk()
     if quick:
         return 1
-    for _ in range(2):
-        thunk()
     calls = 1
     while _sample(thunk, calls, synchronize) * calls < 20e-3 and calls < 100_000:
         calls *= 2

@@ -127,7 +127,7 @@ def ran(found: list[Found]) -> str:
 
 
 def measured(found: list[Found], limits: Limits) -> str:
-    others = list(dict.fromkeys(name for f in found for name in f.others))
+    others = list(dict.fromkeys(name for f in found for name in (*f.others, *f.notes)))
     rows = [(f.name, _own(f), rate(f), limits.share(f.nbytes, f.operations, f.kind, f.seconds),
              *(_other(f, name) for name in others), _goals(f)) for f in found]
     return table(("", "mat", "rate", "limit",
@@ -142,7 +142,7 @@ def _own(f: Found) -> str:
 
 def _other(f: Found, name: str) -> str:
     if name not in f.others or not f.seconds:
-        return ""
+        return f.notes.get(name, "")
     return f"{seconds(f.others[name])}, {f.others[name] / f.seconds:.2f}"
 
 

@@ -70,7 +70,8 @@ def benchmarks(recorder: Recorder, title: str, mock: bool) -> None:
     from .sections import SECTIONS
     from .setting import Setting
 
-    with mat.use_device("cuda", required=True) as device:
+    # functions of the driver and of cuBLAS that are called as they are need a current device
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
         at = Setting(device, small=mock, alone=mock)
         for found in run(lambda: SECTIONS[title](at), device.synchronize, mock, recorder):
             text = found.failed or ""
