@@ -2,14 +2,16 @@
 
 ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
 have one of their own. The caller has checked the operands; ``blas.py`` beside this has a function
-for each verb.
+for each verb. ``cusolver.py`` has the same of cuSOLVER.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import cache
+from typing import ClassVar, NamedTuple
 
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
@@ -27,6 +29,7 @@ from .cublas_table import (
     POINTER_MODE_HOST,
     WHOLE_SUMS,
     declarations,
+    functions,
     routine,
     symbol,
 )
@@ -40,17 +43,23 @@ class NotSupportedError(Exception):
     """The library has no such product for such operands; the caller has another way."""
 
 
+def load(name: str, title: str, declared: str) -> CData:
+    """Load and return a library of NVIDIA's; `DeviceError` if it is not found."""
+    ffi.cdef(declared, override=True)  # it may have failed before
+    variable = f"MAT_{name.upper()}"
+    path = os.environ.get(variable)
+    try:
+        return ffi.dlopen(path or load_nvidia_dynamic_lib(name).abs_path)
+    except (OSError, RuntimeError) as error:
+        way = f"{variable} in the environment names it" if path else INSTALL
+        reason = " ".join(str(error).split())
+        raise DeviceError(f"{title} cannot be loaded ({reason}): {way}") from None
+
+
 @cache
 def library() -> CData:
-    """Load and return the library; `DeviceError` if it is not found."""
-    ffi.cdef(declarations())
-    path = os.environ.get("MAT_CUBLAS")
-    try:
-        return ffi.dlopen(path or load_nvidia_dynamic_lib("cublas").abs_path)
-    except (OSError, RuntimeError) as error:
-        way = "MAT_CUBLAS in the environment names it" if path else INSTALL
-        reason = " ".join(str(error).split())
-        raise DeviceError(f"cuBLAS cannot be loaded ({reason}): {way}") from None
+    """Load and return cuBLAS; `DeviceError` if it is not found."""
+    return load("cublas", "cuBLAS", declarations(functions()))
 
 
 def text_of(status: int) -> str:
@@ -60,19 +69,31 @@ def text_of(status: int) -> str:
     return f"{name} ({status}): {text}"
 
 
-def check(status: int, what: str) -> None:
-    """Raise an exception of `mat` if `status` says that the call of `what` failed."""
-    if status == NOT_SUPPORTED:
-        raise NotSupportedError(what)
-    if status == ALLOC_FAILED:
-        raise OutOfDeviceMemory(f"{what}: cuBLAS found no memory for itself, {text_of(status)}; "
-                                f"a smaller pool_bytes= leaves it some")
-    if status:
-        raise DeviceError(f"{what}: {text_of(status)}")
+class Statuses(NamedTuple):
+    """The statuses that the functions of a library return."""
+
+    title: str  # of the library
+    alloc_failed: int
+    not_supported: int
+    text_of: Callable[[int], str]
+
+    def check(self, status: int, what: str) -> None:
+        """Raise an exception of `mat` if `status` says that the call of `what` failed."""
+        if status == self.not_supported:
+            raise NotSupportedError(what)
+        if status == self.alloc_failed:
+            raise OutOfDeviceMemory(f"{what}: {self.title} found no memory for itself, "
+                                    f"{self.text_of(status)}; a smaller pool_bytes= leaves it some")
+        if status:
+            raise DeviceError(f"{what}: {self.text_of(status)}")
+
+
+STATUSES = Statuses("cuBLAS", ALLOC_FAILED, NOT_SUPPORTED, text_of)
+check = STATUSES.check
 
 
 class Handle(int):
-    """A cuBLAS handle, with a lock: a call may be several kernels that share its workspace.
+    """A handle of a library, with a lock: a call may be several kernels that share its workspace.
 
     Threads share it, and its stream; the kernels of one call must not come between those of
     another.
@@ -87,7 +108,9 @@ class Handles(dict[Gpu, Handle]):
     `mode` says where results are written that are numbers.
     """
 
-    def __init__(self, mode: int) -> None:
+    statuses: ClassVar[Statuses] = STATUSES
+
+    def __init__(self, mode: int = POINTER_MODE_HOST) -> None:
         self.mode = mode
         self.lock: threading.Lock = threading.Lock()
 
@@ -98,44 +121,49 @@ class Handles(dict[Gpu, Handle]):
         return self[gpu]
 
     def _make(self, gpu: Gpu) -> Handle:
-        lib, made = library(), ffi.new("uintptr_t *")
         with gpu.current():
-            status = lib.cublasCreate_v2(made)
-            if status == ALLOC_FAILED:
-                gpu.trim()  # cuBLAS takes its workspaces from CUDA
-                status = lib.cublasCreate_v2(made)
-            check(status, f"a cuBLAS handle for {gpu}")
-            handle = Handle(made[0])
-            handle.lock = threading.Lock()
+            lib = library()
+            handle = self.create(gpu, lib.cublasCreate_v2)
             check(lib.cublasSetStream_v2(handle, int(gpu.stream)), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
             check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
                   "the math mode of cuBLAS")
         return handle
 
+    def create(self, gpu: Gpu, create: CData) -> Handle:
+        """Return a handle that the library's function `create` makes."""
+        made = ffi.new("uintptr_t *")
+        status = create(made)
+        if status == self.statuses.alloc_failed:
+            gpu.trim()  # the library takes its workspaces from CUDA
+            status = create(made)
+        self.statuses.check(status, f"a {self.statuses.title} handle for {gpu}")
+        handle = Handle(made[0])
+        handle.lock = threading.Lock()
+        return handle
+
 
 HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
 
 
-class CublasRoutine:
-    """A function of the library, for operands of one form.
+class Routine:
+    """A function of a library, for operands of one form.
 
     Call it with the device and all arguments but the handle. `reported` are the arguments that
-    observers are notified of.
+    observers are notified of; None if they are not.
     """
 
-    __slots__ = ("function", "handles", "long", "name", "reported")
+    __slots__ = ("function", "handles", "name", "reported")
 
-    def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
-                 handles: Handles = HANDLES) -> None:
-        self.long: bool = any(abs(n) > LIMIT for n in sizes)
-        self.name: str = routine(verb, letter)
-        self.function: CData = getattr(library(), symbol(verb, letter, self.long))
-        self.reported: dict[str, object] = reported
+    def __init__(self, name: str, function: CData, reported: dict[str, object] | None,
+                 handles: Handles) -> None:
+        self.name: str = name
+        self.function: CData = function
+        self.reported: dict[str, object] | None = reported
         self.handles: Handles = handles
 
     def __call__(self, gpu: Gpu, *arguments: object) -> None:
-        if OBSERVERS:
+        if OBSERVERS and self.reported is not None:
             for observer in tuple(OBSERVERS):
                 observer.called(self.name, **self.reported)
         with gpu.current():  # a new thread has no context, and others may have another one
@@ -147,11 +175,24 @@ class CublasRoutine:
 
     def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
         """Call once more, with more free memory, if that was missing; raise if the call failed."""
-        if status == ALLOC_FAILED:
-            gpu.trim()  # cuBLAS takes its workspaces from CUDA
+        statuses = self.handles.statuses
+        if status == statuses.alloc_failed:
+            gpu.trim()  # the library takes its workspaces from CUDA
             handle = self.handles[gpu]
             with handle.lock:
                 status = self.function(handle, *arguments)
-        if status not in (0, NOT_SUPPORTED, ALLOC_FAILED):
+        if status not in (0, statuses.not_supported, statuses.alloc_failed):
             gpu.check_health(self.name)
-        check(status, self.name)
+        statuses.check(status, self.name)
+
+
+class CublasRoutine(Routine):
+    """A verb of cuBLAS for elements of a dtype character, and sizes that 32 bits hold or not."""
+
+    __slots__ = ("long",)
+
+    def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
+                 handles: Handles = HANDLES) -> None:
+        self.long: bool = any(abs(n) > LIMIT for n in sizes)
+        function = getattr(library(), symbol(verb, letter, self.long))
+        super().__init__(routine(verb, letter), function, reported, handles)
