@@ -302,10 +302,15 @@ def prepare_fill(x: Operand, *, of: Sequence[int] = (1,), value: Sequence[int] =
     """Return the kernel that overwrites `x`, of any dtype, with a number; in a call their positions
     are `of` and `value`.
     """
-    dtype = x.storage.dtype
+    return prepare_filling(x.storage.dtype, x.layout, of, value)
+
+
+def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
+                    value: Sequence[int] = (0,)) -> Encoded:
+    """Return the same for elements of a dtype in a layout."""
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
-    found = strided_loop(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
+    found = strided_loop(layout.shape, [layout.strides], group, ("flat", "steps", "long"))
     launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
                         (_blocks(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),

@@ -15,7 +15,7 @@ def facts() -> dict[str, str]:
     names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
     return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
                              f"{_version('cuda-bindings')}", "NVRTC": _nvrtc(),
-            "cuBLAS": _version("nvidia-cublas")}
+            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver")}
 
 
 def _device(number: int) -> str:

@@ -221,7 +221,7 @@ class Calls(Operation):
             return plan.run(args, kwargs)
         if plan.facet is not device.facet:
             operation: Any = self
-            notify_fallback(operation.__name__, device.name)
+            notify_fallback(operation.__name__, device.name, operation.lacking(device))
         result = plan.run(args, kwargs)
         memory, now = device.memory, next(_clock)
         for value in args:
