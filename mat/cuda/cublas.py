@@ -18,8 +18,7 @@ from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
 
 from ..core.observers import OBSERVERS
-from ..core.recorder import refuse_if_recorded
-from ..core.recorder import DifferentCallError
+from ..core.recorder import DifferentCallError, refuse_if_recorded
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..layout.shapes import Ints
 from ..support.cuda_probe import INSTALL
