@@ -73,7 +73,11 @@ MAT_INSIDE double mat_of_bits(uint64_t u) { return __longlong_as_double((int64_t
 
 MAT_INSIDE float mat_widen(mat_e4m3 x) { return from_e4m3(x.bits); }
 MAT_INSIDE float mat_widen(mat_e5m2 x) { return from_e5m2(x.bits); }
-MAT_INSIDE float mat_widen(mat_f16 x) { return from_half(x.bits); }
+/* A device's instruction need not keep the sign of a NaN. */
+MAT_INSIDE float mat_widen(mat_f16 x) {
+    const uint32_t size = __float_as_uint(from_half(x.bits)) & 0x7fffffffu;
+    return __uint_as_float(size | (x.bits & 0x8000u) << 16);
+}
 MAT_INSIDE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
 MAT_INSIDE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
 MAT_INSIDE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }
