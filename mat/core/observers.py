@@ -128,6 +128,20 @@ class Observer:
             The name of the device in use, which has no implementation for these operands.
         """
 
+    def fell_back_since(self, operation: str, device: str, reason: str) -> None:
+        """Receive an operation that the host carries out, and why.
+
+        By default this is `fell_back`.
+
+        Parameters
+        ----------
+        operation, device : str
+            As for `fell_back`.
+        reason : str
+            What the device lacks; "" if it has no implementation for these operands.
+        """
+        self.fell_back(operation, device)
+
     def computing(self, operation: str, memory: str) -> None:
         """Receive an operation that is about to be carried out, after its operands were copied.
 
@@ -206,13 +220,13 @@ class Computation:
             observer.ended(self.operation, self.memory)
 
 
-def notify_fallback(operation: str, device: str) -> None:
+def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     """Notify observers of an operation that the host carries out, and log it."""
     for observer in tuple(OBSERVERS):
-        observer.fell_back(operation, device)
+        observer.fell_back_since(operation, device, reason)
     if logger() is not None:
-        note(f"{operation} is carried out on the host: {device} has no implementation of it for "
-             f"these operands, at {line_of(user_line())}")
+        why = reason or f"{device} has no implementation of it for these operands"
+        note(f"{operation} is carried out on the host: {why}, at {line_of(user_line())}")
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, TypeAlias
-
-from cuda.core import Buffer
-from cuda.core.utils import StridedMemoryView
 
 from ..errors import ExchangeError
 from ..layout.shapes import Ints
@@ -121,12 +119,13 @@ class CudaArray:
             thing = str(self.dtype) if self.letter in EXTENSIONS else "a copy"
             raise ExchangeError(f"without compiled kernels, {thing} is not exported")
         low, high = self.layout.bounds
-        with self.gpu.current():  # cuda.core makes capsules, too
-            buffer = Buffer.from_handle(self.address, max((high - low) * self.dtype.itemsize, 1),
-                                        owner=owner)
-            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides,
-                                                 itemsize=self.dtype.itemsize,
-                                                 dtype=self.dtype, is_readonly=flags == READ_ONLY)
+        core, utils = import_module("cuda.core"), import_module("cuda.core.utils")
+        with self.gpu.current():  # cuda.core makes capsules, too, but takes long to import
+            buffer = core.Buffer.from_handle(
+                self.address, max((high - low) * self.dtype.itemsize, 1), owner=owner)
+            view = utils.StridedMemoryView.from_buffer(
+                buffer, self.shape, self.strides, itemsize=self.dtype.itemsize, dtype=self.dtype,
+                is_readonly=flags == READ_ONLY)
             return view.__dlpack__(stream=-1, max_version=None if flags == LEGACY else (1, 0))
 
     def __repr__(self) -> str:

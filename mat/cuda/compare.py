@@ -27,7 +27,7 @@ THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
 @cache
 def program(letter: str, test: str) -> Program:
     """Return the kernel for elements of a dtype; integers are compared as bits."""
-    item = BY_CHAR[letter].cuda if letter in INEXACT else f"uint{8 * BY_CHAR[letter].size}_t"
+    item = BY_CHAR[letter].cuda if letter in INEXACT else f"mat_u{8 * BY_CHAR[letter].size}"
     return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
                    (EXACT,))
 

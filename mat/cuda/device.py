@@ -13,7 +13,7 @@ from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
 from ..support.types import Array, Operand
-from . import engine
+from . import cusolver, engine
 from .array import CudaArray
 from .async_transfers import make_way
 from .blocks import DeviceBlock
@@ -77,6 +77,9 @@ class CudaDevice(PooledDevice):
             free, total = self.gpu.room_left()
             if free < total // LITTLE:
                 self.memory.trim()
+
+    def lacks(self, library: str) -> str:
+        return cusolver.missing() if library == "cuSOLVER" else ""
 
     def can_read(self, handle: Array) -> bool:
         # with unified addresses, such memory has the same address on the device; of memory that is

@@ -168,6 +168,8 @@ class DirectionCheck(Observer):
             return
         with storage.lock:
             alone = not any(access is not record for access in tuple(storage.accesses))
+            for other in self._on(storage):
+                other.catch_up()
             if alone:
                 self.relocation.move_into_pages(record)
             if record.direction is not INPUT:

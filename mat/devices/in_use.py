@@ -89,6 +89,10 @@ class Device:
         """
         raise NotImplementedError
 
+    def lacks(self, library: str) -> str:
+        """Return why the device has no such library, for operations that need it; "" if it has."""
+        return ""
+
     def can_read(self, handle: Handle) -> bool:
         """Return whether operations on it can read host memory, that of the host's `handle`."""
         return False

@@ -73,7 +73,7 @@ def test_single_elements_move_alone(cuda, dev):
     assert x.to_numpy()[4:7].tolist() == [4, 7, 6]
 
 
-def test_from_one_device_to_another(cuda, dev):
+def test_from_one_device_to_another(cuda, dev, two_devices):
     x = only_there(mat.arange(1000.0))
     with mat.use_device("cuda:1"), mat.debug.count_copies() as n:
         with x.facet("cuda:1", "input") as a:
@@ -84,7 +84,7 @@ def test_from_one_device_to_another(cuda, dev):
     assert_array_equal(x.to_numpy(), np.arange(1000))
 
 
-def test_from_one_device_to_another_in_order(cuda, dev):
+def test_from_one_device_to_another_in_order(cuda, dev, two_devices):
     cuda.delay()
     x = mat.zeros(1000)
     add(x, 3)  # queued on the first
@@ -97,7 +97,7 @@ def test_from_one_device_to_another_in_order(cuda, dev):
     assert_array_equal(x.to_numpy(), np.full(1000, 4.0))
 
 
-def test_what_goes_between_devices_is_read_before_it_is_overwritten(cuda, dev):
+def test_what_goes_between_devices_is_read_before_it_is_overwritten(cuda, dev, two_devices):
     cuda.delay()
     x, y = add(mat.zeros(1000), 3), mat.zeros(1000)
     with mat.use_device("cuda:1"):

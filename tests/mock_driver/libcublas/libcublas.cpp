@@ -5,8 +5,14 @@
    shows. What is computed is queued on the handle's stream; numbers on the host are read before a
    call returns, and results for the host are waited for. */
 #include "call.hpp"
+#include "factors.hpp"
 #include "matrices.hpp"
 #include "vectors.hpp"
+
+STACKED(S, float)
+STACKED(D, double)
+STACKED(C, C32)
+STACKED(Z, C64)
 
 // Handles
 

@@ -45,6 +45,11 @@ EXPORT Result cuGetProcAddress(const char *name, void **function, int version, u
     return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
+EXPORT Result cuGetExportTable(const void **table, const void *) {  // NVRTC asks, if it is loaded
+    *table = nullptr;
+    return NOT_FOUND;
+}
+
 // Control
 
 static std::lock_guard<std::recursive_mutex> held() {
