@@ -151,6 +151,7 @@ def test_cleaning_up_leaves_the_driver_alone(broken, mock):
     names = ("cuMemFreeAsync", "cuMemFreeHost", "cuMemHostUnregister", "cuStreamSynchronize",
              "cuEventDestroy")
     _, y, device = broken
+    mat.trim()  # which has other devices free what they keep
     before = [mock.calls(name) for name in names]
     with mat.use_device("cpu"):
         y.fill(1)

@@ -160,11 +160,11 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
     memset(world.copied, 0, sizeof world.copied);
     for (Device &d : world.all)
         for (Stream *s : streams_of(d)) s->capture = nullptr;
-    for (auto at = world.blocks.begin(); at != world.blocks.end();) {
-        Block &b = (at++)->second;
+    for (auto &[low, b] : world.blocks)
         if (b.kind == ON_DEVICE && b.device->broken) b.lost = b.ready = true;
-        else if (b.kind == REGISTERED && b.device->broken) world.blocks.erase(b.low);
-    }
+    for (auto it = world.blocks.begin(); it != world.blocks.end();)  // with its context, locks end
+        it = it->second.kind == REGISTERED && it->second.device->broken ? world.blocks.erase(it)
+                                                                         : std::next(it);
     for (Device &d : world.all) {
         if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
         d.broken = SUCCESS;
