@@ -152,7 +152,7 @@ def test_what_sanitizers_say(journal):
                  "========= Invalid __global__ read\n========= ERROR SUMMARY: 1 error\n",
                  "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
                  "========= Error: Race reported between\n",
-                 "========= Device not supported\n"):
+                 "========= Error: Device not supported\n"):
         day._summarized("memcheck", given, journal, 0, text)
     journal.refresh()
     assert [line.outcome for line in journal.lines] == [OK, FAILED, OK, FAILED, LEFT_OUT]

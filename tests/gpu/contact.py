@@ -332,8 +332,8 @@ def _shares(name: str, mock: bool) -> str:
         raise LeftOut("it would use the real driver")
     try:
         library = _module(name)
-    except ImportError:
-        raise LeftOut("it is not installed") from None
+    except ModuleNotFoundError as error:
+        raise LeftOut(str(error)) from None
     with mat.use_device("cuda", required=True):
         x = mat.from_numpy(_values(1000)) * 1
         theirs = library.from_dlpack(x)

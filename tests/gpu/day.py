@@ -133,6 +133,8 @@ def _pytest(plan: Plan, part: str, path: str, words: tuple[str, ...] = ()) -> Jo
 
 # Under NVIDIA's tools
 
+FOUND = ("Invalid", "Misaligned", "Race", "hazard", "Use-", "use-")  # in messages of errors
+
 
 def sanitizer() -> str | None:
     """Return the path of compute-sanitizer, of the toolkit or of the wheel, or None."""
@@ -147,7 +149,7 @@ def _sanitized(plan: Plan, tool: str) -> Iterator[Job]:
         reason = "there is no compute-sanitizer, which nvidia-cuda-sanitizer-api has"
         plan.journal.write(Line(tool, "all", "", LEFT_OUT, reason))
         return
-    options = ["--tool", tool, "--target-processes", "application-only", "--print-limit", "20",
+    options = ["--tool", tool, "--print-limit", "20",
                *(["--report-api-errors", "no"] if tool == MEMCHECK else [])]
     for name, every in {TRIAL[0]: 1}.items() if plan.mock else SAMPLED.items():
         job = _pytest(plan, tool, name)
@@ -163,7 +165,7 @@ def _summarized(tool: str, job: Job, journal: Journal, status: int | None, outpu
     lines = [line for line in output.splitlines() if line.startswith("=========")]
     summary = next((line for line in reversed(lines) if "SUMMARY" in line), "")
     found = re.search(r"SUMMARY: (\d+)", summary)
-    if found is None and not any("Error" in line or "hazard" in line for line in lines):
+    if found is None and not any(word in line for line in lines for word in FOUND):
         reason = " ".join(line.strip("= ") for line in lines) or "the tool said nothing"
         outcome, text = LEFT_OUT, f"no summary: {reason[-500:]}"
     else:
