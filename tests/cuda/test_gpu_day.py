@@ -213,6 +213,23 @@ def test_the_whole_of_it(tmp_path):
     assert set(matmul["extra"]["found"]["others"]) == {"cuBLAS"}
 
 
+@on_mock
+@pytest.mark.slow
+def test_a_rehearsal(tmp_path):
+    """As on a GPU, of which there is one."""
+    report = tmp_path / "gpu.md"
+    done = ended(["--rehearse", "--report", str(report), "--tests", *day.TRIAL,
+                  "tests/cuda/test_locked_ranges.py"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = report.read_text()
+    assert "Mock GPU 0" in text
+    assert "Mock GPU 1" not in text
+    lines = [json.loads(line) for line in Path(f"{report}.jsonl").read_text().splitlines()]
+    left_out = {line["name"].partition("::")[2] for line in lines if line["outcome"] == LEFT_OUT}
+    assert "test_the_device_that_asks_locks" in left_out
+    assert sum(line["outcome"] == OK for line in lines) >= 8
+
+
 @pytest.mark.unchecked("what it runs keeps arrays beyond their blocks, to time launches only")
 @on_mock
 @pytest.mark.slow

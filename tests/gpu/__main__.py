@@ -42,6 +42,9 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-benchmarks", action="store_true")
     parser.add_argument("--mock", action="store_true", help="on the mock driver, to see "
                                                                "that everything runs")
+    parser.add_argument("--rehearse", action="store_true", help=(
+        "with the mock driver as if it were the machine's: all tests that a GPU would run, and no "
+        "benchmarks"))
     kit.arguments(parser)
     return parser.parse_args(words)
 
@@ -50,7 +53,8 @@ def main() -> int:
     given = parse()
     if given.kit:
         return kit.main(given)
-    if not given.mock and not mat.cuda_available():
+    more = _rehearsal() if given.rehearse else {}
+    if not given.mock and not more and not mat.cuda_available():
         print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --mock sees whether "
               "everything runs")
         return 1
@@ -60,11 +64,21 @@ def main() -> int:
         if not given.go_on:
             journal.path.unlink(missing_ok=True)
         plan = Plan(journal, given.minutes, given.mock, given.only, given.tests, given.no_tests,
-                    given.no_benchmarks, max(given.at_once, 1))
+                    given.no_benchmarks or given.rehearse, max(given.at_once, 1), more)
         _run(plan, Writer(plan, report))
         if not given.report:
             print(report.read_text(encoding="utf-8"))
     return int(bool(known(journal.lines).bad()))
+
+
+def _rehearsal() -> dict[str, str]:
+    """Return the environment of a rehearsal."""
+    from ..mock_driver import driver, rehearsal  # here, since a GPU needs neither
+
+    if driver.missing():
+        raise SystemExit(f"there can be no mock driver here: {driver.missing()}")
+    found: dict[str, str] = rehearsal.environment()
+    return found
 
 
 class Writer:

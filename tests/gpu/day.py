@@ -59,6 +59,7 @@ class Plan:
     no_tests: bool = False
     no_benchmarks: bool = False
     at_once: int = 1
+    environment: dict[str, str] = field(default_factory=dict)  # more of it, for every process
 
     def seconds(self, share: float, otherwise: float = 7200.0) -> float:
         return otherwise if self.minutes is None else self.minutes * 60 * share
@@ -98,7 +99,8 @@ def run(plan: Plan, seen: Callable[..., None]) -> None:
 def _worker(plan: Plan, part: str, name: str, silence: float) -> Job:
     words = [sys.executable, "-m", "tests.gpu.worker",
              *(["benchmarks", name] if part == BENCHMARKS else [name])]
-    return Job(part, name, words + ["--mock"] * plan.mock, plan.seconds(0.5), silence)
+    return Job(part, name, words + ["--mock"] * plan.mock, plan.seconds(0.5), silence,
+               plan.environment)
 
 
 # Tests
@@ -126,7 +128,8 @@ def _pytest(plan: Plan, part: str, path: str, words: tuple[str, ...] = ()) -> Jo
     # warnings of versions that were never tried are no errors
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default",
                "-p", "tests.gpu.recording", *words, path]
-    environment = {"MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if plan.mock else "1"}
+    environment = {**plan.environment, "MAT_TEST_DEVICE": "cuda",
+                   "MAT_TEST_CUDA": "" if plan.mock else "1"}
     limit = plan.seconds(0.25, 1800.0)
     return Job(part, path, command, limit, min(60.0, limit), environment)
 
