@@ -169,12 +169,13 @@ def ended(words, environment=None):
                           env={**os.environ, **(environment or {})}, check=False)
 
 
-def test_without_a_gpu_it_measures_nothing():
+def test_without_a_gpu_it_measures_nothing(tmp_path):
     if mat.cuda_available():
         pytest.skip("there is one")
-    done = ended(["--no-tests"])
+    done = ended(["--report", str(tmp_path / "gpu.md")])
     assert done.returncode == 1
     assert "there is nothing to measure" in done.stdout
+    assert "| there is a device | failed |" in (tmp_path / "gpu.md").read_text()
 
 
 TOOL = """#!/bin/sh

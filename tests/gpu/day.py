@@ -136,14 +136,16 @@ def _pytest(plan: Plan, part: str, path: str, words: tuple[str, ...] = ()) -> Jo
 
 # Under NVIDIA's tools
 
+TOOLKIT = Path("/usr/local/cuda")
 FOUND = ("Invalid", "Misaligned", "Race", "hazard", "Use-", "use-")  # in messages of errors
 
 
 def sanitizer() -> str | None:
-    """Return the path of compute-sanitizer, of the toolkit or of the wheel, or None."""
+    """Return the path of compute-sanitizer, of the wheel or of the toolkit, or None."""
     folder = Path(sysconfig.get_paths()["purelib"])
-    ours = sorted(folder.glob("nvidia/*/bin/compute-sanitizer"))
-    return str(ours[0]) if ours else shutil.which("compute-sanitizer")
+    found = [*folder.glob("nvidia/*/bin/compute-sanitizer"), TOOLKIT / "bin/compute-sanitizer"]
+    ours = next((path for path in found if path.exists()), None)
+    return shutil.which("compute-sanitizer") if ours is None else str(ours)
 
 
 def _sanitized(plan: Plan, tool: str) -> Iterator[Job]:
