@@ -146,6 +146,18 @@ def test_the_order_and_the_time_of_parts(journal):
     assert day.CONTACT not in [title for title, _, _ in day.parts(plan)]
 
 
+@pytest.mark.slow
+def test_the_second_round_has_only_the_tests_that_the_first_left_out(journal):
+    path = "tests/cuda/test_gpu_report.py"
+    for name in ("test_goals_are_judged", "test_the_page"):
+        journal.write(Line(day.SUITE, path, f"{path}::{name}", OK))
+    given = day._pytest(day.Plan(journal, mock=True), day.REST, path, ("-k", "page or judged"))
+    jobs.run(given, journal, time.monotonic() + 60)
+    assert [(line.part, line.name.partition("::")[2]) for line in journal.lines] == [
+        (day.SUITE, "test_goals_are_judged"), (day.SUITE, "test_the_page"),
+        (day.REST, "test_the_page_of_a_trial_has_no_times"), (day.REST, "")]
+
+
 def test_what_sanitizers_say(journal):
     given = day._pytest(day.Plan(journal), day.MEMCHECK, "tests/cuda/test_a.py")
     for text in ("pytest\n========= ERROR SUMMARY: 0 errors\n",
