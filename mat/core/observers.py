@@ -22,7 +22,15 @@ class Observer:
     """A receiver of events: override the methods for those that you need, and `observe` it.
 
     Every method does nothing by default. They are called in the thread in which the event happens.
+
+    Attributes
+    ----------
+    every_access : bool
+        Whether it has to see every access: `mat.graph` then runs functions instead of repeating
+        their launches.
     """
+
+    every_access: bool = False
 
     def entered(self, record: RecordLike) -> None:
         """Receive the record of an access that has begun.

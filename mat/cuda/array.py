@@ -19,8 +19,9 @@ from ..support.dlpack_abi import (
 )
 from ..support.dtypes import EXTENSIONS
 from ..support.types import DType, Keywords
+from .blocks import DeviceBlock
 from .gpu import LEGACY as STREAM
-from .gpu import DeviceBlock, Gpu
+from .gpu import Gpu
 
 Capsule: TypeAlias = Any  # a PyCapsule, which has no type in Python
 
@@ -92,7 +93,7 @@ class CudaArray:
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Capsule:
         """Return a capsule over the same memory.
 
-        Work of a consumer on another stream than the default one waits for that stream.
+        A consumer's stream that is not in order with the device's stream waits for it.
         """
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise ExchangeError("a CudaArray exports the memory of its device and copies nothing; "

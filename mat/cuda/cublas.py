@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import ClassVar, NamedTuple
@@ -17,10 +18,12 @@ from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
 
 from ..core.observers import OBSERVERS
+from ..core.recorder import DifferentCallError, refuse_if_recorded
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..layout.shapes import Ints
 from ..support.cuda_probe import INSTALL
 from ..support.types import Arguments, CData
+from .blocks import DeviceBlock
 from .cublas_table import (
     ALLOC_FAILED,
     DEFAULT_MATH,
@@ -35,6 +38,8 @@ from .cublas_table import (
 )
 from .gpu import Gpu
 
+# bytes that cuBLAS has for itself, by its manual: from that compute capability on, and before
+HOPPER, HOPPERS, WORKSPACE = 90, 32 << 20, 4 << 20
 LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
 ffi: CData = FFI()
 
@@ -105,13 +110,15 @@ class Handle(int):
 class Handles(dict[Gpu, Handle]):
     """The handle of each device, on the stream where it computes; made when first used, and kept.
 
-    `mode` says where results are written that are numbers.
+    `mode` says where results are written that are numbers. `captured` are the handles on the
+    streams where launches are captured.
     """
 
     statuses: ClassVar[Statuses] = STATUSES
 
-    def __init__(self, mode: int = POINTER_MODE_HOST) -> None:
+    def __init__(self, mode: int = POINTER_MODE_HOST, captured: Handles | None = None) -> None:
         self.mode = mode
+        self.captured: Handles | None = captured
         self.lock: threading.Lock = threading.Lock()
 
     def __missing__(self, gpu: Gpu) -> Handle:
@@ -124,7 +131,8 @@ class Handles(dict[Gpu, Handle]):
         with gpu.current():
             lib = library()
             handle = self.create(gpu, lib.cublasCreate_v2)
-            check(lib.cublasSetStream_v2(handle, int(gpu.stream)), "the stream of cuBLAS")
+            stream = gpu.stream if self.captured is not None else gpu.capture_stream
+            check(lib.cublasSetStream_v2(handle, int(stream)), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
             check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
                   "the math mode of cuBLAS")
@@ -143,7 +151,39 @@ class Handles(dict[Gpu, Handle]):
         return handle
 
 
-HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
+    def here(self, gpu: Gpu) -> Handle:
+        """Return the handle for calls of this thread."""
+        if self.captured is None:
+            refuse_if_recorded("the host reads whether the library could compute it")
+        if self.captured is None or gpu.capture_here() is None:
+            return self[gpu]
+        if gpu not in self.captured:  # it was not used when that was prepared
+            raise DifferentCallError
+        return self.captured[gpu]
+
+
+HANDLES, ON_DEVICE = (Handles(mode, Handles(mode))
+                      for mode in (POINTER_MODE_HOST, POINTER_MODE_DEVICE))
+_workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
+
+
+def prepare_capture(gpu: Gpu) -> DeviceBlock | None:
+    """Make handles for captures, if calls have made others, and give them memory of ours, since
+    they must not allocate then. Return that, which is kept by what is captured.
+    """
+    used = [handles.captured for handles in (HANDLES, ON_DEVICE) if gpu in handles]
+    if not used:
+        return None
+    known = _workspaces.get(gpu)
+    block = None if known is None else known()
+    if block is None:
+        block = gpu.allocate(HOPPERS if int(gpu.arch.removeprefix("sm_")) >= HOPPER else WORKSPACE)
+        _workspaces[gpu] = weakref.ref(block)
+    for handles in used:
+        if handles is not None:
+            check(library().cublasSetWorkspace_v2(handles[gpu], block.address, block.nbytes),
+                  "the workspace of cuBLAS")
+    return block
 
 
 class Routine:
@@ -167,7 +207,7 @@ class Routine:
             for observer in tuple(OBSERVERS):
                 observer.called(self.name, **self.reported)
         with gpu.current():  # a new thread has no context, and others may have another one
-            handle = self.handles[gpu]
+            handle = self.handles.here(gpu)
             with handle.lock:
                 status = self.function(handle, *arguments)
             if status:
@@ -178,7 +218,7 @@ class Routine:
         statuses = self.handles.statuses
         if status == statuses.alloc_failed:
             gpu.trim()  # the library takes its workspaces from CUDA
-            handle = self.handles[gpu]
+            handle = self.handles.here(gpu)
             with handle.lock:
                 status = self.function(handle, *arguments)
         if status not in (0, statuses.not_supported, statuses.alloc_failed):

@@ -97,6 +97,7 @@ OTHERS = {
     "cublasDestroy_v2": "handle:handle",
     "cublasGetVersion_v2": "handle:handle version:version",
     "cublasSetStream_v2": "handle:handle stream:stream",
+    "cublasSetWorkspace_v2": "handle:handle workspace:raw_io bytes:bytes",
     "cublasSetPointerMode_v2": "handle:handle mode:mode",
     "cublasSetMathMode": "handle:handle mode:math",
     "cublasGetStatusName": "status:status",

@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 import mat
+from mat.support import cuda_probe
 
 
 @pytest.fixture
@@ -12,6 +13,13 @@ def dev(cuda):
     """The first device, in use."""
     with mat.use_device("cuda", required=True) as device:
         yield device
+
+
+@pytest.fixture
+def two_devices(cuda):
+    """Skip the test where there is only one."""
+    if cuda_probe.probe().devices < 2:
+        pytest.skip("there is one device only")
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ def test_threads_share_a_handle(rng):
         assert_allclose(found[k], k * a @ b)
 
 
-def test_the_second_device_has_a_handle_of_its_own(rng):
+def test_the_second_device_has_a_handle_of_its_own(two_devices, rng):
     a = rng.standard_normal((5, 6))
     x = mat.array(a)
     first = (x @ x.T).to_numpy()

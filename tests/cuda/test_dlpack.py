@@ -133,7 +133,7 @@ def test_it_stays_after_the_block(cuda):
     assert gone() is None
 
 
-def test_what_cannot_be_taken_there(dev):
+def test_what_cannot_be_taken_there(dev, two_devices):
     with pytest.raises(mat.DeviceError, match=r"cuda:1.*not in use"):
         mat.from_dlpack(Exporter(never_called, (2, 1)))
     with pytest.raises(mat.ExchangeError, match=r"\(1, 0\).*cuda:0"):

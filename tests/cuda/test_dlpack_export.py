@@ -157,7 +157,7 @@ def test_to_the_host_from_there(dev):
         x.__dlpack__(max_version=(1, 0), dl_device=(2, 1))
 
 
-def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev):
+def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev, two_devices):
     with mat.settings(device_enabled=False):
         x = mat.arange(4.0)
     assert x.__dlpack_device__() == HOST

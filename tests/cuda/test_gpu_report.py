@@ -1,26 +1,29 @@
-"""The report of a GPU: how it is made of what was found, and that the whole of it runs, as far as a
-mock driver goes.
+"""The report of a GPU: how it is made of what was found. That all of it runs is tested in
+`test_gpu_day.py`.
 """
 
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import asdict
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import mat
 
-from ..gpu import measuring, report
+from ..bench import epoch
+from ..gpu import computing, limits, measuring, report
 from ..gpu.item import Figure, Item
+from ..gpu.journal import CRASHED, CUT, DONE, FAILED, OK, Journal, Line, Recorder
 from ..gpu.measuring import Found
-from ..mock_driver.driver import missing
+from ..gpu.sections import SECTIONS
+from ..gpu.setting import Setting, peers
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
-ROOT = Path(__file__).parents[2]
-FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4},
+FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4}, {},
                          {"torch": 3.0, "device copy": 0.85}, 2_000_000),
-                   Found("slow", 2e-3, {"torch": 1e-3}, {"torch": 1.0, "CuPy": 1.0}),
+                   Found("slow", 2e-3, {"torch": 1e-3}, {"CuPy": "ValueError: not so"},
+                         {"torch": 1.0, "CuPy": 1.0}),
                    Found("gone", failed="KeyError: no")],
          "Second": [Found("share", number=0.5, least=0.8), Found("long", number=3.25, unit="s")]}
 
@@ -35,25 +38,66 @@ def test_goals_are_judged():
     assert FOUND["Second"][1].reached() == []
 
 
+def lines():
+    """The journal of a run in which a test failed and another one crashed its process."""
+    yield Line("Where", "facts", "facts", OK,
+               extra={"facts": {"GPU": "a|b"}, "limits": {"bandwidth": 4e9, "operations": {}}})
+    yield Line("First contact", "contact", "it starts", OK, "2 of them")
+    yield Line("Tests", "tests/cuda/test_a.py", "tests/cuda/test_a.py::test_x", OK)
+    yield Line("Tests", "tests/cuda/test_a.py", "tests/cuda/test_a.py::test_y", FAILED, "1 | 2")
+    yield Line("Tests", "tests/ops/test_b.py", "tests/ops/test_b.py::test_z", CRASHED, "SIGSEGV")
+    yield Line("Tests", "tests/ops/test_c.py", "", CUT, "there was no more time")
+    for title, found in FOUND.items():
+        for f in found:
+            yield Line("Benchmarks", title, f.name, FAILED if f.failed else OK, f.failed,
+                       {"found": asdict(f)})
+    yield Line("Benchmarks", "Second", "hung", CUT, "it took too long")
+    yield Line("Benchmarks", "Second", "", DONE)
+
+
 def test_the_page():
-    text = report.page("gpu.md", {"GPU": "a|b"}, {"suite": "3 passed"}, FOUND, False)
+    text = report.page("gpu.md", lines(), False)
     assert "| GPU | a/b |" in text
-    assert "| suite | 3 passed |" in text
-    assert ("| fast | 1 ms | 2 | 4 ms, 4.00 | 900 us, 0.90 "
+    assert "| Tests: tests/cuda | 1 ok, 1 failed |" in text
+    assert "| Tests: tests/ops | 1 crashed |" in text
+    assert "| Tests: no more time for | 1: tests/ops/test_c.py |" in text
+    assert "| Tests | tests/cuda/test_a.py::test_y | failed | 1 / 2 |" in text
+    assert "| it starts | ok | 2 of them |" in text
+    assert ("| fast | 1 ms | 2 GB/s | 50% | 4 ms, 4.00 | 900 us, 0.90 |  "
             "| 3 x torch ok; 0.85 x device copy ok |") in text
+    assert "| 1 ms, 0.50 |  | ValueError: not so | 1 x torch MISS |" in text
     assert "| gone | failed: KeyError: no |" in text
+    assert "| hung | failed: cut off: it took too long |" in text
     assert "| First | 2 of 3 | slow (0.50 of 1 x torch); gone: failed |" in text
-    assert "| Second | 0 of 1 | share (0.50 of 0.8) |" in text
+    assert "| Second | 0 of 1 | share (0.50 of 0.8); hung: failed |" in text
     assert "| long | 3.25 s |" in text
 
 
 def test_the_page_of_a_trial_has_no_times():
-    text = report.page("gpu.md", {}, {}, FOUND, True)
+    text = report.page("gpu.md", lines(), True)
     assert "Nothing was measured" in text
     assert "| fast | runs |" in text
     assert "| gone | KeyError: no |" in text
     assert "1 ms" not in text
     assert "Goals" not in text
+
+
+def test_limits_of_cards():
+    """Those of data sheets, at the highest clock: an H200, and an A100."""
+    facts = {"processors": 132, "clock": 1_980_000, "memory clock": 3_201_000, "bus": 6144}
+    h200 = limits.limits_of(facts, "9.0")
+    assert h200.bandwidth == pytest.approx(4.9e12, rel=0.01)
+    assert h200.operations["float32"] == pytest.approx(67e12, rel=0.01)
+    assert h200.operations["bfloat16"] == pytest.approx(989e12 * 1980 / 1830, rel=0.01)
+    a100 = limits.limits_of({"processors": 108, "clock": 1_410_000}, "8.0")
+    assert a100.operations["float64"] == pytest.approx(19.5e12, rel=0.01)
+    assert a100.operations["float16"] == pytest.approx(312e12, rel=0.01)
+    assert a100.bandwidth == 0
+    assert limits.limits_of(facts, "99.0").operations == {}
+    assert h200.share(0, 6.69e12, "float32", 0.2) == "50%"
+    assert h200.share(int(4.917e11), 0, "", 0.2) == "50%"
+    assert h200.share(0, 1e12, "int8", 0.2) == ""
+    assert a100.share(1 << 30, 0, "", 0.2) == ""
 
 
 def test_measuring_goes_on_after_failures():
@@ -71,30 +115,71 @@ def test_measuring_goes_on_after_failures():
     assert found[2].reached() == [("", 5.0, 7.0, True)]
 
 
-def command(*words):
-    return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True,
-                          text=True, cwd=ROOT, timeout=500, check=False)
+def test_a_peer_that_fails_loses_no_row():
+    items = [Item("one", lambda: None, peers(cupy=lambda: 1 / 0, torch=lambda: lambda: [][0],
+                                             copy=lambda: lambda: None))]
+    found, = measuring.run(lambda: iter(items), lambda: None, True)
+    assert not found.failed
+    assert found.seconds > 0
+    assert set(found.others) == {"device copy"}
+    assert set(found.notes) == {"CuPy", "torch"}
+    assert found.notes["CuPy"].startswith("ZeroDivisionError")
 
 
-def test_without_a_gpu_it_measures_nothing():
-    if mat.cuda_available():
-        pytest.skip("there is one")
-    done = command("--no-tests")
-    assert done.returncode == 1
-    assert "there is nothing to measure" in done.stdout
+class OnTheHost:
+    """A library with the functions of torch or CuPy, which computes on the host."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def __getattr__(self, name):
+        found = getattr(self.library, name)
+        if name == "cuda":
+            return SimpleNamespace(synchronize=lambda: None)
+        return self._elsewhere(found) if name in ("ones", "zeros", "rand", "empty") else found
+
+    def _elsewhere(self, function):
+        def call(*values, device=None, pin_memory=None, **more):
+            return function(*values, **more)
+        return call
 
 
-@pytest.mark.unchecked("what it runs keeps arrays beyond their blocks, to time launches only")
-@pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.mark.unchecked("it keeps arrays beyond their blocks, to time launches only")
 @pytest.mark.slow
-def test_a_trial(tmp_path, monkeypatch):
-    path = tmp_path / "gpu.md"
-    done = command("--mock", "--only", "calls", "--tests", "tests/package/test_layers.py",
-                   "--report", str(path))
-    assert done.returncode == 0, done.stdout + done.stderr
-    text = path.read_text()
-    assert "Nothing was measured" in text
-    assert "Mock GPU 0" in text
-    assert "| axpy of ten elements | runs |" in text
-    assert "a part of the suite on cuda, mock driver" in text
-    assert " passed" in text
+@pytest.mark.parametrize("title", [t for t in SECTIONS if t not in ("Compiling", "Copies ahead")])
+def test_the_others_compute(cuda, monkeypatch, title):
+    """What they are given is right, as far as torch on the host and NumPy tell."""
+    torch = pytest.importorskip("torch")
+    for module, name in ((epoch, "with_torch"), (computing, "_core_launch"),
+                         (computing, "_cupy_launch")):  # these need a real driver
+        monkeypatch.setattr(module, name, lambda _: lambda: None)
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
+        at = Setting(device, small=True, alone=False)
+        at.torch, at.cupy = OnTheHost(torch), OnTheHost(np)
+        for found in measuring.run(lambda: SECTIONS[title](at), device.synchronize, True):
+            assert not found.failed
+            assert not found.notes
+            assert "torch" in found.others or "empty kernel" in found.name
+
+
+def test_measuring_leaves_out_what_is_known(tmp_path):
+    recorder = Recorder(Journal(tmp_path / "lines"), "Benchmarks", "Calls")
+    recorder.end("first", OK)
+    items = [Item("first", lambda: 1 / 0), Item("second", lambda: None)]
+    found = list(measuring.run(lambda: iter(items), lambda: None, True, recorder))
+    assert [f.name for f in found] == ["second"]
+    assert recorder.journal.progress("Benchmarks", "Calls").open == "second"
+
+
+def test_calls_are_counted_after_a_warm_up():
+    """The first call compiles, and takes far longer than others."""
+    calls = iter(range(10**9))
+
+    def work():
+        if next(calls) == 0:
+            measuring.perf_counter()
+            while measuring.perf_counter() < begin + 0.05:
+                pass
+
+    begin = measuring.perf_counter()
+    assert measuring._calls(work, lambda: None, False) > 100

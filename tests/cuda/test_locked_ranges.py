@@ -155,7 +155,7 @@ def test_pages_of_spilled_memory_are_not_locked(cuda, dev, tmp_path):
 
 
 @pytest.mark.unchecked("its block for output writes nothing")
-def test_the_device_that_asks_locks(cuda):
+def test_the_device_that_asks_locks(cuda, two_devices):
     pinned.POOL.trim()
     before = set(pinned.RANGES)
     with mat.use_device("cuda:1", required=True), mat.settings(page_locked=True):

@@ -222,7 +222,7 @@ def test_errors_that_the_bindings_have_no_name_for(cuda):
         assert float((x + 1).sum()) == 24_690
 
 
-def test_config_says_what_there_is(cuda):
+def test_config_says_what_there_is(cuda, two_devices):
     config = mat.show_config()
     assert config["devices"] == "cuda:0, cuda:1, emulated"
     assert "GiB free" in config["cuda:1"]

@@ -14,7 +14,7 @@ import numpy as np
 
 import mat
 
-from .item import COPY, CUPY, TORCH, Figure, Item, Section, Thunk
+from .item import COPY, CUBLAS, CUPY, TORCH, Figure, Item, Section, Thunk
 from .setting import Setting, peers, random
 
 EMPTY = """#include "device.cuh"
@@ -22,6 +22,7 @@ struct nothing { int64_t n; };
 MAT_KERNEL(nothing_at_all, nothing, 32) { (void)frame; (void)call; }
 """
 LARGE = 256 << 20  # bytes of an operand of what memory bounds
+Trio = tuple[Thunk, Thunk, Thunk | None]  # ours, torch's, CuPy's
 
 
 def calls(at: Setting) -> Section:
@@ -119,32 +120,39 @@ def bounded(at: Setting) -> Section:
     m = at.size(8192, 32)
     x = mat.from_numpy(random(m * m, "float32").reshape(m, m))
     t = at.torch.ones(m, m, device="cuda") if at.torch else None
+    c = at.cupy.ones((m, m), "float32") if at.cupy else None
     for axis in (0, 1):
         yield _bound(at, f"sum along axis {axis}, float32", x.nbytes,
-                     lambda axis=axis: mat.sum(x, axis=axis),
-                     lambda axis=axis: t.sum(dim=axis))
+                     (lambda axis=axis: mat.sum(x, axis=axis), lambda axis=axis: t.sum(dim=axis),
+                      lambda axis=axis: c.sum(axis=axis)))
 
 
 def _elementwise(at: Setting, dtype: str) -> Section:
-    n, torch = at.size(LARGE, 4096) // np.dtype(dtype).itemsize, at.torch
+    n, torch, cupy = at.size(LARGE, 4096) // np.dtype(dtype).itemsize, at.torch, at.cupy
     x, y, z = (mat.from_numpy(random(n, dtype, k)) for k in range(3))
     t = [torch.ones(n, dtype=getattr(torch, dtype), device="cuda")
          for _ in range(3)] if torch else None
-    rows: list[tuple[str, int, Thunk, Thunk]] = [
-        ("add", 3, lambda: mat.add(x, y, out=z), lambda: torch.add(t[0], t[1], out=t[2])),
-        ("multiply by a number", 2, lambda: mat.multiply(x, 2.0, out=z),
-         lambda: torch.mul(t[0], 2.0, out=t[2])),
-        ("exp", 2, lambda: mat.exp(x, out=z), lambda: torch.exp(t[0], out=t[2])),
-        ("axpy", 3, lambda: mat.axpy(1e-9, x, y), lambda: t[1].add_(t[0], alpha=1e-9)),
-        ("fill", 1, lambda: z.fill_(1.0), lambda: t[2].fill_(1.0)),
-        ("sum of all", 1, lambda: mat.sum(x), lambda: t[0].sum()),
+    c = [cupy.ones(n, dtype) for _ in range(3)] if cupy else None
+    rows: list[tuple[str, int, Trio]] = [
+        ("add", 3, (lambda: mat.add(x, y, out=z), lambda: torch.add(t[0], t[1], out=t[2]),
+                    lambda: cupy.add(c[0], c[1], out=c[2]))),
+        ("multiply by a number", 2, (
+            lambda: mat.multiply(x, 2.0, out=z), lambda: torch.mul(t[0], 2.0, out=t[2]),
+            lambda: cupy.multiply(c[0], 2.0, out=c[2]))),
+        ("exp", 2, (lambda: mat.exp(x, out=z), lambda: torch.exp(t[0], out=t[2]),
+                    lambda: cupy.exp(c[0], out=c[2]))),
+        ("axpy", 3, (lambda: mat.axpy(1e-9, x, y), lambda: t[1].add_(t[0], alpha=1e-9), None)),
+        ("fill", 1, (lambda: z.fill_(1.0), lambda: t[2].fill_(1.0), lambda: c[2].fill(1.0))),
+        ("sum of all", 1, (lambda: mat.sum(x), lambda: t[0].sum(), lambda: c[0].sum())),
     ]
-    for name, streams, ours, theirs in rows:
-        yield _bound(at, f"{name}, {dtype}", streams * x.nbytes, ours, theirs)
+    for name, streams, thunks in rows:
+        yield _bound(at, f"{name}, {dtype}", streams * x.nbytes, thunks)
 
 
-def _bound(at: Setting, name: str, nbytes: int, ours: Thunk, theirs: Thunk) -> Item:
-    others = peers(copy=lambda: at.copying(nbytes), torch=at.torch and (lambda: theirs))
+def _bound(at: Setting, name: str, nbytes: int, thunks: Trio) -> Item:
+    ours, torch, cupy = thunks
+    others = peers(copy=lambda: at.copying(nbytes), torch=at.torch and (lambda: torch),
+                   cupy=at.cupy and cupy and (lambda: cupy))
     return Item(name, ours, others, {COPY: 0.9}, nbytes)
 
 
@@ -152,21 +160,55 @@ def _bound(at: Setting, name: str, nbytes: int, ours: Thunk, theirs: Thunk) -> I
 
 
 def products(at: Setting) -> Section:
-    sizes = [16] if at.small else [1024, 4096, 8192]
-    kinds = ["float32", "float64", "float16", "bfloat16"]
-    yield from (_product(at, kind, n) for kind in kinds for n in sizes)
+    sizes = [16] if at.small else [8192, 4096, 1024]
+    kinds = ["float32", "bfloat16", "float64", "float16"]
+    yield from (_product(at, kind, n) for n in sizes for kind in kinds)
 
 
 def _product(at: Setting, kind: str, n: int) -> Item:
     a, b = (mat.from_numpy(random(n * n, "float32", k).reshape(n, n)).astype(kind)
             for k in range(2))
     c = mat.zeros(n, n, dtype=kind)
-    theirs = None
-    if at.torch:
-        t = [at.torch.rand(n, n, device="cuda").to(getattr(at.torch, kind)) for _ in range(3)]
-        theirs = lambda: lambda: at.torch.matmul(t[0], t[1], out=t[2])  # noqa: E731
-    goals = {TORCH: 0.99} if n > 1024 or at.small else {}
-    return Item(f"matmul, {kind}, {n}", lambda: mat.matmul(a, b, out=c), peers(torch=theirs), goals)
+    others = peers(cublas=lambda: _cublas_product(at, kind, (a, b, c)),
+                   torch=at.torch and (lambda: _torch_product(at.torch, kind, n)),
+                   cupy=at.cupy and kind != "bfloat16"
+                   and (lambda: _cupy_product(at.cupy, kind, n)))
+    goals = {CUBLAS: 0.98, TORCH: 0.99} if n > 1024 else {}
+    return Item(f"matmul, {kind}, {n}", lambda: mat.matmul(a, b, out=c), others, goals,
+                operations=2.0 * n**3, kind=kind)
+
+
+def _cublas_product(at: Setting, kind: str, mats: tuple[mat.Mat, ...]) -> Thunk:
+    """The library's own function, with the same operands, from Python."""
+    cublas, table = (importlib.import_module(f"mat.cuda.{name}")
+                     for name in ("cublas", "cublas_table"))
+    scalar = importlib.import_module("mat.support.blas_library").scalar
+    letter = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "E"}[kind]
+    n, summed = mats[0].shape[0], letter if letter in "fd" else "f"
+    handle, one, zero = cublas.HANDLES[at.gpu], scalar(summed, 1.0), scalar(summed, 0.0)
+    a, b, c = map(_address, mats)
+    if letter in "fd":
+        function = getattr(cublas.library(), table.symbol("gemm", letter))
+        return partial(function, handle, 0, 0, n, n, n, one, b, n, a, n, zero, c, n)
+    code = table.DATA[letter]
+    return partial(cublas.library().cublasGemmEx, handle, 0, 0, n, n, n, one, b, code, n, a, code,
+                   n, zero, c, code, n, table.COMPUTE_32F, table.GEMM_DEFAULT)
+
+
+def _address(x: mat.Mat) -> int:
+    """Return the address of a Mat on the device, where it remains as long as it is used there."""
+    with x.facet("cuda", "io") as array:
+        return int(array.address)
+
+
+def _torch_product(torch: Any, kind: str, n: int) -> Thunk:
+    a, b, c = (torch.rand(n, n, device="cuda").to(getattr(torch, kind)) for _ in range(3))
+    return lambda: torch.matmul(a, b, out=c)
+
+
+def _cupy_product(cupy: Any, kind: str, n: int) -> Thunk:
+    a, b, c = (cupy.random.rand(n, n).astype(kind) for _ in range(3))
+    return lambda: cupy.matmul(a, b, out=c)
 
 
 # Training
@@ -232,10 +274,11 @@ def _digits(at: Setting) -> Section:
 
 
 def compiling(at: Setting) -> Section:
-    """All programs that there are, not taken from disk."""
+    """A program of each module, of about a dozen, not taken from disk: all take minutes."""
     for name, found in _programs().items():
-        yield Figure(f"to compile the {len(found)} programs of {name}",
-                     partial(_compile, at, found), unit="s")
+        part = found[:1] if at.small else found[::12]
+        yield Figure(f"to compile a program of {name} (mean of {len(part)} of {len(found)})",
+                     partial(_compile, at, part), unit="s")
 
 
 def _programs() -> dict[str, list[Any]]:
@@ -251,7 +294,9 @@ def _programs() -> dict[str, list[Any]]:
 
 def _compile(at: Setting, programs: list[Any]) -> float:
     compiler = importlib.import_module("mat.cuda.nvrtc").COMPILER
+    if not at.small:
+        compiler.compile(EMPTY, (), at.gpu.arch)  # so that it is loaded
     begin = perf_counter()
-    for program in programs[:1] if at.small else programs:
+    for program in programs:
         compiler.compile(program.text, program.options, at.gpu.arch)
-    return perf_counter() - begin
+    return (perf_counter() - begin) / len(programs)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 Thunk = Callable[[], object]
-COPY, BUS, TORCH, CUPY = "device copy", "bus", "torch", "CuPy"
+COPY, BUS, TORCH, CUPY, CUBLAS = "device copy", "bus", "torch", "CuPy", "cuBLAS"
 
 
 @dataclass
 class Item:
-    """A task that `ours` does, and each of `peers`; in all, it moves so many bytes.
+    """A task that `ours` does, and each of `peers`; in all, it moves so many bytes, and takes so
+    many operations on elements of a `kind`.
 
     A goal is how many times the speed of a peer ours should at least have.
     """
@@ -23,6 +24,8 @@ class Item:
     peers: dict[str, Thunk] = field(default_factory=dict)
     goals: dict[str, float] = field(default_factory=dict)
     nbytes: int = 0
+    operations: float = 0.0
+    kind: str = ""
 
 
 @dataclass

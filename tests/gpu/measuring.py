@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 
 from .item import Figure, Item, Section, Thunk
+from .journal import Recorder
 
 
 @dataclass
@@ -22,8 +23,11 @@ class Found:
     name: str
     seconds: float | None = None
     others: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)  # others that failed
     goals: dict[str, float] = field(default_factory=dict)
     nbytes: int = 0
+    operations: float = 0.0
+    kind: str = ""
     number: float | None = None
     least: float | None = None
     unit: str = ""
@@ -41,9 +45,11 @@ class Found:
         return [(peer, least, got, got >= least) for peer, least, got in found]
 
 
-def run(section: Callable[[], Section], synchronize: Thunk, quick: bool) -> Iterator[Found]:
-    """Measure all of a section, whatever of it fails."""
+def run(section: Callable[[], Section], synchronize: Thunk, quick: bool,
+        recorder: Recorder | None = None) -> Iterator[Found]:
+    """Measure all of a section, whatever of it fails, but for what `recorder` has already."""
     items = section()
+    finished = set() if recorder is None else recorder.finished()
     while True:
         try:
             item = next(items)
@@ -53,6 +59,10 @@ def run(section: Callable[[], Section], synchronize: Thunk, quick: bool) -> Iter
             traceback.print_exc()
             yield Found("(all that comes after)", failed=_words(error))
             return
+        if item.name in finished:
+            continue
+        if recorder is not None:
+            recorder.begin(item.name)
         try:
             yield _figure(item) if isinstance(item, Figure) else _item(item, synchronize, quick)
         except Exception as error:
@@ -69,18 +79,30 @@ def _figure(figure: Figure) -> Found:
 
 
 def _item(item: Item, synchronize: Thunk, quick: bool) -> Found:
-    all_of_them = {"": item.ours, **item.peers}
-    calls = {name: _calls(thunk, synchronize, quick) for name, thunk in all_of_them.items()}
-    taken: dict[str, list[float]] = {name: [] for name in all_of_them}
+    all_of_them, notes = {"": item.ours, **item.peers}, {}
+    calls: dict[str, int] = {}
+    for name, thunk in all_of_them.items():
+        try:
+            calls[name] = _calls(thunk, synchronize, quick)
+        except Exception as error:
+            if not name:
+                raise
+            notes[name] = _words(error)  # ours is measured all the same
+    taken: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(1 if quick else 7):
-        for name in (all_of_them if turn % 2 == 0 else reversed(all_of_them)):
+        for name in (calls if turn % 2 == 0 else reversed(calls)):
             taken[name].append(_sample(all_of_them[name], calls[name], synchronize))
     times = {name: median(found) for name, found in taken.items()}
-    return Found(item.name, times.pop(""), times, item.goals, item.nbytes)
+    return Found(item.name, times.pop(""), times, notes, item.goals, item.nbytes, item.operations,
+                 item.kind)
 
 
 def _calls(thunk: Thunk, synchronize: Thunk, quick: bool) -> int:
-    """How many calls take 20 ms; after some that do not count."""
+    """How many calls take 20 ms; after some that do not count, since the first compiles, loads,
+    copies to the device and allocates.
+    """
+    for _ in range(1 if quick else 2):
+        thunk()
     if quick:
         return 1
     calls = 1

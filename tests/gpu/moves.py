@@ -18,8 +18,7 @@ from .setting import Setting, peers, random
 
 def transfers(at: Setting) -> Section:
     """Both ways, from page-locked and from pageable memory."""
-    sizes = [4 << 10, 64 << 10] if at.small else [4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20,
-                                                  1 << 30]
+    sizes = [4 << 10, 64 << 10] if at.small else [256 << 20, 16 << 20, 1 << 20, 64 << 10, 4 << 10]
     for n in sizes:
         for locked in (True, False):
             yield from _both_ways(at, n, locked)

@@ -7,12 +7,14 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, Literal
 
 import numpy as np
 
 from .item import Thunk
+
+DRAWN = 1_000_003  # no power of two, so that rows of a matrix differ
 
 
 class Setting:
@@ -23,19 +25,11 @@ class Setting:
         self.gpu = device.gpu
         self.small = small
         self.alone = alone  # nobody to compare with
+        self.torch: Any = None if alone else _torch()  # if it can use this device
+        self.cupy: Any = None if alone else _cupy()
 
     def size(self, large: int, little: int) -> int:
         return little if self.small else large
-
-    @property
-    def torch(self) -> Any:
-        """PyTorch, if it can use this device."""
-        return None if self.alone else _torch()
-
-    @property
-    def cupy(self) -> Any:
-        """CuPy, if it can."""
-        return None if self.alone else _cupy()
 
     def copying(self, nbytes: int) -> Thunk:
         """What copies on the device, moving so many bytes: half of them are read, half are
@@ -82,10 +76,21 @@ def _cupy() -> Any:
         return None
 
 
-def peers(**found: Callable[[], Thunk] | None) -> dict[str, Thunk]:
-    """Those that are there, made now."""
-    names = {"copy": "device copy", "cupy": "CuPy"}
-    return {names.get(name, name): make() for name, make in found.items() if make is not None}
+def peers(**found: Callable[[], Thunk] | Literal[False] | None) -> dict[str, Thunk]:
+    """Those that are there, made now; one that cannot be made fails when it is called."""
+    names = {"copy": "device copy", "cupy": "CuPy", "cublas": "cuBLAS"}
+    return {names.get(name, name): _made(make) for name, make in found.items() if make}
+
+
+def _made(make: Callable[[], Thunk]) -> Thunk:
+    try:
+        return make()
+    except Exception as error:
+        return partial(_fail, error)
+
+
+def _fail(error: Exception) -> None:
+    raise error
 
 
 def version(name: str) -> str:
@@ -96,8 +101,11 @@ def version(name: str) -> str:
 
 
 def random(n: int, dtype: Any, seed: int = 0) -> np.ndarray:
-    """Numbers of a dtype, small integers or in [0, 1)."""
+    """Numbers of a dtype, small integers or in [0, 1).
+
+    Those beyond a million repeat: to draw as many as a card needs would take longer than measuring.
+    """
     rng = np.random.default_rng(seed)
-    dtype = np.dtype(dtype)
-    values = rng.integers(0, 100, n) if dtype.kind in "iu" else rng.random(n, np.float32)
-    return values.astype(dtype)
+    dtype, few = np.dtype(dtype), min(n, DRAWN)
+    values = rng.integers(0, 100, few) if dtype.kind in "iu" else rng.random(few, np.float32)
+    return np.resize(values.astype(dtype), n)

@@ -30,6 +30,7 @@ from .harness import (
     version,
 )
 from .programs import unlisted
+from .ptx import interpreter
 
 SOURCES = HERE / "libcuda"
 KINDS = {"h2d": 0, "d2h": 1, "d2d": 2, "p2p": 3, "h2h": 4}
@@ -103,7 +104,7 @@ class Driver:
                                STATUS.get(status, status))
 
     def calls(self, function):
-        """Return how often a function was called, by its name without version."""
+        """Return how often a function was called, by its name without version; "": all of them."""
         return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
@@ -147,7 +148,9 @@ class Driver:
 
 
 class Compiler:
-    """Compiles programs for the mock driver, in place of NVRTC."""
+    """Compiles programs for the mock driver, in place of NVRTC; with MAT_MOCK_PTX, of some NVRTC
+    makes PTX.
+    """
 
     def __init__(self):
         # programs that were compiled and are not among those that .ci/cuda compiles by NVRTC
@@ -162,6 +165,9 @@ class Compiler:
         if unlisted(program):
             self.unlisted.append(program)
         try:
+            if interpreter.is_interpreted(text, options):
+                interpreter.library()
+                return interpreter.compiled(text, tuple(options)).encode() + b"\0"
             return build(text, tuple(o for o in options if o.startswith("-D"))).read_bytes()
         except KernelFault as error:
             raise CompileError(str(error)) from None

@@ -38,6 +38,12 @@ class Real:
     def forget(self):
         pass
 
+    def delay(self, delayed=True):
+        pass  # it always works while the host goes on
+
+    def seed(self, seed):
+        pass  # its threads are in no order
+
     def __getattr__(self, name):
         pytest.skip(f"only the mock driver can do this: {name}")
 

@@ -133,28 +133,34 @@ INLINE A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_
     return sum;
 }
 
+/* Where the sums of a column go, from those of the first one of their group and row. */
+template <int MODE> INLINE int64_t cv_column(const cv_loop &f, int64_t column) {
+    if (MODE == CV_TO_W)
+        return column;
+    cv_spot spot = cv_spot_of<MODE>(f, column);
+    if (MODE == CV_FORWARD)
+        return spot.left;
+    int64_t image = column, found = 0;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        image /= f.axes[k].nx;
+        found += spot.at[k] * f.axes[k].x;
+    }
+    return found + image * f.x_image;
+}
+
 /* Write or add one sum of group g. */
 template <class T, class A, int MODE>
 INLINE void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t piece, int64_t row,
                    int64_t column, A sum) {
     typedef typename nn_wide<A>::type W;
-    if (MODE == CV_TO_W) {
+    T *to = (T *)call.at[2] + column;
+    if (MODE == CV_TO_W)
         ((W *)call.at[3])[((piece * f.groups + g) * f.m + row) * f.n + column] = sum;
-        return;
-    }
-    cv_spot spot = cv_spot_of<MODE>(f, column);
-    T *to = (T *)call.at[2];
-    if (MODE == CV_FORWARD) {
-        to[spot.left + (g * f.outputs + row) * f.y_channel] = mat_element<T>(sum);
-        return;
-    }
-    int64_t image = column;
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-        image /= f.axes[k].nx;
-        to += spot.at[k] * f.axes[k].x;
-    }
-    nn_add(to + image * f.x_image + (g * f.channels + row) * f.x_channel, sum);
+    else if (MODE == CV_FORWARD)
+        to[(g * f.outputs + row) * f.y_channel] = mat_element<T>(sum);
+    else
+        nn_add(to + (g * f.channels + row) * f.x_channel, sum);
 }
 
 template <class T, int MODE> INLINE void cv_product(const cv_loop &f, const mat_call &call) {
@@ -215,19 +221,30 @@ template <class T, int MODE> INLINE void cv_product(const cv_loop &f, const mat_
         }
         __syncthreads();
     }
+    const int64_t top = row0 + number / 16 * CV_EACH, edge = across * CV_TILE + number % 16;
+    uint32_t again = 0; /* sums that are not finite: there is code for one */
 #pragma unroll
-    for (int i = 0; i < CV_EACH; i++)
+    for (int j = 0; j < CV_EACH; j++) {
+        if (edge + 16 * j >= f.n)
+            continue;
+        int64_t to = cv_column<MODE>(f, edge + 16 * j);
 #pragma unroll
-        for (int j = 0; j < CV_EACH; j++) {
-            int64_t row = row0 + number / 16 * CV_EACH + i,
-                    to = across * CV_TILE + number % 16 + 16 * j;
-            if (row >= f.m || to >= f.n)
+        for (int i = 0; i < CV_EACH; i++) {
+            if (top + i >= f.m)
                 continue;
-            A sum = sums[i][j];
-            if (!mat_finite(sum))
-                sum = cv_plainly<T, A, MODE>(f, of, row, to, begin, end);
-            cv_put<T, A, MODE>(f, call, g, piece, row, to, sum);
+            if (mat_finite(sums[i][j]))
+                cv_put<T, A, MODE>(f, call, g, piece, top + i, to, sums[i][j]);
+            else
+                again |= 1u << (CV_EACH * j + i);
         }
+    }
+#pragma unroll 1
+    for (; again; again &= again - 1) {
+        uint32_t which = (uint32_t)__ffs((int)again) - 1;
+        int64_t row = top + which % CV_EACH, at = edge + 16 * (which / CV_EACH);
+        A sum = cv_plainly<T, A, MODE>(f, of, row, at, begin, end);
+        cv_put<T, A, MODE>(f, call, g, piece, row, cv_column<MODE>(f, at), sum);
+    }
 }
 
 /* The second stage of CV_TO_W: each thread adds up the pieces of one weight, in their order. */
