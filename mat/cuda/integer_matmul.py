@@ -128,11 +128,8 @@ def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
     return DeviceMatmul(folded(form))
 
 
-# the name of a kernel, the type of an element's parts, and how many these are
-SCALES = {char: (BY_CHAR[char].suffix, BY_CHAR[char].real, 2 if BY_CHAR[char].kind == "c" else 1)
-          for char in BLAS_TYPES}
 SCALE = Program('#include "integer_matmul.cuh"\n'
-                + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
+                + "\n".join(f"MAT_SCALE({BY_CHAR[char].suffix})" for char in BLAS_TYPES) + "\n")
 
 
 def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int,
@@ -147,7 +144,7 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
     batch, row, column = (*(0,) * missing, *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
     grid = -(-batches * rows * columns // THREADS), 1, 1
-    return CudaKernel(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))
+    return CudaKernel(SCALE, f"mat_scale_{BY_CHAR[letter].suffix}", frame, grid, (THREADS, 1, 1))
 
 
 def programs() -> Iterator[Program]:

@@ -68,7 +68,7 @@ class Nvrtc:
             (status,) = nvrtc.nvrtcCompileProgram(source, len(words), [w.encode() for w in words])
             if status:
                 log = _read(source, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
-                raise CompileError(f"{status.name}: {log.rstrip(bytes(1)).decode()}")
+                raise CompileError(f"{status.name}\n{log.rstrip(bytes(1)).decode()}")
             return _read(source, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
         finally:
             nvrtc.nvrtcDestroyProgram(source)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 from typing import ClassVar, NamedTuple
 
-from ..support.blas_library import REAL
 from ..support.dtypes import (
     BY_CHAR,
     COMPLEX_TYPES,
@@ -76,8 +75,6 @@ class ReductionType:
 
     def made_of(self, item: str) -> str:
         """Return the C++ class for such items."""
-        if item in COMPLEX_TYPES:
-            return f"mat_{self.name}_complex<{REAL[item]}>"
         return f"mat_{self.name}{'_integer' if item in UNSIGNED else ''}<{BY_CHAR[item].cuda}>"
 
     def state(self, item: str) -> int:

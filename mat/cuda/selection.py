@@ -13,6 +13,7 @@ from ..layout.merged_axes import merged
 from ..layout.shapes import Ints
 from ..support.types import Operand, Presented
 from .compare import Flags, read_flags
+from .division import magic
 from .elementwise import THREADS, StridedLoop, strided_loop
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -115,7 +116,9 @@ def apart(x: Operand, chosen: Ints) -> tuple[Ints, list[int]]:
 def _chosen_axes(x: Operand, chosen: Ints) -> list[int]:
     axes = merged((x.layout.shape[k], x.layout.strides[k]) for k in chosen) or [(1, 0)]
     pad = [0] * (CHOSEN - len(axes))
-    return [len(axes), *(n for n, _ in axes), *pad, *(s for _, s in axes), *pad]
+    factors, shifts = zip(*(magic(n, 64) for n, _ in axes), strict=True)
+    return [len(axes), *(n for n, _ in axes), *pad, *factors, *pad, *shifts, *pad,
+            *(s for _, s in axes), *pad]
 
 
 def _total(shape: Ints, chosen: Ints) -> int:

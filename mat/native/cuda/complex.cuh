@@ -8,8 +8,6 @@
 
 #include "functions.cuh"
 
-#define MAT_C128 mat_complex<double>
-
 /* By the larger part of b (Smith's way), so that no square overflows */
 template<class R> INLINE mat_complex<R> operator/(mat_complex<R> a, mat_complex<R> b) {
     const R re = mat_fabs(b.re), im = mat_fabs(b.im);
@@ -56,39 +54,39 @@ INLINE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_
 
 /* Functions, in double */
 
-INLINE MAT_C128 mat_sqrt(MAT_C128 z) {
+INLINE mat_c128 mat_sqrt(mat_c128 z) {
     double x = z.re, y = z.im;
     if (x == 0 && y == 0) return {0, y};
     if (mat_infinite(y)) return {mat_fabs(y), y};
     if (mat_nan(x)) return {x, x};
-    if (mat_infinite(x)) return x > 0 ? MAT_C128(x, mat_nan(y) ? y : copysign(0.0, y))
-                                      : MAT_C128(mat_fabs(y - y), copysign(x, y));
+    if (mat_infinite(x)) return x > 0 ? mat_c128(x, mat_nan(y) ? y : copysign(0.0, y))
+                                      : mat_c128(mat_fabs(y - y), copysign(x, y));
     double by = 1; /* powers of 2 that keep the sum of squares in range */
     if (mat_fabs(x) >= 0x1p1021 || mat_fabs(y) >= 0x1p1021) x *= 0.25, y *= 0.25, by = 2;
     else if (mat_fabs(x) < 0x1p-1000 && mat_fabs(y) < 0x1p-1000)
         x *= 0x1p54, y *= 0x1p54, by = 0x1p-27;
     const double t = sqrt((mat_fabs(x) + mat_hypot(x, y)) * 0.5), other = mat_fabs(y) / (2 * t);
-    return x >= 0 ? MAT_C128(t * by, copysign(other * by, y))
-                  : MAT_C128(other * by, copysign(t * by, y));
+    return x >= 0 ? mat_c128(t * by, copysign(other * by, y))
+                  : mat_c128(other * by, copysign(t * by, y));
 }
 
 /* exp(x) * (c, s), also where exp(x) alone overflows */
-INLINE MAT_C128 mat_scaled_exp(double x, double c, double s, double by) {
+INLINE mat_c128 mat_scaled_exp(double x, double c, double s, double by) {
     const double rest = x > 709 && x < 1500 ? 709 : 0, e = mat_exp(x - rest) * by,
                  more = rest != 0 ? 0x1.d422d2be5dc9bp+1022 : 1;
     return {e * c * more, e * s * more};
 }
 
-INLINE MAT_C128 mat_exp(MAT_C128 z) {
+INLINE mat_c128 mat_exp(mat_c128 z) {
     if (z.im == 0) return {mat_exp(z.re), z.im};
     if (!mat_finite(z.im)) {
-        if (mat_infinite(z.re)) return z.re < 0 ? MAT_C128(0, 0) : MAT_C128(z.re, z.im - z.im);
+        if (mat_infinite(z.re)) return z.re < 0 ? mat_c128(0, 0) : mat_c128(z.re, z.im - z.im);
         return {z.im - z.im, z.im - z.im};
     }
     return mat_scaled_exp(z.re, mat_wide_cos(z.im), mat_wide_sin(z.im), 1);
 }
 
-INLINE MAT_C128 mat_expm1(MAT_C128 z) {
+INLINE mat_c128 mat_expm1(mat_c128 z) {
     const double a = mat_wide_sin(z.im / 2);
     return {mat_expm1(z.re) * mat_wide_cos(z.im) - 2 * a * a, mat_exp(z.re) * mat_wide_sin(z.im)};
 }
@@ -107,17 +105,17 @@ INLINE double mat_log_modulus(double x, double y) {
     return mat_log(mat_hypot(a, b));
 }
 
-INLINE MAT_C128 mat_log(MAT_C128 z) {
+INLINE mat_c128 mat_log(mat_c128 z) {
     return {mat_log_modulus(z.re, z.im), mat_atan2(z.im, z.re)};
 }
 
-INLINE MAT_C128 mat_log1p(MAT_C128 z) {
+INLINE mat_c128 mat_log1p(mat_c128 z) {
     const double off = fma(z.re, 2 + z.re, z.im * z.im);
     const double re = mat_fabs(off) < 0.5 ? 0.5 * mat_log1p(off) : mat_log_modulus(1 + z.re, z.im);
     return {re, mat_atan2(z.im, 1 + z.re)};
 }
 
-INLINE MAT_C128 mat_sinh(MAT_C128 z) {
+INLINE mat_c128 mat_sinh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {mat_sinh(x), y};
     if (!mat_finite(y)) return {x == 0 || mat_infinite(x) ? x : y - y, y - y};
@@ -126,7 +124,7 @@ INLINE MAT_C128 mat_sinh(MAT_C128 z) {
     return mat_scaled_exp(mat_fabs(x), x < 0 ? -c : c, s, 0.5);
 }
 
-INLINE MAT_C128 mat_cosh(MAT_C128 z) {
+INLINE mat_c128 mat_cosh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {mat_cosh(x), x < 0 || (x == 0 && copysign(1.0, x) < 0) ? -y : y};
     if (!mat_finite(y)) return {mat_infinite(x) ? mat_fabs(x) : y - y, x == 0 ? x : y - y};
@@ -136,7 +134,7 @@ INLINE MAT_C128 mat_cosh(MAT_C128 z) {
 }
 
 /* Kahan's way: from the tangent of y and the hyperbolic sine of x */
-INLINE MAT_C128 mat_tanh(MAT_C128 z) {
+INLINE mat_c128 mat_tanh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (mat_nan(x)) return {x, y == 0 ? y : x};
     if (mat_infinite(x))
@@ -154,25 +152,25 @@ INLINE MAT_C128 mat_tanh(MAT_C128 z) {
 }
 
 /* From those of i z */
-INLINE MAT_C128 mat_wide_sin(MAT_C128 z) {
-    const MAT_C128 w = mat_sinh(MAT_C128(-z.im, z.re));
+INLINE mat_c128 mat_wide_sin(mat_c128 z) {
+    const mat_c128 w = mat_sinh(mat_c128(-z.im, z.re));
     return {w.im, -w.re};
 }
-INLINE MAT_C128 mat_wide_cos(MAT_C128 z) { return mat_cosh(MAT_C128(-z.im, z.re)); }
-INLINE MAT_C128 mat_wide_tan(MAT_C128 z) {
-    const MAT_C128 w = mat_tanh(MAT_C128(-z.im, z.re));
+INLINE mat_c128 mat_wide_cos(mat_c128 z) { return mat_cosh(mat_c128(-z.im, z.re)); }
+INLINE mat_c128 mat_wide_tan(mat_c128 z) {
+    const mat_c128 w = mat_tanh(mat_c128(-z.im, z.re));
     return {w.im, -w.re};
 }
 
 /* Small whole powers by multiplication, as NumPy does it; else exp(b * log(a)) */
-INLINE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
+INLINE mat_c128 mat_pow(mat_c128 a, mat_c128 b) {
     if (b == 0) return 1.0;
     if (a == 0) {
         const double nan = mat_of_bits((uint64_t)0x7ff8000000000000ull);
-        return b.re > 0 ? MAT_C128(0, 0) : MAT_C128(nan, nan);
+        return b.re > 0 ? mat_c128(0, 0) : mat_c128(nan, nan);
     }
     if (b.im == 0 && b.re == rint(b.re) && mat_fabs(b.re) < 100) {
-        MAT_C128 power = 1.0;
+        mat_c128 power = 1.0;
         for (int rest = (int)mat_fabs(b.re); rest > 0; rest >>= 1, a = a * a)
             if (rest & 1) power = power * a;
         return b.re < 0 ? 1 / power : power;
@@ -182,7 +180,7 @@ INLINE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
 
 #define MAT_IN_DOUBLE(name) \
     INLINE mat_complex<float> mat_##name(mat_complex<float> z) { \
-        const MAT_C128 w = mat_##name(MAT_C128(z.re, z.im)); \
+        const mat_c128 w = mat_##name(mat_c128(z.re, z.im)); \
         return {(float)w.re, (float)w.im}; \
     }
 MAT_IN_DOUBLE(sqrt)
@@ -190,10 +188,9 @@ MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p)
     MAT_IN_DOUBLE(wide_sin) MAT_IN_DOUBLE(wide_cos) MAT_IN_DOUBLE(wide_tan)
         MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh) MAT_IN_DOUBLE(tanh)
 INLINE mat_complex<float> mat_pow(mat_complex<float> a, mat_complex<float> b) {
-    const MAT_C128 w = mat_pow(MAT_C128(a.re, a.im), MAT_C128(b.re, b.im));
+    const mat_c128 w = mat_pow(mat_c128(a.re, a.im), mat_c128(b.re, b.im));
     return {(float)w.re, (float)w.im};
 }
 
 #undef MAT_IN_DOUBLE
-#undef MAT_C128
 #endif

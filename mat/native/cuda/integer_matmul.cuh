@@ -269,26 +269,18 @@ struct scale_frame {
     int64_t at, number;         /* which operand, which number */
 };
 
-template<typename T, int PARTS>
-INLINE void scale(const scale_frame &frame, const mat_call &call) {
+template <typename T> INLINE void scale(const scale_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.rows * frame.columns * frame.batches) return;
     const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows,
                   b = k / frame.columns / frame.rows;
     if ((frame.triangle < 0 && j > i) || (frame.triangle > 0 && j < i)) return;
-    T *c = (T *)call.at[frame.at] + PARTS * (i * frame.row + j * frame.column + b * frame.batch);
-    const T re = (T)call.numbers[2 * frame.number], im = (T)call.numbers[2 * frame.number + 1];
-    if (PARTS == 1) {
-        *c = re != 0 ? re * *c : 0;
-    } else {
-        const bool read = re != 0 || im != 0;
-        const T x = read ? c[0] : 0, y = read ? c[PARTS - 1] : 0;
-        c[0] = re * x - im * y;
-        c[PARTS - 1] = re * y + im * x;
-    }
+    T *c = (T *)call.at[frame.at] + (i * frame.row + j * frame.column + b * frame.batch);
+    const T beta = mat_number<T>(call.numbers + 2 * frame.number);
+    *c = beta != 0 ? beta * *c : T(0);
 }
 
-#define MAT_SCALE(name, T, PARTS) \
-    MAT_KERNEL(mat_scale_##name, scale_frame, 256) { scale<T, PARTS>(frame, call); }
+#define MAT_SCALE(type) \
+    MAT_KERNEL(mat_scale_##type, scale_frame, 256) { scale<mat_##type>(frame, call); }
 
 #endif

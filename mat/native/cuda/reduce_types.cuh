@@ -94,7 +94,7 @@ template <class I> struct mat_sum {
     }
 };
 
-template <class T> struct mat_sum_complex {
+template <class T> struct mat_sum<mat_complex<T>> {
     typedef mat_complex<T> C;
     typedef C Item;
     typedef typename mat_totalled<T>::type Total;
@@ -117,16 +117,11 @@ template <class T> struct mat_sum_complex {
         C *y = (C *)out + at;
         T re = (T)((end.reduced ? s.re.value() : 0.0) / (double)end.divisor);
         T im = (T)((end.reduced ? s.im.value() : 0.0) / (double)end.divisor);
-        if (!end.accumulate) {
-            *y = {re, im};
-            return;
-        }
-        T a = (T)end.numbers[0], b = (T)end.numbers[1], c = (T)end.numbers[2],
-          d = (T)end.numbers[3];
-        C found = {a * re - b * im, a * im + b * re};
-        if (c != 0 || d != 0) {
-            C old = *y;
-            found = {found.re + (c * old.re - d * old.im), found.im + (c * old.im + d * old.re)};
+        C found = {re, im};
+        if (end.accumulate) {
+            const C beta = mat_number<C>(end.numbers + 2);
+            found = mat_number<C>(end.numbers) * found;
+            if (beta != 0) found = found + beta * *y;
         }
         *y = found;
     }
@@ -267,44 +262,26 @@ template <class I> struct mat_variance {
 
 /* Products, in double: then those of floats are rounded once, and what is too large only on the way
    does no harm. */
+template <class I> struct mat_doubled { typedef double type; };
+template <class R> struct mat_doubled<mat_complex<R>> { typedef mat_c128 type; };
+
 template <class I> struct mat_prod {
     typedef I Item;
-    struct State { double total; };
+    typedef typename mat_doubled<I>::type T;
+    struct State { T total; };
     enum { WHOLE = 1 };
-    static INLINE State none() { return {1.0}; }
+    static INLINE State none() { return {T(1)}; }
     template<int N, int V>
     static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
-        double t[N];
+        T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (double)mat_summand(items[j]);
-        s.total *= mat_tree<mat_times, N>::of(t);
+        for (int j = 0; j < N; j++) t[j] = mat_convert<T>(items[j]);
+        s.total = s.total * mat_tree<mat_times, N>::of(t);
     }
-    static INLINE void join(State &a, State b) { a.total *= b.total; }
+    static INLINE void join(State &a, State b) { a.total = a.total * b.total; }
     static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
     static INLINE void put(char *out, int64_t at, State s, const mat_end &) {
-        ((I *)out)[at] = mat_element<I>(s.total);
-    }
-};
-
-template <class T> struct mat_prod_complex {
-    typedef mat_complex<T> C;
-    typedef C Item;
-    typedef mat_c128 State;
-    enum { WHOLE = 1 };
-    static INLINE State none() { return {1.0, 0.0}; }
-    template<int N, int V>
-    static INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
-        State t[N];
-#pragma unroll
-        for (int j = 0; j < N; j++) t[j] = {(double)items[j].re, (double)items[j].im};
-        s = s * mat_tree<mat_times, N>::of(t);
-    }
-    static INLINE void join(State &a, State b) { a = a * b; }
-    static INLINE State down(State s, int by, int width) {
-        return {mat_down(s.re, by, width), mat_down(s.im, by, width)};
-    }
-    static INLINE void put(char *out, int64_t at, State s, const mat_end &) {
-        ((C *)out)[at] = {(T)s.re, (T)s.im};
+        ((I *)out)[at] = mat_element<I>(mat_convert<mat_computed<I>>(s.total));
     }
 };
 

@@ -40,7 +40,7 @@ template <class T> INLINE void mat_firsts(const mat_count &f, const mat_call &ca
     bool differs = k == 0;
     if (k) {
         mat_computed<T> a = mat_widen(x[k - 1]), b = mat_widen(x[k]);
-        differs = a != b && !(f.equal_nan && mat_no_number(a) && mat_no_number(b));
+        differs = a != b && !(f.equal_nan && mat_nan(a) && mat_nan(b));
     }
     ((int64_t *)call.at[1])[k] = differs;
 }

@@ -41,7 +41,7 @@ INLINE void mat_seek_items(const mat_axes<N> &axes, int64_t (&at)[M][N], bool (&
 /* Gathers and scatters */
 
 struct mat_chosen_axes { /* outermost first; steps count elements */
-    int64_t rank, length[MAT_CHOSEN], step[MAT_CHOSEN];
+    int64_t rank, length[MAT_CHOSEN], magic[MAT_CHOSEN], shift[MAT_CHOSEN], step[MAT_CHOSEN];
 };
 
 struct mat_gathering {
@@ -54,7 +54,8 @@ INLINE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
     int64_t offset = 0;
 #pragma unroll 1
     for (int k = (int)chosen.rank - 1; k > 0; k--) {
-        const int64_t over = position / chosen.length[k];
+        const int64_t over =
+            (int64_t)mat_over((uint64_t)position, chosen.magic[k], chosen.shift[k]);
         offset += (position - over * chosen.length[k]) * chosen.step[k];
         position = over;
     }

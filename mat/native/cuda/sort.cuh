@@ -26,21 +26,20 @@ struct mat_sort {
 
 /* The order */
 
-template <class R> INLINE bool mat_no_number(R x) { return x != x; }
 /* Whether a comes before b; NaN comes last in both directions, as in NumPy. */
 template <class C> INLINE bool mat_ordered(C a, C b, bool descending) {
-    return (descending ? b < a : a < b) || (mat_no_number(b) && !mat_no_number(a));
+    return (descending ? b < a : a < b) || (mat_nan(b) && !mat_nan(a));
 }
 /* Complex numbers by their real parts, then by the others. */
 template <class R>
 INLINE bool mat_ordered(mat_complex<R> a, mat_complex<R> b, bool descending) {
     bool first = descending ? b.re < a.re : a.re < b.re;
     bool last = descending ? a.re < b.re : b.re < a.re;
-    if (first) return !mat_no_number(a.im) || mat_no_number(b.im);
-    if (last) return mat_no_number(b.im) && !mat_no_number(a.im);
-    if (a.re == b.re || (mat_no_number(a.re) && mat_no_number(b.re)))
+    if (first) return !mat_nan(a.im) || mat_nan(b.im);
+    if (last) return mat_nan(b.im) && !mat_nan(a.im);
+    if (a.re == b.re || (mat_nan(a.re) && mat_nan(b.re)))
         return mat_ordered(a.im, b.im, descending);
-    return mat_no_number(b.re);
+    return mat_nan(b.re);
 }
 template <class T> INLINE bool mat_before(T a, T b, bool descending) {
     return mat_ordered(mat_widen(a), mat_widen(b), descending);
