@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import BLOCKS
+from ..core.direction import OUTPUT
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..devices.device import enabled_on
@@ -229,9 +230,13 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
         return None
     form = form_of_result(a.shape, dtype)
     nbytes = form.size * form.itemsize
-    if nbytes > MOST_AT_ONCE:
+    if nbytes > MOST_AT_ONCE and not a.flags.c_contiguous:
         return None
     made: Mat = form.new(current().device_enabled, None)
+    if nbytes > MOST_AT_ONCE:  # memory of ours is used again, and aligned
+        with made.facet(_array, OUTPUT) as elements:
+            elements[...] = a
+        return made
     storage = made.storage
     address = storage.ready(_array.mask, _array.bit, False, True)
     if not address or not _blocks.copy_of_array(address, a, nbytes):
