@@ -43,6 +43,7 @@ cdef extern from *:
     }
 
     #if PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
+    #define MAT_FRAMES_KNOWN
     typedef struct { /* the beginning of 3.11's _PyInterpreterFrame */
         void *function, *globals, *builtins, *locals;
         PyCodeObject *code;
@@ -50,6 +51,23 @@ cdef extern from *:
         const char *instruction;
     } mat_frame_begin;
     #endif
+
+    /* Return the code of the frame that called *frame, borrowed, or of the innermost one if that is
+       NULL, and its instruction; *frame becomes that frame. NULL if there is none, or if frames are
+       only known as objects, of which PyFrame_GetBack makes one for each. */
+    static PyObject *mat_code_outwards(void **frame, int *at) {
+    #ifdef MAT_FRAMES_KNOWN
+        mat_frame_begin *found = *frame != NULL
+            ? ((mat_frame_begin *)*frame)->previous
+            : (void *)PyThreadState_Get()->cframe->current_frame;
+        for (; found != NULL; found = found->previous) {
+            *frame = found;
+            *at = (int)(found->instruction - (const char *)found->code->co_code_adaptive);
+            if (*at >= 0) return (PyObject *)found->code; /* else it has not begun yet */
+        }
+    #endif
+        return NULL;
+    }
 
     /* Return the code that runs innermost, borrowed, and its instruction, as PyFrame_GetLasti does;
        NULL if they are not known. A frame object is not made for it: that takes more time than all
@@ -83,6 +101,7 @@ cdef extern from *:
     PyObject *mat_outer_of(PyObject *)
     int mat_instruction_of(PyObject *)
     PyObject *mat_innermost_code(int *at)
+    PyObject *mat_code_outwards(void **frame, int *at)
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
@@ -235,9 +254,21 @@ cdef class Threads:
 
     cdef object line_of_frames(self):
         """Do what `line` does, for a line that was not found lately."""
-        cdef PyObject *frame = mat_frame()
+        cdef void *place = NULL
+        cdef int at = 0
+        cdef PyObject *running = mat_code_outwards(&place, &at)
+        cdef PyObject *frame
         cdef PyObject *outer
         cdef bint inside = False
+        while running != NULL:
+            code = <object>running
+            if code is self.user_code or self.is_of_user(code):
+                return self.known_line(code, at, inside)
+            inside = inside or code is not self.transparent
+            running = mat_code_outwards(&place, &at)
+        if place != NULL:
+            return None
+        frame = mat_frame()
         Py_XINCREF(frame)
         while frame != NULL:
             code = mat_code_of(frame)
@@ -257,9 +288,23 @@ cdef class Threads:
 
         `is_installed` says of a file whether it is one of a library.
         """
-        cdef PyObject *frame = mat_frame()
+        cdef void *place = NULL
+        cdef int at = 0
+        cdef PyObject *running = mat_code_outwards(&place, &at)
+        cdef PyObject *frame
         cdef PyObject *outer
         inner = None
+        while running != NULL:
+            code = <object>running
+            if code is self.consumer_code or self.is_of_user(code):
+                if code is self.consumer_code or not is_installed(code.co_filename):
+                    self.consumer_code = code
+                    return self.known_line(code, at, False)
+                inner = inner or self.known_line(code, at, False)
+            running = mat_code_outwards(&place, &at)
+        if place != NULL:
+            return inner
+        frame = mat_frame()
         Py_XINCREF(frame)
         while frame != NULL:
             code = mat_code_of(frame)
