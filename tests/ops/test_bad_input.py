@@ -380,7 +380,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "normal_": "test_random.py", "bernoulli_": "test_random.py", "orthogonal_": "test_random.py",
     "multivariate_normal": "test_distributions.py", "use_device": "test_devices.py",
     "use_cuda": "test_devices.py",
-    "prefetch": "test_prefetch.py",
+    "prefetch": "test_prefetch.py", "graph": "test_graph.py",
     "set_device": "test_devices.py", "cuda_available": "takes nothing",
     "memory_report": "takes nothing", "trim": "takes nothing",
     **dict.fromkeys(("flatten", "ravel", "reshape", "transpose"), "test_reshape.py"),
