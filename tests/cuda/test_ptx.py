@@ -7,6 +7,8 @@ import os
 import numpy as np
 import pytest
 
+import mat
+
 from ..mock_driver.harness import KernelFault, compiler
 from ..mock_driver.harness import run as run_compiled
 from ..mock_driver.ptx import interpreter
@@ -17,6 +19,7 @@ from .test_mock_driver import SEEDS, TEXT
 pytestmark = [pytest.mark.host, pytest.mark.skipif(not compiler(), reason="no C++ compiler")]
 
 EVERY = int(os.environ.get("MAT_COMPILE", "40"))
+UNROUNDED = {f"{name}.f{bits}" for name in ("add", "sub", "mul") for bits in (32, 64)}
 HEAD = """
 .version 9.0
 .target sm_80
@@ -31,7 +34,7 @@ HEAD = """
     .reg .pred %p<9>;
     .reg .b32 %r<9>;
     .reg .b64 %rd<9>;
-    .shared .align 4 .b8 part[16];
+    .shared .align 16 .b8 part[16];
     mov.u32 %r1, %tid.x;
     ld.param.u64 %rd1, [tried_param_1];
     ld.param.u64 %rd2, [tried_param_0];
@@ -152,9 +155,42 @@ def test_what_is_not_known_is_an_error(body, message):
     ("mov.b32 %r3, 0f00000001; add.ftz.f32 %r2, %r3, %r3;", 0),
     ("mov.b32 %r3, 0f40400000; mul.sat.f32 %r2, %r3, %r3;", 0x3F800000),
     ("mov.b32 %r3, 0f40800000; rsqrt.approx.ftz.f32 %r2, %r3;", 0x3F000000),
+    ("mov.b32 %r3, 0f40400000; ex2.approx.f32 %r2, %r3;", 0x41000000),
+    ("mov.b32 %r3, 0f41000000; lg2.approx.ftz.f32 %r2, %r3;", 0x40400000),
+    ("mov.b32 %r3, 0f40400000; mov.b32 %r4, 0f40000000; div.full.f32 %r2, %r3, %r4;", 0x3FC00000),
     ("setp.gt.u32 %p1|%p2, %r1, 5; selp.u32 %r2, 1, 0, %p2; @%p1 mov.u32 %r2, 9;", 1)])
 def test_memory_branches_and_registers(body, first):
     assert tried(f"{body} {STORE}".replace("_,", "%r8,"))[0] == first
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("kind", [*(f"{c}{b}" for c in "usb" for b in (8, 16, 32, 64)), "f32",
+                                  "f64"])
+@pytest.mark.parametrize("space", [".global", ".shared", ".local", ""])
+def test_loads_and_stores(space, kind, n):
+    """Bytes of one place go to another, and the first number fills its register."""
+    width = int(kind[1:]) // 8
+    if n * width > 16:
+        pytest.skip("128 bits are the most")
+    data = bytes((37 * k + 201) % 256 for k in range(16))
+    vector = f".v{n}" * (n > 1)
+    values = ", ".join(f"%r{k + 1}" for k in range(n))
+    values = f"{{{values}}}" if n > 1 else values
+    there = {".shared": "part", ".local": "own", ".global": "%rd1+64", "": "%rd1+64"}[space]
+    low, high = (int.from_bytes(data[k:k + 8], "little") for k in (0, 8))
+    found = tried(f"""
+        .local .align 16 .b8 own[16];
+        st.global.b64 [%rd1], {low}; st.global.b64 [%rd1+8], {high};
+        ld.global{vector}.{kind} {values}, [%rd1];
+        st{space}{vector}.{kind} [{there}], {values};
+        ld{space}{vector}.{kind} {values}, [{there}];
+        st.global{vector}.{kind} [%rd1+128], {values};
+        st.global.b64 [%rd1+192], %r1;""").tobytes()
+    assert found[128:128 + n * width] == data[:n * width]
+    assert found[128 + n * width:144] == np.arange(32, 36, dtype=np.int32).tobytes()[n * width:]
+    number = int.from_bytes(data[:width], "little", signed=kind[0] == "s")
+    assert found[192:200] == (number % 2**64).to_bytes(8, "little")
 
 
 def test_lanes_and_blocks():
@@ -195,6 +231,23 @@ def test_faults_of_a_program_of_nvrtc(kernel, message):
 
 
 @needs_nvrtc
+def test_the_mock_driver_interprets_what_it_is_told_to(cuda, monkeypatch):
+    if not cuda.is_mock:
+        pytest.skip("about the mock driver")
+    monkeypatch.setattr(interpreter, "SHARE", 1)
+    seen, really = [], interpreter.compiled
+    monkeypatch.setattr(interpreter, "compiled", lambda *of: seen.append(of) or really(*of))
+    with mat.use_device("cuda", required=True):
+        x, y = mat.arange(1000.0), mat.zeros(1000)
+        mat.kernel("y = x * 12 + 0.0625", x="input", y="output")(x, y)
+        np.testing.assert_array_equal(y.to_numpy(), np.arange(1000) * 12 + 0.0625)
+    assert len(seen) == 1
+    assert not interpreter.is_interpreted(TEXT, ())  # of the tests
+    monkeypatch.setattr(interpreter, "SHARE", 0)
+    assert not interpreter.is_interpreted(*seen[0])
+
+
+@needs_nvrtc
 def test_products_and_sums_are_rounded_separately_where_it_is_asked_for():
     """The same text, with and without --fmad=false: only PTX shows it."""
     text = """#include "device.cuh"
@@ -211,13 +264,18 @@ MAT_KERNEL(line, sizes, 1) { float *x = (float *)call.at[0]; x[0] = x[1] * x[2] 
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_every_form_in_our_programs_is_known_and_tested(arch):
-    """MAT_COMPILE is the share of programs, and 1 is all of them."""
+    """Where results are the host's bit for bit, nothing is left to be contracted.
+
+    MAT_COMPILE is the share of programs, and 1 is all of them.
+    """
     pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+    from mat.cuda.nvrtc import EXACT
+
     from ..mock_driver.programs import listed
     tested = {opcode for opcode, *_ in cases()}
     moving = ("ld.", "st.", "atom.", "red.", "cvta.", "shfl.", "bar.", "vote.", "redux.", "bra",
               "ret", "exit", "trap", "membar", "fence", "mov.b", "barrier.")
-    unknown = {}
+    unknown, contracted = {}, {}
     for k, program in enumerate(listed()):
         if k % EVERY == 0:
             text = interpreter.compiled(*program, arch)
@@ -225,4 +283,7 @@ def test_every_form_in_our_programs_is_known_and_tested(arch):
             for opcode in opcodes(text) - tested:
                 if ".approx" not in opcode and not opcode.startswith(moving):
                     unknown[opcode] = program
+            if EXACT in program.options:  # ptxas may contract those without .rn
+                contracted.update(dict.fromkeys(opcodes(text) & UNROUNDED, program))
     assert not unknown
+    assert not contracted

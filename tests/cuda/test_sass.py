@@ -44,6 +44,11 @@ struct sizes { int64_t n; int64_t k[40]; };
 MAT_KERNEL(mat_plain_flat, sizes, 256) {
     ((uint4 *)call.at[1])[threadIdx.x] = ((uint4 *)call.at[0])[threadIdx.x];
 }
+MAT_KERNEL(mat_somewhere_flat, sizes, 256) {
+    uint4 *to = (uint4 *)call.at[1];
+    asm volatile("" : "+l"(to));
+    to[threadIdx.x] = ((uint4 *)call.at[0])[threadIdx.x];
+}
 MAT_KERNEL(mat_narrow_flat, sizes, 256) {
     ((int *)call.at[1])[threadIdx.x] = ((int *)call.at[0])[threadIdx.x];
 }
@@ -64,6 +69,7 @@ def wrong(program, module):
         problems = [what for what, is_wrong in (
             ("local memory", kernel.stack or _has(code, "LDL|STL")),
             (f"{kernel.registers} registers", kernel.registers > REGISTERS[module]),
+            ("accesses of an unknown memory", _has(code, "LD|ST")),
             ("no loads of 128 bits", READ.fullmatch(name) and not HALVES.fullmatch(name)
              and not _has(code, r"LDG\.(?:\w+\.)*128")),
             ("no stores of 128 bits", WRITTEN.fullmatch(name) and not SHORTER.fullmatch(name)
@@ -75,7 +81,7 @@ def wrong(program, module):
 
 
 def _has(code, pattern):
-    return any(re.match(rf"(?:{pattern})\b", opcode) for opcode in code)
+    return any(re.match(rf"(?:{pattern})(?:\.|$)", opcode) for opcode in code)
 
 
 @pytest.mark.parametrize(("program", "module"), [
@@ -88,6 +94,8 @@ def test_machine_code(program, module):
 def test_what_is_wrong_is_found(monkeypatch):
     found = wrong(Program(TEXT), "elementwise")
     assert found == {"mat_narrow_flat": ["no loads of 128 bits", "no stores of 128 bits"],
+                     "mat_somewhere_flat": ["accesses of an unknown memory",
+                                            "no stores of 128 bits"],
                      "mat_local_flat": ["local memory", "no loads of 128 bits"]}
     monkeypatch.setitem(REGISTERS, "elementwise", 3)
     assert "registers" in wrong(Program(TEXT), "elementwise")["mat_plain_flat"][0]

@@ -227,7 +227,9 @@ template<int U, int E> INLINE void transpose(words<U * E> (&square)[E]) {
 /* Keeps the compiler from computing a pointer anew for each access. */
 template<class T> INLINE void settle(T *&pointer) {
 #if !defined(MAT_ON_CPU)
-    asm volatile("" : "+l"(pointer));
+    size_t address = __cvta_generic_to_global(pointer); /* so that it stays known as global */
+    asm volatile("" : "+l"(address));
+    pointer = (T *)__cvta_global_to_generic(address);
 #endif
 }
 

@@ -1,0 +1,1 @@
+"""An interpreter of PTX, for programs that NVRTC compiles for the mock driver."""

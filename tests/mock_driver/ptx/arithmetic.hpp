@@ -1,6 +1,7 @@
 /* Arithmetic, comparisons and logic. Integers wrap around; float32 is NVIDIA's where IEEE leaves a
-   choice: every NaN that is computed is 0x7fffffff. Approximations (.approx) are rounded correctly
-   here, which no device does. */
+   choice: every NaN that is computed is 0x7fffffff. Approximations (.approx) are computed with more
+   bits and rounded, which no device does: what depends on them is to be compared with a
+   tolerance. */
 #ifndef MAT_PTX_ARITHMETIC_HPP
 #define MAT_PTX_ARITHMETIC_HPP
 
@@ -50,8 +51,8 @@ MAT_OPERATION(times_plus, a * b + c)
 MAT_OPERATION(fused, fma(a, b, c))
 MAT_OPERATION(root, sqrt(a))
 MAT_OPERATION(one_over_root, 1 / sqrtl(a))
-MAT_OPERATION(exponential2, exp2(a))
-MAT_OPERATION(logarithm2, log2(a))
+MAT_OPERATION(exponential2, exp2(double(a)))
+MAT_OPERATION(logarithm2, log2(double(a)))
 MAT_OPERATION(sine, sin(double(a)))
 MAT_OPERATION(cosine, cos(double(a)))
 MAT_OPERATION(tangent_h, tanh(double(a)))
