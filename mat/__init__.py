@@ -36,6 +36,7 @@ from .errors import (
     ExchangeError,
     FacetError,
     FormatError,
+    GraphError,
     IndexOutOfRange,
     IndexTypeError,
     IntegerError,
@@ -70,6 +71,7 @@ from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfort
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
 from .matrix.generator import Rng, seed
+from .matrix.graph import graph
 from .matrix.mat import FacetState, Mat
 from .matrix.methods import bind_at_first_use as _bind_at_first_use
 from .matrix.prefetch import prefetch
@@ -199,7 +201,7 @@ __all__ = [
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
-    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
+    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph", "with_facets",
     "FacetState", "Direction", "barrier",
     "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim",
     "debug",
@@ -210,7 +212,7 @@ __all__ = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
-    "FormatError", "KernelError",
+    "FormatError", "GraphError", "KernelError",
     "SettingError", "ExchangeError", "__version__",
 ]
 

@@ -1,5 +1,6 @@
 # What other compiled modules use of `mat._core`.
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 cdef extern from "call.h":
@@ -31,7 +32,7 @@ cdef class Lock:
 
 
 cdef enum:
-    KNOWN_LINES = 256  # a power of 2
+    KNOWN_LINES = 256  # a power of 2; of code of the package, too
 
 
 cdef class Threads:
@@ -41,7 +42,12 @@ cdef class Threads:
     cpdef unsigned long ident(self, unsigned long long thread)
     cpdef object task(self)
     cdef object user_code, consumer_code
-    cdef list lines
+    cdef list lines, kept
+    # of each line that was found last: its code, and twice its instruction, plus 1 if a line of the
+    # package called compiled code; and the code of the package that was seen last, which `kept` has
+    cdef PyObject *codes[KNOWN_LINES]
+    cdef int instructions[KNOWN_LINES]
+    cdef PyObject *ours[KNOWN_LINES]
     cdef object line_of_frames(self)
     cdef object known_line(self, object code, int at, bint inside)
     cdef bint is_of_user(self, object code)
@@ -62,6 +68,9 @@ cdef class HostBlocks:
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
     cdef object scalar(self, uintptr_t address, object dtype)
     cdef void set_double(self, uintptr_t address, double value) noexcept
+    cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
+    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1
+    cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
 
 
 cdef class HostBlock:

@@ -115,6 +115,37 @@ cdef class HostBlocks:
         """Write a float64 to an address."""
         (<double *>address)[0] = value
 
+    cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept:
+        """Copy bytes from one address to another."""
+        memcpy(<void *>target, <const void *>source, nbytes)
+
+    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1:
+        """Copy an array of NumPy that stores so many bytes by rows; return False for others."""
+        cdef cnp.ndarray given
+        if type(value) is not cnp.ndarray:
+            return False
+        given = value
+        if not cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY_RO) or (
+                <size_t>cnp.PyArray_NBYTES(given) != nbytes):
+            return False
+        memcpy(<void *>target, cnp.PyArray_DATA(given), nbytes)
+        return True
+
+    cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes):
+        """Return an array of NumPy's with a copy of so many bytes; no code of Python runs."""
+        cdef cnp.npy_intp lengths[MOST_AXES]
+        cdef int k, axes = len(shape)
+        cdef cnp.ndarray made
+        if axes > MOST_AXES:
+            raise ValueError(f"NumPy's arrays have at most {MOST_AXES} axes, not {axes}")
+        for k in range(axes):
+            lengths[k] = shape[k]
+        Py_INCREF(dtype)  # the array gets that reference
+        made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths,
+                                    NULL, NULL, 0, NULL)
+        memcpy(cnp.PyArray_DATA(made), <const void *>source, nbytes)
+        return made
+
 
 cdef class HostBlock:
     """A block of host memory, which objects made of it keep."""

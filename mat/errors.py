@@ -95,6 +95,10 @@ class KernelError(MatError, ValueError):
     """A user-defined kernel that does not compile."""
 
 
+class GraphError(MatError, RuntimeError):
+    """A function that `mat.graph` cannot record, with the line that it cannot repeat."""
+
+
 class SettingError(MatError, ValueError):
     """An unknown setting, or a value that it cannot have."""
 

@@ -1,7 +1,9 @@
 """Asynchronous copies: begun by `begin_copy`, and finished when the data is accessed.
 
 Until a copy has finished, its source is recorded as being read, so a write to it is a conflict
-whose message names the prefetch. The target is not fresh until then; an access to it waits.
+whose message names the prefetch. The target is not fresh until then; an access to it waits, unless
+what the device does later waits by itself. Then the target is fresh at once, and the record of the
+source is *late*: it conflicts with nothing, but whoever writes to that memory waits first.
 """
 
 from __future__ import annotations
@@ -10,20 +12,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
 
+from ..errors import DeviceError
 from .access_record import AccessRecord
 from .direction import INPUT
 from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, Presented, ViewLike, host
+from .runs import Runs, run
 from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
 
 class AsyncCopyRecord(AccessRecord):
     """The access of an asynchronous copy to its source."""
 
-    __slots__ = ()
+    __slots__ = ("late",)
     # declared by the base class, and set here
     value: Presented
     make_value: Callable[[], Presented] | None
     task: object
+    runs: Runs
     view: ViewLike | None
     where: SourceLine | None
 
@@ -36,8 +41,13 @@ class AsyncCopyRecord(AccessRecord):
         self.view = view
         self.direction = INPUT
         self.where = where
+        # what to wait for before the source is written or freed, once the target is fresh
+        self.late: PendingCopy | None = None
 
     def describe(self) -> str:
+        if self.late is not None:
+            return (f"the host's memory by a copy that was prefetched at {line_of(self.where)} and "
+                    "that the device waits for")
         return (f"{self.label()} by an asynchronous copy in progress, prefetched at "
                 f"{line_of(self.where)}")
 
@@ -50,8 +60,8 @@ class AsyncCopy:
 
     __slots__ = ("begun", "done", "new", "pending", "record", "source", "target")
 
-    def __init__(self, record: AccessRecord, source: Memory, target: Memory, new: bool) -> None:
-        self.record: AccessRecord = record
+    def __init__(self, record: AsyncCopyRecord, source: Memory, target: Memory, new: bool) -> None:
+        self.record: AsyncCopyRecord = record
         self.source: Memory = source
         self.target: Memory = target
         self.pending: PendingCopy | None = None
@@ -91,11 +101,13 @@ def finish_copy(cube: CubeLike, target: Memory) -> None:
     The lock is not held while waiting, so that other threads can read the source meanwhile.
     """
     copy = (cube.async_copies or {}).get(target)
-    if copy is not None and copy.pending is not None:
+    if copy is not None and copy.pending is not None and not hasattr(copy.pending, "follow"):
         with suppress(Exception):  # raised again below
             copy.pending.wait()
     with cube.lock:
         finish_copy_locked(cube, target)
+        if cube.adopted is host():  # its owner may write it without asking
+            end_all_late(cube)
 
 
 def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
@@ -108,8 +120,7 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     if copy is None:
         return
     try:
-        if copy.pending is not None:
-            copy.pending.wait()
+        reads = arrive(copy.pending)
     except Exception:
         _abandon(cube, copy)
         raise
@@ -117,7 +128,13 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
         cube.fresh |= target.bit
         copy.done = True
         target.note_use(cube.handles[target])  # it is used next: others are evicted before it
-    _remove(cube, copy)
+    if reads:
+        record = copy.record
+        record.late, record.runs = copy.pending, run(0, cube.size)
+        record.view = None  # it may be there for long, and a Mat is in no cycle
+        _leave(cube, copy)
+    else:
+        _remove(cube, copy)
     cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
@@ -131,11 +148,50 @@ def _abandon(cube: CubeLike, copy: AsyncCopy) -> None:
         cube.discard(copy.target)
 
 
+def arrive(pending: PendingCopy | None) -> bool:
+    """Have the copy be done, for all that happens with its target from now on; return whether its
+    source is still being read.
+    """
+    follow = getattr(pending, "follow", None)
+    if follow is not None:
+        return bool(follow())
+    if pending is not None:
+        pending.wait()
+    return False
+
+
+def end_late(cube: CubeLike, record: AccessRecord) -> bool:
+    """Wait for the end of a late copy and forget its record; return False if it is none."""
+    late = getattr(record, "late", None)
+    if late is None:
+        return False
+    with suppress(DeviceError):  # a device that failed reads nothing, and says so where it is used
+        late.wait()
+    _forget(cube, record)
+    return True
+
+
+def end_all_late(cube: CubeLike) -> None:
+    """Wait for all late copies of a cube."""
+    for record in tuple(cube.accesses):
+        end_late(cube, record)
+
+
+def _forget(cube: CubeLike, record: AccessRecord) -> None:
+    """Remove the record of a copy."""
+    if record in cube.accesses:
+        cube.accesses.remove(record)
+    record.thread = 0
+    record.view = record.where = None
+
+
 def _remove(cube: CubeLike, copy: AsyncCopy) -> None:
     """Remove a copy and its record from `cube`; the copy last, so that this can be repeated."""
-    if copy.record in cube.accesses:
-        cube.accesses.remove(copy.record)
-    copy.record.thread = 0
-    copy.record.view = copy.record.where = None
+    _forget(cube, copy.record)
+    _leave(cube, copy)
+
+
+def _leave(cube: CubeLike, copy: AsyncCopy) -> None:
+    """Remove a copy from those in progress."""
     cube.async_copies = {memory: other for memory, other in (cube.async_copies or {}).items()
                          if other is not copy} or None

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import ConflictError
 from .access_record import AccessRecord, overlap
+from .async_copy import end_late
 from .compiled import THREADS
 from .direction import INPUT, OUTPUT, Direction
 from .registry import Facet, RecordLike, ViewLike
@@ -70,7 +71,7 @@ class ConflictChecks(SpannedCopies):
                 apart = apart or (direction is not _input and other.direction is not _input
                                   and other.view is not view and not other.view._sees_all())
                 continue
-            if self.has_ended(other):
+            if self.is_elsewhere_late(other, facet) or self.has_ended(other):
                 continue
             if not overlap(view, other.view):
                 apart = True
@@ -99,10 +100,20 @@ class ConflictChecks(SpannedCopies):
         for record in tuple(self.records or ()):
             self.has_ended(record)
 
+    def is_elsewhere_late(self, record: AccessRecord, facet: Facet) -> bool:
+        """Return whether a record is that of a late copy, which reads another memory than that of
+        `facet`.
+        """
+        return (record.thread == ASYNC_COPY and record.facet.memory is not facet.memory
+                and getattr(record, "late", None) is not None)
+
     def has_ended(self, record: AccessRecord) -> bool:
-        """End an access as failed if its thread or task has ended; return True if it has."""
+        """End an access as failed if its thread or task has ended; return True if it has.
+
+        A late copy is waited for.
+        """
         if record.thread in (ASYNC_COPY, EXPORTED):
-            return False
+            return end_late(self, record)
         task: Any = record.task
         if _threads.ident(record.thread) and (task is None or not task.done()):
             return False

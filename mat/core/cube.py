@@ -244,7 +244,9 @@ class Cube(ConflictChecks):
         if view.presented is not presented or view.storage is not self:
             return None
         self.seen |= facet.bit
-        self.accesses.append(record)
+        if self.records is None:
+            self.records = []
+        self.records.append(record)
         return record
 
     # Calls of kernels that end before anything else can happen need no record

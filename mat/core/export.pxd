@@ -1,4 +1,7 @@
+cimport cython
+
 from mat.core.access_record cimport AccessRecord
+from mat.core.coherence cimport Coherence
 
 cdef list _observers
 
@@ -7,6 +10,7 @@ cdef class ExportRecord(AccessRecord):
     cdef public object retained
     cpdef export(self, object view, object facet, unsigned long long mask, object handle,
                  object value, object where)
+    @cython.locals(storage=Coherence, accesses=list)
     cpdef end(self)
 
 

@@ -9,6 +9,7 @@ of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from .access_record import AccessRecord
 from .direction import INPUT
@@ -75,12 +76,15 @@ class ExportRecord(AccessRecord):
         view = self.view
         if view is None:
             return
-        for observer in tuple(_observers):
-            observer.released(self)
-        accesses = view.storage.accesses
+        if _observers:
+            for observer in tuple(_observers):
+                observer.released(self)
+        storage: Any = view.storage
+        accesses = storage.records
         self.view = self.where = self.value = None
         self.thread = 0  # from now on it conflicts with nothing
-        _remove(accesses, self)
+        if accesses:
+            _remove(accesses, self)
         self.handle = self.retained = None
 
 

@@ -22,7 +22,15 @@ class Observer:
     """A receiver of events: override the methods for those that you need, and `observe` it.
 
     Every method does nothing by default. They are called in the thread in which the event happens.
+
+    Attributes
+    ----------
+    every_access : bool
+        Whether it has to see every access: `mat.graph` then runs functions instead of repeating
+        their launches.
     """
+
+    every_access: bool = False
 
     def entered(self, record: RecordLike) -> None:
         """Receive the record of an access that has begun.
@@ -120,6 +128,20 @@ class Observer:
             The name of the device in use, which has no implementation for these operands.
         """
 
+    def fell_back_since(self, operation: str, device: str, reason: str) -> None:
+        """Receive an operation that the host carries out, and why.
+
+        By default this is `fell_back`.
+
+        Parameters
+        ----------
+        operation, device : str
+            As for `fell_back`.
+        reason : str
+            What the device lacks; "" if it has no implementation for these operands.
+        """
+        self.fell_back(operation, device)
+
     def computing(self, operation: str, memory: str) -> None:
         """Receive an operation that is about to be carried out, after its operands were copied.
 
@@ -198,13 +220,13 @@ class Computation:
             observer.ended(self.operation, self.memory)
 
 
-def notify_fallback(operation: str, device: str) -> None:
+def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     """Notify observers of an operation that the host carries out, and log it."""
     for observer in tuple(OBSERVERS):
-        observer.fell_back(operation, device)
+        observer.fell_back_since(operation, device, reason)
     if logger() is not None:
-        note(f"{operation} is carried out on the host: {device} has no implementation of it for "
-             f"these operands, at {line_of(user_line())}")
+        why = reason or f"{device} has no implementation of it for these operands"
+        note(f"{operation} is carried out on the host: {why}, at {line_of(user_line())}")
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test

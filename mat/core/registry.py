@@ -31,7 +31,11 @@ SpansLike: TypeAlias = Any  # the `Spans` of a cube
 
 
 class PendingCopy(Protocol):
-    """A copy that was begun."""
+    """A copy that was begun.
+
+    One to a device may also have a method `follow`: it has what the device does later wait for the
+    copy, and returns whether the source, the host's handle, is still being read.
+    """
 
     def wait(self) -> None:
         """Wait until the copy is done; raise an error if it failed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from time import perf_counter
 
-from .async_copy import AsyncCopy, AsyncCopyRecord
+from .async_copy import AsyncCopy, AsyncCopyRecord, arrive
 from .registry import CubeLike, SpansLike, facet_over, host
 from .runs import Runs
 from .source_line import SourceLine, Viewed
@@ -41,7 +41,7 @@ def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
     """
     copy = spans.pending[target]
     try:
-        if copy.pending is not None:
+        if arrive(copy.pending) and copy.pending is not None:
             copy.pending.wait()
     except Exception:
         _abandon(cube, spans, target)

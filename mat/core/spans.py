@@ -130,7 +130,8 @@ class Spans:
         low, high = runs.bounds
         for other in tuple(cube.accesses):
             reads = direction is INPUT and other.direction is INPUT
-            if not other.thread or not runs.meets(other.runs) or reads:
+            if (not other.thread or not runs.meets(other.runs) or reads
+                    or cube.is_elsewhere_late(other, facet)):
                 continue
             mine = (other.thread == thread and other.task is task
                     and other.facet.memory is facet.memory)

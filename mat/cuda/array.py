@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, TypeAlias
-
-from cuda.core import Buffer
-from cuda.core.utils import StridedMemoryView
 
 from ..errors import ExchangeError
 from ..layout.shapes import Ints
@@ -21,8 +19,9 @@ from ..support.dlpack_abi import (
 )
 from ..support.dtypes import EXTENSIONS
 from ..support.types import DType, Keywords
+from .blocks import DeviceBlock
 from .gpu import LEGACY as STREAM
-from .gpu import DeviceBlock, Gpu
+from .gpu import Gpu
 
 Capsule: TypeAlias = Any  # a PyCapsule, which has no type in Python
 
@@ -94,7 +93,7 @@ class CudaArray:
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Capsule:
         """Return a capsule over the same memory.
 
-        Work of a consumer on another stream than the default one waits for that stream.
+        A consumer's stream that is not in order with the device's stream waits for it.
         """
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise ExchangeError("a CudaArray exports the memory of its device and copies nothing; "
@@ -120,12 +119,13 @@ class CudaArray:
             thing = str(self.dtype) if self.letter in EXTENSIONS else "a copy"
             raise ExchangeError(f"without compiled kernels, {thing} is not exported")
         low, high = self.layout.bounds
-        with self.gpu.current():  # cuda.core makes capsules, too
-            buffer = Buffer.from_handle(self.address, max((high - low) * self.dtype.itemsize, 1),
-                                        owner=owner)
-            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides,
-                                                 itemsize=self.dtype.itemsize,
-                                                 dtype=self.dtype, is_readonly=flags == READ_ONLY)
+        core, utils = import_module("cuda.core"), import_module("cuda.core.utils")
+        with self.gpu.current():  # cuda.core makes capsules, too, but takes long to import
+            buffer = core.Buffer.from_handle(
+                self.address, max((high - low) * self.dtype.itemsize, 1), owner=owner)
+            view = utils.StridedMemoryView.from_buffer(
+                buffer, self.shape, self.strides, itemsize=self.dtype.itemsize, dtype=self.dtype,
+                is_readonly=flags == READ_ONLY)
             return view.__dlpack__(stream=-1, max_version=None if flags == LEGACY else (1, 0))
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from struct import pack, unpack
 
 import numpy as np
 
+from ..core.recorder import refuse_if_recorded
 from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ..support.types import Array, Operand, Presented
@@ -26,7 +27,7 @@ THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
 @cache
 def program(letter: str, test: str) -> Program:
     """Return the kernel for elements of a dtype; integers are compared as bits."""
-    item = BY_CHAR[letter].cuda if letter in INEXACT else f"uint{8 * BY_CHAR[letter].size}_t"
+    item = BY_CHAR[letter].cuda if letter in INEXACT else f"mat_u{8 * BY_CHAR[letter].size}"
     return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
                    (EXACT,))
 
@@ -76,6 +77,7 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
 
 def read_flags(gpu: Gpu, found: Array, address: int) -> None:
     """Copy what is at `address` to the host, and wait for that."""
+    refuse_if_recorded(f"{found.nbytes} bytes are copied to the host, which decides by them")
     with gpu.current():
         check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream),
               "reading what was found")

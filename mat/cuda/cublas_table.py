@@ -1,13 +1,15 @@
-"""The functions of cuBLAS that `mat` calls, as one table, and the C declarations made of it.
+"""The functions of cuBLAS and cuSOLVER that `mat` calls, as tables, and the C declarations made of
+them.
 
-It loads nothing. The same table declares them for cffi (`declarations`), for a check against
-NVIDIA's header (`declarations(exact=True)`), and lists the symbols that a stand-in for the library
-must have; ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's.
+It loads nothing. The same tables declare them for cffi (`declarations`), for a check against
+NVIDIA's headers (`declarations(exact=True)`), and list the symbols that a stand-in for the library
+must have; ``MAT_CUBLAS`` and ``MAT_CUSOLVER`` in the environment are the paths of libraries to load
+instead of NVIDIA's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..support.blas_library import PREFIX, REAL, routine_name
@@ -23,7 +25,12 @@ CFFI = {
     "n": "int", "stride": "long long",
     "in": "uintptr_t", "io": "uintptr_t", "raw_in": "uintptr_t", "raw_io": "uintptr_t",
     "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *",
-    "index": "void *",
+    "index": "void *", "wide": "int64_t",
+    "each_in": "uintptr_t", "each": "uintptr_t", "each_io": "uintptr_t", "pivots_in": "uintptr_t",
+    "pivots": "uintptr_t", "long_pivots_in": "uintptr_t", "long_pivots": "uintptr_t",
+    "infos": "uintptr_t", "info": "int *", "solver_status": "int", "solver": "uintptr_t",
+    "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
+    "size_out": "size_t *",
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
@@ -34,7 +41,13 @@ EXACT = {
     "n": "int", "stride": "long long int",
     "in": "const T *", "io": "T *", "raw_in": "const void *", "raw_io": "void *",
     "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *",
-    "index": "int *",
+    "index": "int *", "wide": "int64_t",
+    "each_in": "const T * const *", "each": "T * const *", "each_io": "T * *",
+    "pivots_in": "const int *", "pivots": "int *", "long_pivots_in": "const int64_t *",
+    "long_pivots": "int64_t *", "infos": "int *", "info": "int *",
+    "solver_status": "cusolverStatus_t", "solver": "cusolverDnHandle_t",
+    "solver_out": "cusolverDnHandle_t *", "params": "cusolverDnParams_t",
+    "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -60,6 +73,13 @@ LETTERED = {
     "syrk": "uplo:fill trans:op n:n k:n alpha:factor a:in lda:n beta:factor c:io ldc:n",
     "trsm": "side:side uplo:fill trans:op diag:diag m:n n:n alpha:factor a:in lda:n b:io ldb:n",
 }
+# For stacks of matrices, of which arrays on the device have the addresses; sizes have 32 bits.
+STACKED = {
+    "getrfBatched": "n:n a:each lda:n pivots:pivots infos:infos count:n",
+    "getriBatched": "n:n a:each_in lda:n pivots:pivots_in c:each ldc:n infos:infos count:n",
+    "getrsBatched": "trans:op n:n columns:n a:each_in lda:n pivots:pivots_in b:each ldb:n "
+                    "info:info count:n",
+}
 # Those whose element types are arguments.
 TYPED = {
     "GemmEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n "
@@ -77,11 +97,34 @@ OTHERS = {
     "cublasDestroy_v2": "handle:handle",
     "cublasGetVersion_v2": "handle:handle version:version",
     "cublasSetStream_v2": "handle:handle stream:stream",
+    "cublasSetWorkspace_v2": "handle:handle workspace:raw_io bytes:bytes",
     "cublasSetPointerMode_v2": "handle:handle mode:mode",
     "cublasSetMathMode": "handle:handle mode:math",
     "cublasGetStatusName": "status:status",
     "cublasGetStatusString": "status:status",
 }
+# Those of cuSOLVER: of any type, and for elements of four types.
+SOLVER = {
+    "cusolverDnCreate": "handle:solver_out",
+    "cusolverDnCreateParams": "params:params_out",
+    "cusolverDnSetStream": "handle:solver stream:stream",
+    "cusolverDnXgetrf_bufferSize": "handle:solver params:params m:wide n:wide type_a:data a:raw_in "
+                                   "lda:wide compute:data size:size_out host_size:size_out",
+    "cusolverDnXgetrf": "handle:solver params:params m:wide n:wide type_a:data a:raw_io lda:wide "
+                        "pivots:long_pivots compute:data room:raw_io size:bytes host_room:room "
+                        "host_size:bytes infos:infos",
+    "cusolverDnXgetrs": "handle:solver params:params trans:op n:wide columns:wide type_a:data "
+                        "a:raw_in lda:wide pivots:long_pivots_in type_b:data b:raw_io ldb:wide "
+                        "infos:infos",
+    "cusolverDnXpotrf_bufferSize": "handle:solver params:params uplo:fill n:wide type_a:data "
+                                   "a:raw_in lda:wide compute:data size:size_out "
+                                   "host_size:size_out",
+    "cusolverDnXpotrf": "handle:solver params:params uplo:fill n:wide type_a:data a:raw_io "
+                        "lda:wide compute:data room:raw_io size:bytes host_room:room "
+                        "host_size:bytes infos:infos",
+}
+SOLVER_STACKED = {"potrfBatched": "handle:solver uplo:fill n:n a:each_io lda:n infos:infos "
+                                  "count:n"}
 # those that return a string, not a status
 TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
 
@@ -100,7 +143,7 @@ ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
 
 class CublasFunction(NamedTuple):
-    """A function of the library."""
+    """A function of one of the libraries."""
 
     symbol: str
     arguments: str  # as in the tables above
@@ -111,8 +154,8 @@ class CublasFunction(NamedTuple):
         """Return the declaration in C: for cffi, or as NVIDIA's header has it."""
         arguments = (argument.split(":") for argument in self.arguments.split())
         words = [f"{self._ctype(kind, exact)} {name}" for name, kind in arguments]
-        status = (EXACT if exact else CFFI)["status"]
-        returns = "const char *" if self.symbol in TEXTS else status
+        kind = "solver_status" if self.symbol.startswith("cusolver") else "status"
+        returns = "const char *" if self.symbol in TEXTS else (EXACT if exact else CFFI)[kind]
         return f"{returns} {self.symbol}({', '.join(words)});"
 
     def _ctype(self, kind: str, exact: bool) -> str:
@@ -133,7 +176,7 @@ def symbol(verb: str, letter: str, long: bool = False) -> str:
 
     Examples are ``cublasDaxpy_v2`` and ``cublasIsamax_v2_64``.
     """
-    return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm"))
+    return routine(verb, letter) + ("" if verb.startswith("Gemm") or verb.endswith("Batched")
                                     else "_v2") + ("_64" if long else "")
 
 
@@ -141,14 +184,17 @@ def routine(verb: str, letter: str) -> str:
     """Return the name of the routine in the manual: ``cublasDaxpy``, ``cublasGemmEx``."""
     if verb in TYPED:
         return "cublas" + verb
-    name = PREFIX[letter] + verb if verb.startswith("gemm") else routine_name(verb, letter)
+    name = routine_name(verb, letter)
     return "cublas" + name[0].upper() + name[1:]
 
 
 def functions() -> Iterator[CublasFunction]:
-    """Yield all functions that `mat` calls."""
+    """Yield all functions of cuBLAS that `mat` calls."""
     for name, arguments in OTHERS.items():
         yield CublasFunction(name, arguments, "", False)
+    for verb, arguments in STACKED.items():
+        for letter in TYPES:
+            yield CublasFunction(symbol(verb, letter), "handle:handle " + arguments, letter, False)
     for long in (False, True):
         for verb, arguments in TYPED.items():
             yield CublasFunction(symbol(verb, "", long), "handle:handle " + arguments, "", long)
@@ -159,6 +205,20 @@ def functions() -> Iterator[CublasFunction]:
                                          letter, long)
 
 
-def declarations(exact: bool = False) -> str:
-    """Return the declarations of all of them in C."""
-    return "\n".join(f.declaration(exact) for f in functions())
+def solver_functions() -> Iterator[CublasFunction]:
+    """Yield all functions of cuSOLVER that `mat` calls."""
+    for name, arguments in SOLVER.items():
+        yield CublasFunction(name, arguments, "", False)
+    for verb, arguments in SOLVER_STACKED.items():
+        for letter in TYPES:
+            yield CublasFunction(solver_symbol(verb, letter), arguments, letter, False)
+
+
+def solver_symbol(verb: str, letter: str) -> str:
+    """Return the symbol of a verb of cuSOLVER for elements of a dtype character."""
+    return f"cusolverDn{PREFIX[letter].upper()}{verb}"
+
+
+def declarations(found: Iterable[CublasFunction], exact: bool = False) -> str:
+    """Return the declarations of these functions in C."""
+    return "\n".join(f.declaration(exact) for f in found)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager
 
 from ..core.registry import Engine, Memory, register_facet
+from ..devices.in_use import Captured, Launches
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
 from ..support.types import Array, Operand
-from . import engine
+from . import cusolver, engine
 from .array import CudaArray
+from .async_transfers import make_way
+from .blocks import DeviceBlock
 from .driver import driver
-from .gpu import DeviceBlock, Gpu, check, gpu
+from .gpu import Gpu, check, gpu
+from .graphs import capture
 from .memory import CudaMemory
 from .pinned import is_of_pool
 
@@ -45,6 +50,7 @@ class CudaDevice(PooledDevice):
 
     implementations = "cuda"
     reads_host = True
+    captures = True
     memory: CudaMemory
 
     def __init__(self, number: int) -> None:
@@ -59,13 +65,21 @@ class CudaDevice(PooledDevice):
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)
 
+    def capture(self, rooms: list[int],
+                old: Launches | None) -> AbstractContextManager[Captured]:
+        return capture(self.gpu, rooms, old)
+
     def tidy_up(self) -> None:
         """Keep what is free for the next block, unless little is left for others."""
         self.memory.settle()
+        make_way(self.gpu, 0)
         if not self.gpu.lost:
             free, total = self.gpu.room_left()
             if free < total // LITTLE:
                 self.memory.trim()
+
+    def lacks(self, library: str) -> str:
+        return cusolver.missing() if library == "cuSOLVER" else ""
 
     def can_read(self, handle: Array) -> bool:
         # with unified addresses, such memory has the same address on the device; of memory that is

@@ -11,7 +11,7 @@ from ..layout.shapes import signed
 
 def magic(n: int, bits: int) -> tuple[int, int]:
     """Return a factor, as a signed word, and a shift: ``x // n`` is
-    ``((x * factor >> bits) + x) >> shift``.
+    ``((x * factor >> bits) + x) >> shift`` for x below ``2**(bits - 1)``.
     """
     n = max(n, 1)
     shift = (n - 1).bit_length()

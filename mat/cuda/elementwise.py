@@ -302,10 +302,15 @@ def prepare_fill(x: Operand, *, of: Sequence[int] = (1,), value: Sequence[int] =
     """Return the kernel that overwrites `x`, of any dtype, with a number; in a call their positions
     are `of` and `value`.
     """
-    dtype = x.storage.dtype
+    return prepare_filling(x.storage.dtype, x.layout, of, value)
+
+
+def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
+                    value: Sequence[int] = (0,)) -> Encoded:
+    """Return the same for elements of a dtype in a layout."""
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
-    found = strided_loop(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
+    found = strided_loop(layout.shape, [layout.strides], group, ("flat", "steps", "long"))
     launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
                         (_blocks(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
@@ -357,17 +362,16 @@ def user_source(kernel: UserKernel, count: int) -> str:
                f"{{ {each} mat_loop_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
                "}" for way in _OWN)
     return "\n".join([
-        '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE",
-        "#define INLINE MAT_INSIDE", "#endif",
-        kernel.function, "struct mat_users {", "    typedef T result;",
+        '#include "functions.cuh"', '#include "strided_loop.cuh"', kernel.function,
+        "struct mat_users {", "    typedef T result;",
         f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
-        f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, "
-                                                    "const mat_call &call) {",
+        f"    T number[{max(kernel.numbers, 1)}];",
+        "    INLINE mat_users(const mat_axes<N> &, const mat_call &call) {",
         *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)),
         "    }",
-        "    MAT_MEMBER bool keeps() const { return true; }",
-        "    template <int M> MAT_MEMBER void operator()(const T (&in)[M][N], T (&out)[M][N]) "
-        "const {", "#pragma unroll",
+        "    INLINE bool keeps() const { return true; }",
+        "    template <int M> INLINE void operator()(const T (&in)[M][N], T (&out)[M][N]) const {",
+        "#pragma unroll",
         f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels,
         ""])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .gpu import DeviceBlock, Gpu
+from .blocks import DeviceBlock
+from .gpu import Gpu
 from .kernel import CudaKernel
 from .nvrtc import Program
 

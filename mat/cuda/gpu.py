@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from threading import get_ident
 from typing import Any, Protocol, TypeAlias
 
 from ..core.compiled import DriverCall
-from ..core.source_line import SourceLine
+from ..core.recorder import RECORDERS
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
 from ..support.cuda_probe import LEAST, capability, probe, too_old
 from ..support.fork import renew_after_fork
+from .blocks import DeviceBlock, DevicePool
 from .driver import driver
 from .failures import FATAL, OUT_OF_MEMORY, error_of, failed_earlier, has_failed
 from .nvrtc import Program
 
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
+LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to; its number in DLPack, too
 # the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
@@ -52,81 +53,22 @@ def addresses(*names: str) -> tuple[int, ...]:
                  for name in names)
 
 
-class BlockExport:
-    """A block whose address other libraries have, for as long as this object is alive.
+class Capturing(Protocol):
+    """A capture of the launches of one thread."""
 
-    If the block is freed meanwhile, `freed` gets it at the end.
-    """
+    thread: int
+    stream: DriverObject
 
-    __slots__ = ("__weakref__", "block", "freed")
-
-    def __init__(self, block: DeviceBlock) -> None:
-        self.block: DeviceBlock = block
-        self.freed: Callable[[DeviceBlock], None] | None = None
-
-    def __del__(self) -> None:
-        freed = getattr(self, "freed", None)  # an interrupt may have ended `__init__`
-        if freed is not None:
-            freed(self.block)  # takes no lock: this may run in the middle of anything
-
-
-class DeviceBlock:
-    """Memory of a device.
-
-    If it is `owned` and garbage, because an interrupt came before it was released or stored, the
-    device gets the memory back.
-    """
-
-    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "tick")
-
-    def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
-        self.address: int = address
-        self.nbytes: int = nbytes
-        self.gpu: Gpu = gpu
-        self.owned: bool = False
-        self.tick: int = 0  # the time of its last use
-        self.line: SourceLine | None = None  # which allocated it
-        self.exported: weakref.ref[BlockExport] | None = None
-
-    def export(self) -> BlockExport:
-        """Return an object that keeps the block from being reused while others have its address."""
-        export = self.exported() if self.exported is not None else None
-        if export is None:
-            export = BlockExport(self)
-            self.exported = weakref.ref(export)
-        return export
-
-    def __del__(self) -> None:
-        if getattr(self, "owned", False):
-            self.gpu.orphans.append((self.address, self.nbytes))  # atomic, and no lock
-
-    def __repr__(self) -> str:
-        return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
-
-
-class ForeignBlock(DeviceBlock):
-    """Memory of another library, which `owner` keeps."""
-
-    __slots__ = ("owner",)
-
-    def __init__(self, address: int, nbytes: int, gpu: Gpu, owner: object) -> None:
-        super().__init__(address, nbytes, gpu)
-        self.owner: object = owner
-
-
-class DevicePool(Protocol):
-    """An allocator that accounts for the memory of a device."""
-
-    def take(self, nbytes: int) -> DeviceBlock: ...
-    def free(self, handle: DeviceBlock) -> None: ...
-    def trim(self) -> None: ...
+    def room(self, depth: int, nbytes: int) -> int:
+        """Return the address of a workspace within so many others."""
 
 
 class Gpu:
     """A device by its number.
 
-    It computes on `stream`, the legacy default stream, as torch and CuPy do, so that work of all of
-    them is in order. Transfers that may overlap with it are on `copy_stream`.
+    It computes on `stream`, a stream of its own that can be captured and is in order with the
+    legacy default stream, on which torch and CuPy compute. Transfers that may overlap with it are
+    on `copy_stream`.
     """
 
     def __init__(self, number: int) -> None:
@@ -141,7 +83,6 @@ class Gpu:
                              f"the context of device {number}")
         self.address: int = int(self.context)
         self.processors: int = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.stream: DriverObject = driver.CUstream(LEGACY)
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order: bool = bool(self._attribute(pools))
@@ -150,15 +91,20 @@ class Gpu:
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
         renew_after_fork(self)
+        self.stream: DriverObject = self.new_stream("CU_STREAM_DEFAULT")
         self._libraries: dict[Program, DriverObject] = {}
         self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
         self._copy_stream: DriverObject = None
+        self.underway: deque[Any] = deque()  # copies that nobody waits for, in their order
+        self._capture_stream: DriverObject = None
+        self.capturing: Capturing | None = None  # one thread at a time, see `graphs`
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
 
     def after_fork(self) -> None:
         """Make a new lock, as in a forked child, which cannot use the device."""
         self._lock = threading.Lock()
+        self.capture_lock: threading.Lock = threading.Lock()  # one thread at a time captures
         self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:
@@ -172,12 +118,36 @@ class Gpu:
         driver.cuMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(2**64 - 1))
         return pool
 
+    def new_stream(self, kind: str) -> DriverObject:
+        """Return a new stream: CU_STREAM_DEFAULT is in order with the legacy one, and
+        CU_STREAM_NON_BLOCKING is not.
+        """
+        with self.current():
+            return check(driver.cuStreamCreate(getattr(driver.CUstream_flags, kind)),
+                         f"a stream of device {self.number}")
+
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)
         return int(check(result, f"{kind.name} of device {self.number}"))
 
     def __repr__(self) -> str:
         return f"<gpu {self.number}: {self.name}, {self.arch}>"
+
+    @property
+    def capture_stream(self) -> DriverObject:
+        """Return the stream where launches are captured.
+
+        It is in order with no other one, so that other threads and libraries can go on meanwhile.
+        """
+        with self._lock:
+            if self._capture_stream is None:
+                self._capture_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
+        return self._capture_stream
+
+    def capture_here(self) -> Capturing | None:
+        """Return the capture of this thread's launches, if there is one."""
+        capture = self.capturing if RECORDERS else None
+        return None if capture is None or capture.thread != get_ident() else capture
 
     @property
     def name(self) -> str:
@@ -188,13 +158,10 @@ class Gpu:
 
     @property
     def copy_stream(self) -> DriverObject:
-        """Return a stream that is not ordered with the default one."""
+        """Return a stream that is not in order with any other one."""
         with self._lock:
             if self._copy_stream is None:
-                with self.current():
-                    kind = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
-                    self._copy_stream = check(driver.cuStreamCreate(kind),
-                                              f"a copy stream of device {self.number}")
+                self._copy_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
         return self._copy_stream
 
     # The thread's context
@@ -356,8 +323,23 @@ class Gpu:
     def room(self, nbytes: int) -> Iterator[int]:
         """Yield the address of `nbytes` of memory for work that is queued within the block.
 
-        It is freed in the order of the stream, so nothing waits.
+        It is freed in the order of the stream, so nothing waits. What is captured has its own.
         """
+        recorder = RECORDERS.get(get_ident())
+        if recorder is None:
+            with self._room(nbytes) as address:
+                yield address
+            return
+        capture = self.capture_here()
+        with recorder.room(nbytes) as depth:
+            if capture is not None:
+                yield capture.room(depth, nbytes)
+                return
+            with self._room(nbytes) as address:
+                yield address
+
+    @contextmanager
+    def _room(self, nbytes: int) -> Iterator[int]:
         pool = self.pool
         block = self.allocate(nbytes) if pool is None else pool.take(nbytes)
         try:
@@ -397,8 +379,8 @@ class Gpu:
 
     def make_stream_wait(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all work that is queued on `stream`."""
-        # the default one is `stream` itself; -1: the consumer waits
-        if stream is not None and stream not in (LEGACY, -1):
+        # the legacy one, which None stands for, is in order with `stream`; -1: the consumer waits
+        if stream is not None and stream not in (LEGACY, -1, int(self.stream)):
             self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:

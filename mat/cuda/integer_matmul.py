@@ -25,10 +25,9 @@ BUSY = 256  # so many large tiles give each processor of a large device somethin
 PART, STEP = 256, 16
 BYTES = [t.size for t in NUMBERED]
 # by type
-FLOATS = {TYPES[char]: name for char, name in zip(
-    NARROW + "f", ("as_half", "as_bfloat", "as_e4m3", "as_e5m2", "float"), strict=True)}
+FLOATS = {TYPES[char]: BY_CHAR[char].cuda for char in NARROW + "f"}
 # by type, and bytes of the result: frequent ones
-WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}
+WIDENED = {(1, 4): "mat_i8", (2, 4): "mat_u8", (3, 4): "mat_i16"}
 ANY = "whichever"
 
 
@@ -39,15 +38,15 @@ def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
     becomes a wider one.
     """
     if c in FLOATS:
-        return "float", FLOATS[a], FLOATS[c]
+        return "mat_f32", FLOATS[a], FLOATS[c]
     if c == 0:
-        return "uint32_t", "as_bool", "as_bool"
-    total, result = "uint64_t" if BYTES[c] == 8 else "uint32_t", f"uint{8 * BYTES[c]}_t"
+        return "mat_u32", "mat_b1", "mat_b1"
+    total, result = "mat_u64" if BYTES[c] == 8 else "mat_u32", f"mat_u{8 * BYTES[c]}"
     if a == b and a and BYTES[a] == BYTES[c]:
         return total, result, result
     if a == b and (a, BYTES[c]) in WIDENED:
         return total, WIDENED[a, BYTES[c]], result
-    return total, ANY, total if total == "uint64_t" else ANY
+    return total, ANY, total if total == "mat_u64" else ANY
 
 
 @lru_cache(256)
@@ -63,7 +62,7 @@ def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
     Large ones of 64 bits would want more registers than there are.
     """
     tiles = -(-m // LARGE) * -(-n // LARGE) * batches
-    return 2 if types[1] != ANY and types[0] != "uint64_t" and tiles >= BUSY else 1
+    return 2 if types[1] != ANY and types[0] != "mat_u64" and tiles >= BUSY else 1
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
@@ -119,7 +118,7 @@ class DeviceMatmul:
             return CudaKernel(program, "mat_integer_matmul", frame, (blocks, 1, 1), block)
         adding = CudaKernel(program, "mat_integer_matmul_sum", frame, (-(-each // THREADS), 1, 1),
                             block)
-        room = splits * each * (8 if types[0] == "uint64_t" else 4)
+        room = splits * each * (8 if types[0] == "mat_u64" else 4)
         return CudaKernel(program, "mat_integer_matmul", frame, (blocks * splits, 1, 1), block,
                           room=room, then=adding)
 
@@ -129,11 +128,8 @@ def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
     return DeviceMatmul(folded(form))
 
 
-# the name of a kernel, the type of an element's parts, and how many these are
-SCALES = {char: (BY_CHAR[char].suffix, BY_CHAR[char].real, 2 if BY_CHAR[char].kind == "c" else 1)
-          for char in BLAS_TYPES}
 SCALE = Program('#include "integer_matmul.cuh"\n'
-                + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
+                + "\n".join(f"MAT_SCALE({BY_CHAR[char].suffix})" for char in BLAS_TYPES) + "\n")
 
 
 def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int,
@@ -148,7 +144,7 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
     batch, row, column = (*(0,) * missing, *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
     grid = -(-batches * rows * columns // THREADS), 1, 1
-    return CudaKernel(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))
+    return CudaKernel(SCALE, f"mat_scale_{BY_CHAR[letter].suffix}", frame, grid, (THREADS, 1, 1))
 
 
 def programs() -> Iterator[Program]:

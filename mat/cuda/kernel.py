@@ -14,6 +14,7 @@ from struct import Struct, pack
 from typing import TypeAlias
 
 from ..core.compiled import CudaLaunch
+from ..core.recorder import RECORDERS
 from ..errors import DeviceError
 from ..support.native import ffi
 from ..support.types import Arguments, CData, Number, Presented
@@ -31,7 +32,7 @@ _LIMITS = (2**31 - 1, 65535, 65535)
 Packet: TypeAlias = tuple[bytearray, int, object]
 # writes the arguments of a call, and the address of its workspace
 Gather: TypeAlias = Callable[[bytearray, Arguments, int], None]
-Launch: TypeAlias = Callable[[int, int], tuple[DriverObject]]  # cuLaunchKernel, but for the packet
+Launch: TypeAlias = partial[tuple[DriverObject]]  # cuLaunchKernel, but for the packet
 
 class CudaKernel:
     """A kernel for operands of one form: a call with presented operands queues it on the stream.
@@ -85,7 +86,8 @@ class CudaKernel:
             gather = self._gather_for(values)
         gpu: Gpu = values[self.there].gpu
         launch = self.ready.get(gpu)
-        if launch is None or self.room or self.then is not None or not gpu.alone:
+        if (launch is None or self.room or self.then is not None or not gpu.alone
+                or RECORDERS):
             self._launch_all(gpu, values)
             return
         try:
@@ -116,6 +118,9 @@ class CudaKernel:
 
     def _launch(self, gpu: Gpu, values: Arguments, room: int) -> None:
         launch = self.ready.get(gpu) or self._prepare(gpu)
+        capture = gpu.capture_here()
+        if capture is not None:
+            launch = partial(launch.func, *launch.args[:-1], capture.stream)
         try:
             packet = self.idle.pop()
         except IndexError:

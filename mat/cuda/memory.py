@@ -14,11 +14,13 @@ from ..core.registry import Memory, PendingCopy
 from ..core.runs import EqualRuns, Runs
 from ..memories.pooled import Pooled
 from ..support.types import Array
-from . import transfers
+from . import async_transfers, transfers
+from .blocks import DeviceBlock, ForeignBlock
 from .driver import driver
 from .fill import fill_kernel
-from .gpu import DeviceBlock, ForeignBlock, Gpu, check
+from .gpu import Gpu, check
 from .pinned import is_locked
+from .staging import StreamEvent
 
 
 class CudaMemory(Pooled):
@@ -93,10 +95,10 @@ class CudaMemory(Pooled):
         transfers.fetch(self.gpu, host, handle.address)
 
     def begin_copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
-        return transfers.begin_send(self.gpu, handle, host)
+        return async_transfers.begin_send(self.gpu, handle, host)
 
     def begin_copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
-        return transfers.begin_fetch(self.gpu, host, handle)
+        return async_transfers.begin_fetch(self.gpu, host, handle)
 
     def write_part(self, cube: Cube, handle: DeviceBlock, part: Array, start: int) -> bool:
         transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
@@ -142,13 +144,13 @@ class CudaMemory(Pooled):
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
         here, there = self.gpu, memory.gpu
-        written = transfers.StreamEvent(there).record(there.stream)
+        written = StreamEvent(there).record(there.stream)
         written.hold_up(here.stream, here)
         with here.current():
             ends = handle.address, here.context, source.address, there.context
             check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, here.stream),
                   f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
-        read = transfers.StreamEvent(here).record(here.stream)
+        read = StreamEvent(here).record(here.stream)
         read.hold_up(there.stream, there)  # later writes there come after it
         written.close()
         read.close()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..layout.shapes import Ints
 from ..layout.sliding_window import WindowAxis
-from ..support.dtypes import BY_CHAR, FLOATING
+from ..support.dtypes import BY_CHAR, FLOATING, INTEGERS, UNSIGNED
 from ..support.types import DType, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -24,7 +24,6 @@ PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
-FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING}
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R:
 # points below each other.
@@ -55,7 +54,7 @@ def _each(name: str, kind: str) -> int:
     """
     if name == "convolve_points":
         return 1
-    few = name in ("correlate_1", "correlate_4") or (kind == "double" and name
+    few = name in ("correlate_1", "correlate_4") or (kind == "f64" and name
                                                      in ("convolve_3", "convolve_5", "correlate_5"))
     return 4 if few else 8
 
@@ -80,38 +79,31 @@ class Tiling(NamedTuple):
         return self.across * self.down * self.deep
 
 
-def _type(dtype: DType, signed: bool) -> tuple[str, str]:
-    """Return the dtype's letter in names, and its type in CUDA C++.
-
-    Where signs do not matter, integers are unsigned.
-    """
-    if dtype.char in FLOATS:
-        return dtype.char, FLOATS[dtype.char]
-    kind = "int" if signed and dtype.kind == "i" else "uint"
-    return f"{kind[0]}{8 * dtype.itemsize}", f"{kind}{8 * dtype.itemsize}_t"
+def _type(dtype: DType, signed: bool = False) -> str:
+    """Return the dtype's suffix in names; where signs do not matter, integers are unsigned."""
+    suffix = BY_CHAR[dtype.char].suffix
+    return suffix if signed or dtype.kind != "i" else suffix.replace("i", "u")
 
 
 @cache
-def _program(name: str, letter: str, kind: str) -> Program:
+def _program(name: str, kind: str) -> Program:
     """Return the program that has the kernel of that name for elements of a type."""
     kernels = {**_CONVOLVE, **_CONVOLVE_ANY, **_POOL_PAIRS, **_POOL}
     header = "pool" if name.startswith("pool") else "convolve"
-    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;",
+    lines = [f'#include "{header}.cuh"', f"typedef mat_{kind} T;",
              f"enum {{ R = {_each(name, kind)} }};"]
-    lines += [f"MAT_KERNEL({n}_{letter}, nn_loop, {THREADS}) {{ {kernels[n]}(frame, call); }}"
+    lines += [f"MAT_KERNEL({n}_{kind}, nn_loop, {THREADS}) {{ {kernels[n]}(frame, call); }}"
               for n in _TOGETHER.get(name, (name,))]
     return Program("\n".join(lines) + "\n")
 
 
 def programs() -> Iterator[Program]:
     """Yield all programs that there are."""
-    unsigned = {f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)}
-    signed = {f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}
-    for names, types in ((_CONVOLVE, FLOATS), (_CONVOLVE_ANY, FLOATS | unsigned),
-                         (("pool_pairs",), FLOATS), (("pool",), FLOATS | unsigned | signed)):
-        for letter, kind in types.items():
+    for names, chars in ((_CONVOLVE, FLOATING), (_CONVOLVE_ANY, FLOATING + UNSIGNED),
+                         (("pool_pairs",), FLOATING), (("pool",), FLOATING + INTEGERS)):
+        for kind in dict.fromkeys(BY_CHAR[char].suffix for char in chars):
             for name in names:
-                yield _program(name, letter, kind)
+                yield _program(name, kind)
 
 
 def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedWindow]:
@@ -156,10 +148,10 @@ class Loop(NamedTuple):
 def _kernel(name: str, dtype: DType, loop: Loop, *, signed: bool = False,
             work: bool = True) -> CudaKernel:
     """Return the kernel over all tiles, if there is any `work`."""
-    (letter, kind), tiling = _type(dtype, signed), loop.tiling
+    kind, tiling = _type(dtype, signed), loop.tiling
     lined = max(tiling.down, tiling.deep) > MOST_DOWN
     grid = (tiling.tiles, 1, 1) if lined else (tiling.across, tiling.down, tiling.deep)
-    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", _frame(loop, lined),
+    return CudaKernel(_program(name, kind), f"{name}_{kind}", _frame(loop, lined),
                       grid if work else (0, 1, 1), tiling.block)
 
 
@@ -194,7 +186,7 @@ def _square(rows: Sequence[StridedWindow], dtype: DType) -> int:
     column, row = rows[:2]
     fits = (column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1
             and column.strides[0] == 1 and _near(rows, dtype))
-    return column.axis.k if fits and dtype.char in FLOATS else 0
+    return column.axis.k if fits and dtype.char in FLOATING else 0
 
 
 def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
@@ -218,9 +210,9 @@ def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: b
     if size:
         name = f"convolve_{size}"
     else:
-        several = row.step == 1 and row.n > 1 and y.dtype.char in FLOATS and _near(rows, y.dtype)
+        several = row.step == 1 and row.n > 1 and y.dtype.char in FLOATING and _near(rows, y.dtype)
         name = "convolve_rows" if several else "convolve_points"
-    tiling = _cover(column.n, row.n, units, _each(name, _type(y.dtype, False)[1]))
+    tiling = _cover(column.n, row.n, units, _each(name, _type(y.dtype)))
     return _kernel(name, y.dtype, Loop(rows, tiling, units, base), work=work and y.size > 0)
 
 
@@ -252,10 +244,10 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     rows = _rows(axes, 2, x.strides, wd.strides, yd.strides)
     column, row = (r.axis for r in rows[:2])
     size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
-    many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS and _near(rows, wd.dtype)
+    many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATING and _near(rows, wd.dtype)
     name, high, wide = ((f"correlate_{size}", size, size) if size
                         else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8))
-    letter, kind = _type(wd.dtype, False)
+    kind = _type(wd.dtype)
     tiling = _cover(column.n, row.n, units, _each(name, kind))
     chunks = -(-row.k // high), -(-column.k // wide)
     jobs, work = taps * prod(chunks), wd.size > 0 and yd.size > 0
@@ -263,9 +255,9 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     pieces = -(-tiling.tiles // each)
     frame = _frame(Loop(rows, tiling, units), each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
-    gather = CudaKernel(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}",
-                        frame, (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
-    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame,
+    gather = CudaKernel(_program("correlate_gather", kind), f"correlate_gather_{kind}", frame,
+                        (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
+    return CudaKernel(_program(name, kind), f"{name}_{kind}", frame,
                       (pieces * jobs if work else 0, 1, 1), tiling.block,
                       room=8 * total * pieces, then=gather)
 
@@ -274,7 +266,7 @@ def _pairs(rows: Sequence[StridedWindow], dtype: DType) -> int:
     """Return how many pairs 16 bytes hold, where windows are pairs of adjacent elements; else 0."""
     a, strides = rows[0]
     fits = (a.k, a.step, a.off, a.n) == (2, 2, 0, (a.nx + 1) // 2) and all(s == 1 for s in strides)
-    return 8 // dtype.itemsize if fits and dtype.char in FLOATS else 0
+    return 8 // dtype.itemsize if fits and dtype.char in FLOATING else 0
 
 
 def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CudaKernel:

@@ -10,17 +10,16 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from cuda.bindings import nvrtc
-from cuda.core import Program as Source
-from cuda.core import ProgramOptions
 
 from ..errors import DeviceError
 from ..support.c_compiler import HEADERS, CompileError
 from ..support.cache_dir import directory, write_whole
 from ..support.cuda_probe import INSTALL
 
+NvrtcObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
 FAST, EXACT = "--use_fast_math", "--fmad=false"
 INCLUDES = [str(HEADERS / "shared"), str(HEADERS / "cuda")]
 _DIGEST = hashlib.sha256().digest_size
@@ -57,26 +56,31 @@ class Nvrtc:
                               f"{INSTALL} ({error})") from None
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        # these options need no driver; others of cuda.core do
-        given = ProgramOptions(arch=arch, include_path=INCLUDES, std="c++17", no_cache=True,
-                               name="program.cu", define_macro=_macros(options),
-                               use_fast_math=FAST in options or None,
-                               fma=False if EXACT in options else None)
+        unknown = [o for o in options if not o.startswith("-D") and o not in (FAST, EXACT)]
+        if unknown:
+            raise ValueError(f"options are -DNAME, -DNAME=VALUE, {FAST} and {EXACT}, got {unknown}")
+        words = [f"-arch={arch}", *options, *(f"--include-path={path}" for path in INCLUDES),
+                 "--std=c++17", "--no-cache"]  # we have our own
+        status, source = nvrtc.nvrtcCreateProgram(text.encode(), b"program.cu", 0, [], [])
+        if status:
+            raise DeviceError(f"NVRTC makes no program: {status.name}")
         try:
-            return bytes(Source(text, "c++", given).compile("cubin").code)
-        except Exception as error:
-            if type(error).__name__ == "NVRTCError":
-                raise CompileError(str(error)) from None
-            raise
+            (status,) = nvrtc.nvrtcCompileProgram(source, len(words), [w.encode() for w in words])
+            if status:
+                log = _read(source, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+                raise CompileError(f"{status.name}\n{log.rstrip(bytes(1)).decode()}")
+            return _read(source, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
+        finally:
+            nvrtc.nvrtcDestroyProgram(source)
 
 
-def _macros(options: Sequence[str]) -> list[str] | None:
-    found = [option.removeprefix("-D") for option in options if option.startswith("-D")]
-    unknown = [option for option in options if not option.startswith("-D")
-               and option not in (FAST, EXACT)]
-    if unknown:
-        raise ValueError(f"options are -DNAME, -DNAME=VALUE, {FAST} and {EXACT}, got {unknown}")
-    return found or None
+def _read(source: NvrtcObject, size_of: NvrtcObject, read: NvrtcObject) -> bytes:
+    """Return what `read` writes into as many bytes as `size_of` says."""
+    status, size = size_of(source)
+    found = bytes(size)
+    if status or read(source, found)[0]:
+        raise DeviceError(f"NVRTC does not return what it has compiled: {status.name}")
+    return found
 
 
 COMPILER: Compiler = Nvrtc()

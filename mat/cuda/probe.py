@@ -14,9 +14,8 @@ def facts() -> dict[str, str]:
     """Return descriptions of devices, driver and libraries by their names."""
     names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
     return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
-                             f"{_version('cuda-bindings')}, cuda-core "
-                             f"{_version('cuda-core')}", "NVRTC": _nvrtc(),
-            "cuBLAS": _version("nvidia-cublas")}
+                             f"{_version('cuda-bindings')}", "NVRTC": _nvrtc(),
+            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver")}
 
 
 def _device(number: int) -> str:

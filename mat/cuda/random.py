@@ -15,7 +15,7 @@ from .nvrtc import EXACT, Program
 
 THREADS = 256
 BLOCKS = 4  # of words, in a thread: RANDOM_BLOCKS
-_TYPES = {char: BY_CHAR[char].cuda for char in REAL_TYPES}
+_TYPES = {char: BY_CHAR[char].c for char in REAL_TYPES}
 _FILLS = {"uniform": "uniforms", "normal": "normals", "bernoulli": "bernoullis"}
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..layout.shapes import signed
+from .division import magic
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .reduce_types import TYPES, Kernels, ReductionType
@@ -171,16 +172,5 @@ def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
     """Return a ``mat_reduced_axes``."""
     found = [len(axes)]
     for a in axes:
-        found += a.n, a.x, a.y, *_divisor(a.n)
+        found += a.n, a.x, a.y, *magic(a.n, 64)
     return found + [0] * (5 * (RANK - len(axes)))
-
-
-def _divisor(n: int) -> tuple[int, int]:
-    """Return a factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k
-    below 2^63 and n of at least 2.
-    """
-    if n < 2:
-        return 0, 0
-    shift = (n - 1).bit_length()
-    factor = (1 << 63 + shift) // n + 1
-    return signed(factor), shift - 1

@@ -75,9 +75,6 @@ class ReductionType:
 
     def made_of(self, item: str) -> str:
         """Return the C++ class for such items."""
-        if item in COMPLEX_TYPES:
-            part = "float" if item == "F" else "double"
-            return f"mat_{self.name}_complex<{BY_CHAR[item].cuda}, {part}>"
         return f"mat_{self.name}{'_integer' if item in UNSIGNED else ''}<{BY_CHAR[item].cuda}>"
 
     def state(self, item: str) -> int:

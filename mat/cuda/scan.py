@@ -54,9 +54,8 @@ def kernels() -> dict[tuple[str, str, str], tuple[str, str]]:
 def program(name: str, of: str, to: str) -> Program:
     """Return the program of an operation, from elements of one type to those of another."""
     order = "ANY" if _any_order(name, to) else "IN"
-    header = '#include "complex.cuh"\n' if to[0] == "c" else ""
     made_of = f"mat_{name}<mat_{of}, mat_{to}>"
-    return Program(f'{header}#include "scan.cuh"\n'
+    return Program('#include "scan.cuh"\n'
                    f"MAT_SCAN_{order}_ORDER(scan_{name}_{of}_{to}, {made_of})\n", (EXACT,))
 
 

@@ -23,8 +23,7 @@ COUNTING = Program('#include "counting.cuh"\n')
 @cache
 def program(kind: str) -> Program:
     """Return the program for elements of a type."""
-    header = '#include "complex.cuh"\n' if kind[0] == "c" else ""
-    return Program(f'{header}#include "search.cuh"\nMAT_SEARCH({kind}, mat_{kind})\n')
+    return Program(f'#include "search.cuh"\nMAT_SEARCH({kind}, mat_{kind})\n')
 
 
 def programs() -> Iterator[Program]:

@@ -13,6 +13,7 @@ from ..layout.merged_axes import merged
 from ..layout.shapes import Ints
 from ..support.types import Operand, Presented
 from .compare import Flags, read_flags
+from .division import magic
 from .elementwise import THREADS, StridedLoop, strided_loop
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -21,7 +22,7 @@ EACH = 4  # elements of a thread
 TILE = 16 * THREADS  # bytes of a mask
 CHOSEN = 8  # axes that are chosen of, at most
 BLOCKS = 1024  # that look for integers out of range, at most: each reads on
-_UNITS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "mat_unit_16"}
+_UNITS = 1, 2, 4, 8, 16  # bytes
 WAYS = {"steps": "uint32_t", "long": "uint64_t"}
 _SLOTS = 2  # of the table of places, for each position
 
@@ -34,14 +35,14 @@ def _program(*lines: str) -> Program:
 @cache
 def gathering_program(unit: int) -> Program:
     """Return the kernels that move units of so many bytes to and from positions."""
-    return _program(*(f"MAT_GATHERING({unit}, {_UNITS[unit]}, {way}, {count})"
+    return _program(*(f"MAT_GATHERING({unit}, mat_words<{unit}>::type, {way}, {count})"
                       for way, count in WAYS.items()))
 
 
 @cache
 def selecting_program(unit: int) -> Program:
     """Return the kernels that choose, by conditions, between units of so many bytes."""
-    return _program(*(f"MAT_SELECT({unit}, {_UNITS[unit]}, {way}, {count})"
+    return _program(*(f"MAT_SELECT({unit}, mat_words<{unit}>::type, {way}, {count})"
                       for way, count in WAYS.items()))
 
 
@@ -115,7 +116,9 @@ def apart(x: Operand, chosen: Ints) -> tuple[Ints, list[int]]:
 def _chosen_axes(x: Operand, chosen: Ints) -> list[int]:
     axes = merged((x.layout.shape[k], x.layout.strides[k]) for k in chosen) or [(1, 0)]
     pad = [0] * (CHOSEN - len(axes))
-    return [len(axes), *(n for n, _ in axes), *pad, *(s for _, s in axes), *pad]
+    factors, shifts = zip(*(magic(n, 64) for n, _ in axes), strict=True)
+    return [len(axes), *(n for n, _ in axes), *pad, *factors, *pad, *shifts, *pad,
+            *(s for _, s in axes), *pad]
 
 
 def _total(shape: Ints, chosen: Ints) -> int:

@@ -25,8 +25,7 @@ _OPERANDS = -1  # in place of an area of the workspace
 @cache
 def program(kind: str) -> Program:
     """Return the program for elements of a type."""
-    header = '#include "complex.cuh"\n' if kind[0] == "c" else ""
-    return Program(f'{header}#include "sort.cuh"\nMAT_SORT({kind}, mat_{kind})\n')
+    return Program(f'#include "sort.cuh"\nMAT_SORT({kind}, mat_{kind})\n')
 
 
 def programs() -> Iterator[Program]:

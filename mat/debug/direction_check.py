@@ -91,6 +91,8 @@ _here = _Here()
 class DirectionCheck(Observer):
     """The observer that watches accesses, for any number of reports at once."""
 
+    every_access = True
+
     def __init__(self) -> None:
         self.reports: list[DirectionReport] = []
         self.relocation: Relocation = Relocation()
@@ -166,6 +168,8 @@ class DirectionCheck(Observer):
             return
         with storage.lock:
             alone = not any(access is not record for access in tuple(storage.accesses))
+            for other in self._on(storage):
+                other.catch_up()
             if alone:
                 self.relocation.move_into_pages(record)
             if record.direction is not INPUT:

@@ -155,8 +155,9 @@ class Trace(Observer):
                   else f"copying it would evict {_label(evicted)} from {memory.name!r}")
         self._add("host read", view.storage, (host().name, memory.name), view=view, reason=reason)
 
-    def fell_back(self, operation: str, device: str) -> None:
-        self.events.append(self._of_call("fallback", operation, (device, "host"), 0.0))
+    def fell_back_since(self, operation: str, device: str, reason: str) -> None:
+        event = self._of_call("fallback", operation, (device, "host"), 0.0)
+        self.events.append(event._replace(reason=reason))
 
     def computed(self, operation: str, memory: str, seconds: float) -> None:
         tile = TILE.get()
@@ -276,7 +277,7 @@ class Trace(Observer):
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
-                          *_host_reads(self.host_reads)])
+                          *_host_reads(self.host_reads), *_lacking(self.events)])
 
     def _repr_html_(self) -> str:
         return page(self._drawn(), repr(self), whole=False)
@@ -330,6 +331,12 @@ def _host_reads(events: list[TraceEvent]) -> list[str]:
     return [f"{label} was read in host memory {len(those)} times, "
             f"{sum(e.nbytes for e in those):,} bytes: {line}\n  since {reason}"
             for (label, line, reason), those in found.items()]
+
+
+def _lacking(events: list[TraceEvent]) -> Iterable[str]:
+    """Return a line for each operation that fell back since a device lacks something."""
+    return dict.fromkeys(f"{e.mat} was carried out on the host, since {e.reason}"
+                         for e in events if e.kind == "fallback" and e.reason)
 
 
 def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:

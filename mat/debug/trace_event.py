@@ -37,7 +37,8 @@ class TraceEvent(NamedTuple):
     thread_id, process : int
         The numbers that the system gives this thread and its process.
     reason : str
-        Why an operand was read in host memory instead of being copied.
+        Why an operand was read in host memory instead of being copied; of a fallback, what the
+        device lacks, empty if it has no implementation for these operands.
     """
 
     kind: str

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, cast
 
+import numpy as np
+
 from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
 from ..core.export import ExportRecord
@@ -30,6 +32,7 @@ class WatchedAccess:
     __slots__ = (
         "alone",
         "blind",
+        "fresh",
         "is_export",
         "loose",
         "nested",
@@ -56,6 +59,8 @@ class WatchedAccess:
         self.operation: _Operation | None = _operation()
         self.poisoned: PoisonedOutput | None = None
         self.snapshot: Snapshot | None = None
+        # of the storage's elements, those that the copy had fresh when the snapshot last had them
+        self.fresh: Array = self._fresh_now()
         self.value: tuple[Presented, Callable[[], Presented] | None] = (
             record.value, record.make_value)
         self.is_export: bool = isinstance(record, ExportRecord)
@@ -116,8 +121,8 @@ class WatchedAccess:
                    and other is not without]
         for other in writers:  # self among them, if it writes
             changed &= ~visible(other, storage.size)
-        if record.used is not None:  # what is not fresh in that copy may be anything
-            changed &= record.used.fresh.mask(storage.size)
+        # what the copy had not fresh, or no longer has, may be anything
+        changed &= self.fresh & self._fresh_now()
         if record.direction is INPUT and storage.adopted is not None:
             changed &= visible(record, storage.size)  # what is between them belongs to the user
         elif storage.adopted is not None:
@@ -157,6 +162,23 @@ class WatchedAccess:
         changed = snapshot.changed() & visible(record, self.storage.size)
         return self.nested or bool(changed.any())
 
+    def _fresh_now(self) -> Array:
+        """Return the mask of the elements that the copy of the access has fresh; all of a copy that
+        is fresh or not as a whole.
+        """
+        size, used = self.storage.size, self.original.used  # set when parts begin, as in exports
+        return np.ones(size, bool) if used is None else used.fresh.mask(size)
+
+    def catch_up(self) -> None:
+        """Take those elements into the snapshot that became fresh since, such as by a fill."""
+        if self.snapshot is None:
+            return
+        now = self._fresh_now()
+        added = now & ~self.fresh
+        if added.any():
+            self.snapshot.renew(added)
+        self.fresh = now
+
     def follow(self, other: AccessRecord, failed: bool) -> None:
         """Accept what the access `other`, which has ended, wrote to what it sees or beside that."""
         if failed:
@@ -167,7 +189,9 @@ class WatchedAccess:
     def follow_copy(self, memory: Memory, runs: Runs) -> None:
         """Accept that elements were copied to `memory`."""
         if self.snapshot is not None and self.record.facet.memory is memory:
-            self.snapshot.renew(runs.mask(self.storage.size))
+            mask = runs.mask(self.storage.size)
+            self.snapshot.renew(mask)
+            self.fresh |= mask
 
     def restore(self) -> None:
         """Have the record present the value that it had before it was watched."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -17,6 +18,19 @@ from ..core.registry import Facet, Handle, Memory, Presented, ViewLike, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
 from ..support.types import Function, Operand
+
+
+class Launches(Protocol):
+    """Launches that a device has recorded."""
+
+    def launch(self) -> None:
+        """Do them once more, in the order of all that is queued; do not wait."""
+
+
+class Captured(Protocol):
+    """What `Device.capture` gives to its block; `launches` is there at the end of the block."""
+
+    launches: Launches
 
 
 class Device:
@@ -52,6 +66,7 @@ class Device:
     reads_host: bool = False
     implementations: str = ""
     planner: Function | None = None
+    captures: bool = False
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         """Return `function` with operands as this device's facet presents them.
@@ -73,6 +88,10 @@ class Device:
             The implementation for this device.
         """
         raise NotImplementedError
+
+    def lacks(self, library: str) -> str:
+        """Return why the device has no such library, for operations that need it; "" if it has."""
+        return ""
 
     def can_read(self, handle: Handle) -> bool:
         """Return whether operations on it can read host memory, that of the host's `handle`."""
@@ -103,6 +122,26 @@ class Device:
         if self not in devices_in_use():
             raise DeviceError(f"the device of facet {self.facet.name!r} is not in use: with "
                               f"mat.use_device({self.name!r}): ...")
+
+    def capture(self, rooms: list[int],
+                old: Launches | None) -> AbstractContextManager[Captured]:
+        """Return a block in which this thread's launches are recorded instead of being done.
+
+        Only devices that `captures` says so of have it.
+
+        Parameters
+        ----------
+        rooms : list of int
+            The bytes of workspaces that calls within the block take, one within the other.
+        old : Launches or None
+            Launches that nobody will do any more, in whose place the new ones may be.
+
+        Returns
+        -------
+        context manager
+            Its value has the attribute `launches` when the block has ended.
+        """
+        raise NotImplementedError
 
     def synchronize(self) -> None:
         """Wait until the device has finished all work that was queued."""

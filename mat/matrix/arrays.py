@@ -19,7 +19,7 @@ from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
 from .base import form_of_result
-from .creation import adopted, from_numpy, placed
+from .creation import adopted, copy_of_array, from_numpy, placed
 from .joined import stacked_at_once
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
@@ -103,6 +103,10 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         stacked = stacked_at_once(object) if dtype is None else None
         if stacked is not None:
             return stacked
+    elif type(object) is np.ndarray and dtype is None and copy and not ndmin and not ndmax:
+        copied = copy_of_array(object, order)
+        if copied is not None:
+            return copied
     found = _made(object, dtype, copy, order_like(order), subok, ndmin)
     if ndmax and found.ndim > ndmax:
         raise DTypeError(f"this nesting has {found.ndim} axes, and ndmax={ndmax} allows {ndmax}: "

@@ -1,5 +1,7 @@
 cimport cython
 
+from libc.stdint cimport uintptr_t
+
 from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
@@ -13,6 +15,7 @@ cdef HostBlocks _blocks
 cdef Maker _maker
 cdef Registration _array
 cdef object _float64
+cdef list _observers
 
 
 @cython.locals(form=Form, options=Options)
@@ -21,3 +24,6 @@ cpdef object filled(tuple lengths, object dtype, object value)
 @cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,
                itemsize=Py_ssize_t)
 cpdef object over_memory(object a, object flat, bint owned)
+
+@cython.locals(form=Form, made=MatBase, storage=Storage, nbytes=Py_ssize_t, address=uintptr_t)
+cpdef object copy_of_array(object a, object order)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import BLOCKS
+from ..core.direction import OUTPUT
+from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..devices.device import enabled_on
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY, with_strides
 from ..layout.strided import Layout, packed
 from ..memories.spill import spilled_copy
-from ..support.dtypes import as_dtype, is_masked
+from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
@@ -25,9 +27,12 @@ from .storage import Storage
 
 # with types of C
 _array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64
+_observers = OBSERVERS
+MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
-_DTYPES: set[DType] = set()  # of arrays that Mats were made of
+# of arrays that Mats are made of; others join them when they were
+_DTYPES: set[DType] = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
 
 def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
@@ -214,6 +219,31 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     mat: Mat = _maker.make()
     mat._set_up(storage, layout, form, current().device_enabled)
     return mat
+
+
+def copy_of_array(a: Array, order: object) -> Mat | None:
+    """Return a Mat with a copy of an array of NumPy's own class whose elements are stored by rows
+    and have a dtype that is known; None for others.
+    """
+    dtype = a.dtype
+    if (order != "K" and order != "C") or _observers or not _blocks.enabled or not (
+            dtype is _float64 or dtype in _DTYPES):
+        return None
+    form = form_of_result(a.shape, dtype)
+    nbytes = form.size * form.itemsize
+    if nbytes > MOST_AT_ONCE and not a.flags.c_contiguous:
+        return None
+    made: Mat = form.new(current().device_enabled, None)
+    if nbytes > MOST_AT_ONCE:  # memory of ours is used again, and aligned
+        with made.facet(_array, OUTPUT) as elements:
+            elements[...] = a
+        return made
+    storage = made.storage
+    address = storage.ready(_array.mask, _array.bit, False, True)
+    if not address or not _blocks.copy_of_array(address, a, nbytes):
+        return None
+    storage.written(_array.mask)
+    return made
 
 
 def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) -> Mat:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.compiled import THREADS
+from ..core.compiled import BLOCKS, THREADS
 from ..core.export import ExportRecord
+from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..core.source_line import is_installed
 from ..facets.array import ARRAY, array_kept_by
@@ -16,8 +17,11 @@ from ..support.dtypes import EXTENSIONS
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .views import Views
 
+MOST_AT_ONCE = 4096  # elements that are copied while the GIL is kept
 _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
-_array_kept_by, _array, _threads = array_kept_by, ARRAY, THREADS  # with types of C
+# with types of C
+_array_kept_by, _array, _threads = array_kept_by, ARRAY, THREADS
+_blocks, _observers = BLOCKS, OBSERVERS
 
 
 class Export:
@@ -61,6 +65,21 @@ def exported_array(view: Views) -> Array:
     return _array_kept_by(export, export.record.value, False)
 
 
+def _copied_at_once(view: Views) -> Array | None:
+    """Return a copy of few elements that are packed; None of others, and where an access has to be
+    opened.
+    """
+    layout, storage = view.layout, view.storage
+    if _observers or not layout.contiguous or layout.size > MOST_AT_ONCE:
+        return None
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not address:
+        return None
+    found: Array = _blocks.copied_array(address + layout.displacement * storage.itemsize,
+                                        layout.shape, storage.dtype, view.nbytes)
+    return found
+
+
 class Exports(Views):
     """The part of `Mat` that gives all of its data away: as a copy, or as an export."""
 
@@ -74,6 +93,9 @@ class Exports(Views):
         numpy.ndarray
             A new, writable array in C order.
         """
+        made = _copied_at_once(self)
+        if made is not None:
+            return made
         with self.facet("array", "input") as a:
             return np.array(a, order="C", copy=True)
 
@@ -82,6 +104,8 @@ class Exports(Views):
 
         They are copied if that is requested, or another dtype.
         """
+        if dtype is None and not copy:
+            return exported_array(self)
         own = self.storage.dtype
         if copy or (dtype is not None and np.dtype(dtype) != own):
             if copy is False:
@@ -109,5 +133,8 @@ class Exports(Views):
         list
             One list for each axis; without axes, a number.
         """
+        made = _copied_at_once(self)
+        if made is not None:
+            return made.tolist()
         with self.facet("array", "input") as a:
             return a.tolist()

@@ -15,6 +15,7 @@ from ..support.dtypes import as_dtype, check_number, check_operand
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
+from .base import form_of_result
 from .creation import adopted, filled, placed
 from .mat import Mat, check_bytes
 from .nested import as_plain, converted, inferred
@@ -318,6 +319,10 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
 def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,
           device: DeviceLike) -> Mat:
     """Return a Mat of one value, in what is not given like `a`."""
+    if type(a) is Mat and dtype is None and shape is None and device is None and (
+            order == "K" or order == "C") and a.layout.contiguous:
+        found: Mat = form_of_result(a.layout.shape, a.storage.dtype).new(a.device_enabled, fill)
+        return found
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
     wanted = order_like(order)

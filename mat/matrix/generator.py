@@ -10,6 +10,7 @@ import os
 import threading
 from typing import SupportsIndex, TypeAlias
 
+from ..core.recorder import RECORDERS, refuse_if_recorded
 from ..errors import DTypeError, SettingError
 
 _HALF = 2**32
@@ -95,6 +96,9 @@ class Rng:
         tuple of float
             The low and the high half of the key, and those of the counter.
         """
+        if RECORDERS:
+            refuse_if_recorded("random numbers are drawn",
+                               "each call of the graph would repeat them: draw them before")
         with _lock:
             key, first = self._key, self._counter
             self._counter = (first + blocks) % _WHOLE

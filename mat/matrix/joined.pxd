@@ -1,19 +1,26 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport KernelCall
+from mat._core cimport HostBlocks, KernelCall
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
 from mat.matrix.base cimport Form, MatBase, form_of_result
 from mat.matrix.storage cimport Storage
 
 cdef KernelCall _ROWS
+cdef HostBlocks _blocks
 cdef list _in_use, _observers
 cdef Registration _foreign
 cdef object _mat
 
-@cython.locals(first=MatBase, view=MatBase, found=MatBase)
+@cython.locals(found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
+
+@cython.locals(first=MatBase, view=MatBase, like=tuple, rank=Py_ssize_t, k=Py_ssize_t)
+cpdef MatBase stacked_along(object mats, object axis)
+
+@cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t)
+cpdef MatBase copied_at_once(MatBase view)
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
                total=Py_ssize_t)

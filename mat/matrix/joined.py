@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.compiled import IN_USE
+from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..cpu.kernel import CpuKernel
 from ..facets.foreign import FOREIGN
@@ -25,26 +25,64 @@ _ROWS: Any = None
 if lib is not None:
     _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, LARGE, WORTH, brief=LARGE)
     _ROWS.set_operands(2, 4, False)
-_in_use, _observers, _foreign, _mat = IN_USE, OBSERVERS, FOREIGN, Mat  # with types of C
+# with types of C
+_in_use, _observers, _foreign, _mat, _blocks = IN_USE, OBSERVERS, FOREIGN, Mat, BLOCKS
 
 
 def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
     """Return small Mats of one shape and dtype as the rows of a new Mat, which computes as new ones
     do; None for others, if there are other objects, and where an access has to be opened.
     """
-    if not mats or type(mats[0]) is not _mat:
+    found = stacked_along(mats, 0) if mats and type(mats[0]) is _mat else None
+    if found is not None:
+        found.device_enabled = current().device_enabled
+    return found
+
+
+def stacked_along(mats: object, axis: object) -> Mat | None:
+    """Return a list or tuple of small Mats of one shape joined along a new axis, as
+    `joined_at_once` does; None for other objects, and for Mats of other shapes.
+    """
+    if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
+        return None
+    if type(mats[0]) is not _mat:
         return None
     first = mats[0]
+    like = first.layout.shape
     for one in mats:
         if type(one) is not _mat:
             return None
         view = one
-        if view.layout.shape != first.layout.shape:
+        if view.layout.shape != like:
             return None
-    found = joined_at_once(list(mats), (len(mats), *first.layout.shape), 0)
-    if found is not None:
-        found.device_enabled = current().device_enabled
-    return found
+    rank = len(like)
+    if not -rank <= axis + 1 <= rank + 1:
+        return None
+    k = axis if axis >= 0 else axis + rank + 1
+    return joined_at_once(list(mats), (*like[:k], len(mats), *like[k:]), k)
+
+
+def copied_at_once(view: Mat) -> Mat | None:
+    """Return a copy of a small Mat whose elements are packed, as `joined_at_once` does."""
+    form = view.form
+    if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
+        return None
+    nbytes = form.size * form.itemsize
+    if nbytes >= 2 * WORTH or not nbytes:
+        return joined_at_once([view], view.layout.shape, 0)
+    _locate(view)
+    like = form
+    if not (form.whole and form.writable and form.strides == form.layout.strides):
+        like = form_of_result(form.shape, form.dtype)
+    target: Mat = like.new(view.device_enabled, None)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    to = target.storage.ready(_foreign.mask, _foreign.bit, False, True)
+    at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
+    if not to or not at or view.known_form is not form:
+        return None
+    _blocks.copy(to, at + view.layout.displacement * form.itemsize, nbytes)
+    target.storage.written(_foreign.mask)
+    return target
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:

@@ -103,6 +103,9 @@ def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Ma
     waits for the copy. A copy that fails leaves the Mat as it was, and its error is raised where
     the data is needed, or else at the end of the block.
 
+    A GPU's stream waits for copies to it, and the host does not: at the end of the block they are
+    done for all that is queued later. See docs/devices.md.
+
     Examples
     --------
     >>> import mat

@@ -45,6 +45,8 @@ cdef class Calls(Operation):
     cpdef PlanNode root_of(self, object device)
     @cython.locals(view=MatBase, copies=dict)
     cdef object _run_on(self, object device, Plan plan, tuple args, dict kwargs)
+    @cython.locals(args=tuple)
+    cdef object at_once(self, tuple operands, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
     cpdef object call_into(self, MatBase out, tuple args)
@@ -59,3 +61,6 @@ cdef class Calls(Operation):
     cdef object number_token(self, object value, tuple args)
     @cython.locals(view=MatBase, form=Form)
     cdef bint is_plain(self, object value, tuple args) except -1
+
+
+cdef bint is_plain_number(object value)

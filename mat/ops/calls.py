@@ -16,6 +16,7 @@ from ..errors import OutOfDeviceMemory, ShapeError
 from ..matrix.base import Form, MatBase
 from ..matrix.operators import Operation
 from ..memories.pooled import CLOCK
+from ..support.dtypes import EXACT
 from ..support.types import Arguments, Keywords, Operand
 from .plan import Plan
 
@@ -220,7 +221,7 @@ class Calls(Operation):
             return plan.run(args, kwargs)
         if plan.facet is not device.facet:
             operation: Any = self
-            notify_fallback(operation.__name__, device.name)
+            notify_fallback(operation.__name__, device.name, operation.lacking(device))
         result = plan.run(args, kwargs)
         memory, now = device.memory, next(_clock)
         for value in args:
@@ -235,6 +236,26 @@ class Calls(Operation):
     def new(self, args: Arguments) -> Operand:
         """Carry out the operation into a new Mat; `args` has None in its place."""
         return self.make(args)
+
+    def at_once(self, operands: Arguments, out: Operand) -> Operand:
+        """Carry out the operation on one or two operands that need no conversion, Mats and numbers,
+        into a new Mat or the Mat `out`; return None, with nothing done, for others.
+        """
+        kind, x = _mat_types[0], operands[0]
+        if out is not None and type(out) is not kind:
+            return None
+        if len(operands) == 1:
+            if type(x) is not kind:
+                return None
+            args: Arguments = (x, out)
+        else:
+            y = operands[1]
+            if not (type(x) is kind or (type(y) is kind and is_plain_number(x))):
+                return None
+            if not (type(y) is kind or is_plain_number(y)):
+                return None
+            args = (x, y, out)
+        return self.make(args) if out is None else self.carry_out(args, _NO_KEYWORDS)
 
     def make(self, args: Arguments) -> Operand:
         """Do what `new` does."""
@@ -402,6 +423,12 @@ class Calls(Operation):
             node.plan = plan
             node.result_form = result_form
             self.count += 1
+
+
+def is_plain_number(value: Operand) -> bool:
+    """Return whether `value` is a number that needs no check; larger integers do."""
+    kind = type(value)
+    return kind is float or (kind is int and -EXACT <= value <= EXACT) or kind in _unchecked
 
 
 def _of_integers(values: tuple[object, ...]) -> bool:

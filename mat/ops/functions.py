@@ -42,6 +42,7 @@ def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
             return _by_numpy(rule, kernel, (x,), out, others)
         return _of_one(kernel, x, out)
 
+    vars(function)["kernel"] = kernel
     return _shown_as(_ONE, function)
 
 
@@ -88,6 +89,7 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
             x, y = as_mat(x, "x"), as_mat(y, "y")
         return _of_mats(kernel, x, y, out)
 
+    vars(function)["kernel"] = None if check_values else kernel
     return _shown_as(_TWO, function)
 
 

@@ -32,6 +32,7 @@ class Implementation(NamedTuple):
     prepares: bool = False
     # whether it takes these operands, beyond `fits` and `dtypes`; None: any
     when: Callable[..., object] | None = None
+    needs: str = ""  # the library of the device that it calls, if devices may lack that
 
     def fits_layout(self, layout: Layout) -> bool:
         """Return whether an operand of this layout need not be packed."""

@@ -118,7 +118,7 @@ def inverse(a: Input, out: Output) -> None:
 inverse.cut_by(by_stacks(inverse, _WHOLE))
 
 
-@inverse.prepare("cuda", dtypes=BLAS, when=_for_device)
+@inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
     return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
                                 *_result(out, 2))
@@ -180,7 +180,7 @@ def solution(a: Input, b: Input, out: Output) -> None:
 solution.cut_by(by_stacks(solution, _WHOLE))
 
 
-@solution.prepare("cuda", dtypes=BLAS, when=_for_device)
+@solution.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 def solve_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
     axes = 1 if b.ndim == 1 else 2
     result, batch = _result(out, axes)
@@ -265,7 +265,7 @@ def cholesky_factor(a: Input, out: Output) -> None:
 cholesky_factor.cut_by(by_stacks(cholesky_factor, _WHOLE))
 
 
-@cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device)
+@cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 def cholesky_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
     return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
                                  *_result(out, 2))
@@ -359,7 +359,7 @@ def slogdet(a: Input) -> None:
 slogdet.is_computed_whole(_WHOLE)
 
 
-@slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0)
+@slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")
 def slogdet_cuda(cuda: Engine, a: Mat) -> Engine:
     return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], _stack(a, 2, ()))
 

@@ -124,7 +124,7 @@ class Op(Declaration):
 
     def prepare(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str,
                 pack: bool = False, when: Callable[..., object] | None = None,
-                ) -> Callable[[Function], Function]:
+                needs: str = "") -> Callable[[Function], Function]:
         """Return a decorator that registers, for facets, a function that makes implementations for
         operands of certain forms.
 
@@ -145,6 +145,8 @@ class Op(Declaration):
             Whether operands that do not fit are copied, rather than another implementation tried.
         when : callable, optional
             ``when(*operands)`` returns whether it can take them, beyond `fits` and `dtypes`.
+        needs : str
+            A library that a device may lack (`Device.lacks`); then the host computes.
 
         Returns
         -------
@@ -154,7 +156,7 @@ class Op(Declaration):
         def register(function: Function) -> Function:
             if dtypes:
                 self._add([Implementation(known(n), function, fits, frozenset(dtypes), pack, True,
-                                          prepares=True, when=when)
+                                          prepares=True, when=when, needs=needs)
                            for n in facet_names])
             return function
         return register
@@ -166,6 +168,12 @@ class Op(Declaration):
         found = map(facet_named, facet_names)
         self._add([Implementation(f.name, getattr(f.engine, self.__name__), fits, chars, False,
                                   True) for f in found])
+
+    def lacking(self, device: Device) -> str:
+        """Return why `device` lacks a library that implementations for it need, or ""."""
+        needed = (i.needs for i in self.implementations
+                  if i.needs and i.facet_name == device.implementations)
+        return next(filter(None, map(device.lacks, needed)), "")
 
     def _add(self, implementations: list[Implementation]) -> None:
         self.forget()

@@ -41,8 +41,8 @@ def choose(operation: Declaration, implementations: Sequence[Implementation], ar
     """
     operands = [args[k] for k in operation.operands]
     if device.implementations:
-        found = fitting([i for i in implementations if i.facet_name == device.implementations],
-                        operands)
+        found = fitting([i for i in implementations if i.facet_name == device.implementations
+                         and not (i.needs and device.lacks(i.needs))], operands)
         if found is not None:
             return found
     found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands)

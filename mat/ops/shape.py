@@ -1,4 +1,4 @@
-"""Copies in another order or dtype, and comparisons of whole Mats."""
+"""Packed copies, transposes, and comparisons of whole Mats."""
 
 from __future__ import annotations
 
@@ -7,68 +7,22 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
-from ..layout.orders import as_order
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..matrix.joined import joined_at_once
-from ..matrix.mat import Mat, new_like
+from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.dtypes import DISTINCT, INEXACT, as_dtype
-from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number, Operand
+from ..support.dtypes import DISTINCT, INEXACT
+from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from .copying import copy
 from .cut_vectors import all_true
 from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, op
-from .orders import axes_of_order, copied_in_order, note_packed
+from .orders import note_packed
 from .overlap import check_disjoint
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
 _INTEGERS = frozenset((int,))
-_can_cast: Function = np.can_cast
-
-
-@method("copy")
-def copy(self: Mat, order: str | None = "C") -> Mat:
-    """Return a new Mat with a copy of the visible elements.
-
-    Parameters
-    ----------
-    order : {"C", "F", "A", "K"}
-        How they are stored: by rows, by columns, by columns if those of self are, or with the axes
-        in the order of their steps in self.
-
-    Returns
-    -------
-    Mat
-        Of the same shape and dtype, with a storage of its own.
-
-    Raises
-    ------
-    ShapeError
-        For other orders.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.ones(2, 3).copy("F").strides
-    (1, 2)
-    """
-    if order == "C":
-        found = joined_at_once([self], self.layout.shape, 0)
-        return new_like(self, self.shape, self.dtype).assign_(self) if found is None else found
-    return copied_in_order(self, as_order(order, "copy"), self.dtype)
-
-
-@method("__copy__")
-def shallow_copy(self: Mat) -> Mat:
-    """Return a copy: views share their elements, copies do not."""
-    return copy(self)
-
-
-@method("__deepcopy__")
-def deep_copy(self: Mat, memo: object) -> Mat:
-    """Return a copy: elements are numbers, so that it is deep."""
-    return copy(self)
 
 
 @method("contiguous")
@@ -89,56 +43,6 @@ def _pack(view: Mat) -> Mat:
 
 
 # the signature is NumPy's
-@method("astype")
-def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
-           subok: bool = True, copy: bool = True) -> Mat:
-    """Return a new Mat with the elements converted to another dtype.
-
-    Parameters
-    ----------
-    dtype : dtype
-        Numbers are rounded towards zero for integers.
-    order : {"C", "F", "A", "K"}
-        As for `copy`.
-    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
-        Which conversions are allowed, as ``numpy.can_cast`` has it.
-    subok : bool
-        Is ignored.
-    copy : bool
-        Whether the result is a new Mat also if self is of that dtype and order.
-
-    Returns
-    -------
-    Mat
-        Of the same shape.
-
-    Raises
-    ------
-    DTypeError
-        If self is complex and `dtype` is not, or there is no such dtype, or `casting` forbids it.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.array([1.5, 2.5]).astype("int32")
-    <Mat 2 int32 F [1 2]>
-    """
-    kind = as_dtype(dtype)
-    if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
-        raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
-                         "casting='unsafe' allows it")
-    if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
-        return self
-    if order == "K" and self.is_contiguous:
-        return new_like(self, self.shape, kind).assign_(self)
-    return copied_in_order(self, as_order(order, "astype"), kind)
-
-
-def _is_stored_in(layout: Layout, order: str | None) -> bool:
-    letter = as_order(order, "astype")
-    return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous
-
-
 def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     """Return the view of `a` with its axes in another order, or write it to `out`, packed.
 

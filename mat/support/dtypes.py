@@ -26,7 +26,6 @@ class ElementType(NamedTuple):
     size: int  # bytes
     suffix: str  # in the names of kernels, of the CPU and of the GPU
     c: str  # for cffi; floats of 8 and 16 bits are seen as their bits
-    cuda: str  # in the kernels of the GPU
     blas: str  # the first letter of BLAS routines
     cublas: int  # cudaDataType: CUDA_R_32F and so on
     dlpack: int  # DLDataTypeCode
@@ -35,6 +34,11 @@ class ElementType(NamedTuple):
     def char(self) -> str:
         """Return the dtype character of the dtype `name`."""
         return self.chars[0]
+
+    @property
+    def cuda(self) -> str:
+        """Return the type in the kernels of the GPU."""
+        return f"mat_{self.suffix}"
 
     @property
     def real(self) -> str:
@@ -46,24 +50,24 @@ class ElementType(NamedTuple):
 _LONG = np.dtype("l").itemsize
 _I32, _U32, _I64, _U64 = ("i", "I", "lq", "LQ") if _LONG == 8 else ("li", "LI", "q", "Q")
 ELEMENT_TYPES = tuple(ElementType(*row) for row in (
-    # name        chars kind size suffix c                 CUDA                  BLAS cuBLAS DLPack
-    ("bool",       "?",  "b", 1,  "b1",   "_Bool",           "uint8_t",            "",  -1, 6),
-    ("int8",       "b",  "i", 1,  "i8",   "int8_t",          "int8_t",             "",   3, 0),
-    ("int16",      "h",  "i", 2,  "i16",  "int16_t",         "int16_t",            "",  20, 0),
-    ("int32",      _I32, "i", 4,  "i32",  "int32_t",         "int32_t",            "",  10, 0),
-    ("int64",      _I64, "i", 8,  "i64",  "int64_t",         "int64_t",            "",  24, 0),
-    ("uint8",      "B",  "u", 1,  "u8",   "uint8_t",         "uint8_t",            "",   8, 1),
-    ("uint16",     "H",  "u", 2,  "u16",  "uint16_t",        "uint16_t",           "",  22, 1),
-    ("uint32",     _U32, "u", 4,  "u32",  "uint32_t",        "uint32_t",           "",  12, 1),
-    ("uint64",     _U64, "u", 8,  "u64",  "uint64_t",        "uint64_t",           "",  26, 1),
-    ("float16",    "e",  "f", 2,  "f16",  "uint16_t",        "mat_half",           "",   2, 2),
-    ("bfloat16",   "E",  "f", 2,  "bf16", "uint16_t",        "mat_bfloat",         "",  14, 4),
-    ("float32",    "f",  "f", 4,  "f32",  "float",           "float",              "s",  0, 2),
-    ("float64",    "d",  "f", 8,  "f64",  "double",          "double",             "d",  1, 2),
-    ("complex64",  "F",  "c", 8,  "c64",  "float _Complex",  "mat_complex",        "c",  4, 5),
-    ("complex128", "D",  "c", 16, "c128", "double _Complex", "mat_complex_double", "z",  5, 5),
-    ("float8_e4m3fn", "4", "f", 1, "e4m3", "uint8_t",        "mat_float8_e4m3",    "",  28, 10),
-    ("float8_e5m2", "5", "f", 1, "e5m2",  "uint8_t",         "mat_float8_e5m2",    "",  29, 12),
+    # name        chars kind size suffix c               BLAS cuBLAS DLPack
+    ("bool",       "?",  "b", 1,  "b1",   "_Bool",           "",  -1, 6),
+    ("int8",       "b",  "i", 1,  "i8",   "int8_t",          "",   3, 0),
+    ("int16",      "h",  "i", 2,  "i16",  "int16_t",         "",  20, 0),
+    ("int32",      _I32, "i", 4,  "i32",  "int32_t",         "",  10, 0),
+    ("int64",      _I64, "i", 8,  "i64",  "int64_t",         "",  24, 0),
+    ("uint8",      "B",  "u", 1,  "u8",   "uint8_t",         "",   8, 1),
+    ("uint16",     "H",  "u", 2,  "u16",  "uint16_t",        "",  22, 1),
+    ("uint32",     _U32, "u", 4,  "u32",  "uint32_t",        "",  12, 1),
+    ("uint64",     _U64, "u", 8,  "u64",  "uint64_t",        "",  26, 1),
+    ("float16",    "e",  "f", 2,  "f16",  "uint16_t",        "",   2, 2),
+    ("bfloat16",   "E",  "f", 2,  "bf16", "uint16_t",        "",  14, 4),
+    ("float32",    "f",  "f", 4,  "f32",  "float",           "s",  0, 2),
+    ("float64",    "d",  "f", 8,  "f64",  "double",          "d",  1, 2),
+    ("complex64",  "F",  "c", 8,  "c64",  "float _Complex",  "c",  4, 5),
+    ("complex128", "D",  "c", 16, "c128", "double _Complex", "z",  5, 5),
+    ("float8_e4m3fn", "4", "f", 1, "e4m3", "uint8_t",         "",  28, 10),
+    ("float8_e5m2", "5", "f", 1, "e5m2",  "uint8_t",         "",  29, 12),
 ))
 SUPPORTED = tuple(t.name for t in ELEMENT_TYPES)
 BY_NAME = {t.name: t for t in ELEMENT_TYPES}

@@ -8,8 +8,7 @@ from mat.matrix import base
 from ..support import selection
 from .span_walk import Walk
 
-pytestmark = [pytest.mark.host, pytest.mark.unchecked(
-    "what other accesses write to parts of a copy can be reported as written by a block")]
+pytestmark = [pytest.mark.host]
 
 WORLDS = {
     "host and device": {"facets": ("array", "emulated")},

@@ -5,9 +5,9 @@ them.
 import cffi
 import pytest
 
-from mat.cuda.cublas_table import declarations, functions, routine, symbol
+from mat.cuda.cublas_table import declarations, functions, routine, solver_functions, symbol
 
-BY_SYMBOL = {f.symbol: f for f in functions()}
+BY_SYMBOL = {f.symbol: f for f in (*functions(), *solver_functions())}
 
 
 @pytest.mark.parametrize(("verb", "letter", "name"), [
@@ -30,12 +30,13 @@ def test_symbols(verb, letter, name):
 
 
 def test_every_symbol_is_declared_once():
-    assert len(BY_SYMBOL) == len(list(functions())) == 128
-    ffi = cffi.FFI()
-    ffi.cdef(declarations())
+    assert len(list(functions())) == 141
+    assert len(BY_SYMBOL) == 141 + len(list(solver_functions())) == 153
+    ffi, declared = cffi.FFI(), declarations(BY_SYMBOL.values())
+    ffi.cdef(declared)
     assert sorted(ffi.list_types()[0]) == []
     for name in BY_SYMBOL:
-        assert f" {name}(" in declarations()
+        assert f" {name}(" in declared
 
 
 @pytest.mark.parametrize(("name", "text"), [
@@ -49,6 +50,14 @@ def test_every_symbol_is_declared_once():
                          "cuDoubleComplex * x, int incx, "
                         "double * result);")),
     ("cublasGetStatusString", "const char * cublasGetStatusString(cublasStatus_t status);"),
+    ("cublasCgetriBatched", ("cublasStatus_t cublasCgetriBatched(cublasHandle_t handle, int n, "
+                             "const cuComplex * const * a, int lda, const int * pivots, cuComplex "
+                             "* const * c, int ldc, int * infos, int count);")),
+    ("cusolverDnXgetrs", ("cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle, "
+                          "cusolverDnParams_t params, cublasOperation_t trans, int64_t n, int64_t "
+                          "columns, cudaDataType type_a, const void * a, int64_t lda, const "
+                          "int64_t * pivots, cudaDataType type_b, void * b, int64_t ldb, int * "
+                          "infos);")),
 ])
 def test_declarations_as_the_header_has_them(name, text):
     assert BY_SYMBOL[name].declaration(exact=True) == text

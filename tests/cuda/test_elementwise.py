@@ -304,13 +304,16 @@ def test_eight_axes(rng):
     assert not when(deep.T, deep)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 255, 256, 641, 65537, 2**30 - 1, 2**30])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 255, 256, 641, 65537, 2**30 - 1, 2**30, 2**31 + 11,
+                               3**20, 2**40 + 1, 2**62 - 1])
 def test_division_by_magic(n, rng):
-    for bits, most in ((32, 2**31), (64, 2**62)):
+    for bits in (32, 64):
         magic, shift = division.magic(n, bits)
-        magic %= 1 << bits
-        for x in (0, 1, n - 1, n, n + 1, most - 1, *map(int, rng.integers(0, most, 50))):
-            assert ((x * magic >> bits) + x) >> shift == x // n
+        most = 1 << bits - 1  # which the sum below must not double beyond a word
+        near = (n * m + d for m in (0, 1, 3, 999) for d in (-1, 0, 1))
+        for x in (most - 1, most - n, *near, *map(int, rng.integers(0, most, 50))):
+            if 0 <= x < most and n < most:
+                assert ((x * (magic % (1 << bits)) >> bits) + x) % (1 << bits) >> shift == x // n
 
 
 def test_what_is_large_is_counted_in_63_bits():

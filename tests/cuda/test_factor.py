@@ -1,5 +1,5 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device: small matrices and panels,
-stacks, what is refused.
+"""Inverses, solutions, Cholesky factors and determinants on the device: by cuSOLVER, stacks by
+cuBLAS, what is refused, and the host where there is no cuSOLVER.
 """
 
 import numpy as np
@@ -7,13 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mat
-from mat import LinAlgError
+from mat import DeviceError, LinAlgError, OutOfDeviceMemory
 
 from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place, tolerance
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import factor
+from mat.cuda import cusolver, factor
+from mat.cuda.cublas_table import solver_functions
+from mat.ops import linalg
+
+OPERATIONS = linalg.inverse, linalg.solution, linalg.cholesky_factor, linalg.slogdet
 
 
 @pytest.fixture(autouse=True)
@@ -22,19 +26,19 @@ def device(cuda):
         yield cuda
 
 
-@pytest.fixture(params=["whole", "panels"])
+def forget():
+    for operation in OPERATIONS:
+        operation.forget()
+
+
+@pytest.fixture(params=["at once", "one by one"])
 def sides(request, monkeypatch):
-    """Sides of matrices that are factored at once, or by panels, of which the last is narrower."""
-    if request.param == "panels":
-        monkeypatch.setattr(factor, "SMALL", 4)
-        monkeypatch.setattr(factor, "PANEL", 4)
-        for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor,
-                   mat.ops.linalg.slogdet):
-            op.forget()
+    """Sides of matrices; stacks are factored at once by cuBLAS, or one by one by cuSOLVER."""
+    if request.param == "one by one":
+        monkeypatch.setattr(factor, "SIDE", 0)
+    forget()
     yield (1, 2, 7, 21)
-    for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor,
-               mat.ops.linalg.slogdet):
-        op.forget()
+    forget()
 
 
 def near(dtype):
@@ -133,9 +137,10 @@ def test_what_cannot_be_factored(sides):
             a[-1, -1] = bad
             with pytest.raises(LinAlgError, match="cholesky: the matrix is not positive definite"):
                 mat.cholesky(mat.array(a))
-        many = np.stack([np.eye(n), np.zeros((n, n)), np.eye(n)])
-        with pytest.raises(LinAlgError):
-            mat.inv(mat.array(many))
+        many = mat.array(np.stack([np.eye(n), np.zeros((n, n)), np.eye(n)]))
+        for refused in (mat.inv, mat.cholesky, lambda a: mat.solve(a, mat.ones(3, a.shape[-1], 2))):
+            with pytest.raises(LinAlgError):
+                refused(many)
     assert np.isnan(mat.inv(mat.full((2, 2), np.nan)).to_numpy()).all()
 
 
@@ -153,18 +158,72 @@ def test_results_may_lie_anyhow(rng):
         check_hidden(out)
 
 
-def test_the_order_of_threads_does_not_matter(rng, device, sides):
-    if not device.is_mock:
-        pytest.skip("about the mock driver")
-    a = mixed(rng, (21, 21), "float64")
-    first = mat.inv(mat.array(a)).to_numpy()
-    for seed in (1, 2):
-        device.seed(seed)
-        assert (mat.inv(mat.array(a)).to_numpy() == first).all()
-    device.seed(0)
+@pytest.mark.parametrize("name", ["inverse", "cholesky_factor", "solution"])
+def test_nothing_is_written_if_a_matrix_is_refused(name, sides, rng):
+    a, b = mixed(rng, (3, 4, 4), "float64"), mat.ones(3, 4, 4)
+    a[1, :2] = 0
+    x, out = mat.array(a), mat.full((3, 4, 4), 7.0) + 1.0
+    assert out.fresh == {"cuda:0"}
+    operands = (x, b, out) if name == "solution" else (x, out)
+    with pytest.raises(LinAlgError):
+        getattr(linalg, name)(*operands)
+    out.accept_torn()
+    assert (out.to_numpy() == 8).all()
+    assert (x.to_numpy() == a).all()
 
 
 def test_large_ones_as_they_are(rng):
-    n = factor.SMALL + factor.PANEL + 3
+    n = factor.SIDE + 3
     a = mixed(rng, (n, n), "float64")
     assert_allclose(mat.solve(mat.array(a), mat.array(a)).to_numpy(), np.eye(n), atol=1e-9)
+
+
+def test_what_the_libraries_are_called_for(rng):
+    a, many = mat.array(mixed(rng, (4, 4), "float64")), mat.array(mixed(rng, (5, 4, 4), "float32"))
+    for compute, names in (
+            (lambda: mat.inv(a), ["cusolverDnXgetrf", "cusolverDnXgetrs"]),
+            (lambda: mat.solve(a, a), ["cusolverDnXgetrf", "cusolverDnXgetrs"]),
+            (lambda: mat.cholesky(mat.eye(4)), ["cusolverDnXpotrf"]),
+            (lambda: mat.cholesky(mat.ones(5, 1, 1)), ["cusolverDnDpotrfBatched"]),
+            (lambda: mat.slogdet(a), ["cusolverDnXgetrf"]),
+            (lambda: mat.inv(many), ["cublasSgetrfBatched", "cublasSgetriBatched"]),
+            (lambda: mat.solve(many, many), ["cublasSgetrfBatched", "cublasSgetrsBatched"])):
+        with mat.debug.list_calls() as made:
+            compute()
+        assert [call.routine for call in made.calls] == names
+
+
+def test_without_cusolver_the_host_computes_and_the_trace_says_why(monkeypatch, rng):
+    a = mixed(rng, (3, 3), "float64")
+    monkeypatch.setenv("MAT_CUSOLVER", "/nowhere/libcusolver.so")
+    for known in (cusolver.library, cusolver.missing):
+        known.cache_clear()
+    forget()
+    try:
+        with mat.debug.trace() as trace, mat.debug.count_copies() as counted:
+            x, (sign, _) = mat.inv(mat.array(a)), mat.slogdet(mat.array(a))
+        assert_allclose(x.to_numpy(), np.linalg.inv(a))
+        assert sign == np.linalg.slogdet(a)[0]
+        assert counted.fallbacks == trace.fallbacks == 2
+        assert "inv was carried out on the host, since cuSOLVER cannot be loaded" in repr(trace)
+        assert "MAT_CUSOLVER in the environment" in repr(trace)
+    finally:
+        monkeypatch.undo()
+        for known in (cusolver.library, cusolver.missing):
+            known.cache_clear()
+        forget()
+
+
+def test_every_function_of_the_table_is_there():
+    for function in solver_functions():
+        assert getattr(cusolver.library(), function.symbol)
+
+
+@pytest.mark.parametrize(("status", "error"), [(2, OutOfDeviceMemory), (7, DeviceError)])
+def test_errors_of_cusolver(device, rng, status, error):
+    a = mat.array(mixed(rng, (3, 3), "float64"))
+    device.fail("cusolverDnXgetrf", times=99, status=status)  # also where it is tried again
+    with pytest.raises(error, match=rf"CUSOLVER_STATUS_[A-Z_]+ \({status}\)"):
+        mat.inv(a)
+    device.fail("cusolverDnXgetrf", times=1, status=2)  # once: there is more memory the second time
+    assert_allclose(mat.inv(a).to_numpy() @ a.to_numpy(), np.eye(3), atol=1e-9)

@@ -392,16 +392,6 @@ def test_large_ones_fill_the_device_and_counts_are_of_64_bits(name, dtype):
         assert launch.block[0] <= 256
 
 
-@pytest.mark.parametrize("n",
-                         [2, 3, 5, 7, 64, 1000, 2**31 - 1, 2**31, 2**31 + 11, 2**40 + 1, 3**20])
-def test_division_by_a_product(n):
-    factor, shift = device._divisor(n)
-    near = (n * m + d for m in (0, 1, 3, 999) for d in (-1, 0, 1))
-    for k in {2**31 - 1, 2**32, 2**63 - 1, 2**63 - n, *near}:
-        if 0 <= k < 2**63:
-            assert (k * (factor % 2**64) >> 64 >> shift) == k // n
-
-
 def test_every_dtype_of_the_operation_has_kernels():
     assert set(REDUCED) == set(declared.ON_DEVICE)
     for kind in KINDS.values():

@@ -210,8 +210,8 @@ def test_what_another_library_took_keeps_the_memory(dev, how):
 
 @pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_the_first_small_copies_do_not_wait_for_what_is_queued(cuda, dev, monkeypatch):
-    transfers = pytest.importorskip("mat.cuda.transfers")
-    monkeypatch.setattr(transfers, "_stages", {})
+    staging = pytest.importorskip("mat.cuda.staging")
+    monkeypatch.setattr(staging, "_stages", {})
     x = mat.zeros(1000)
     cuda.delay()
     add(x)
@@ -286,14 +286,15 @@ def test_a_copy_ahead_into_memory_that_is_still_in_use(cuda, dev):
     assert_array_equal((z + 0).to_numpy(), np.full(1000, 7.0))
 
 
-@pytest.mark.parametrize("function", ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuEventSynchronize",
-                                      "cuEventCreate"])
-def test_a_copy_ahead_that_fails(cuda, dev, function):
+@pytest.mark.parametrize(("function", "after"), [
+    ("cuMemAllocAsync", 0), ("cuMemcpyHtoDAsync", 0), ("cuStreamWaitEvent", 0),
+    ("cuStreamWaitEvent", 2), ("cuEventCreate", 0)])
+def test_a_copy_ahead_that_fails(cuda, dev, function, after):
     x, y = mat.from_numpy(np.ones(100_000)), mat.from_numpy(np.ones(100_000))
     with mat.prefetch(to_device=[mat.from_numpy(np.ones(100_000))]):
         pass  # the stream and the buffers are there now
     dev.memory.trim()
-    cuda.fail(function, times=1, status=1)
+    cuda.fail(function, after=after, times=1, status=1)
     with pytest.raises(DeviceError,
                        match="CUDA_ERROR_INVALID_VALUE"), mat.prefetch(to_device=[x, y]):
         pass

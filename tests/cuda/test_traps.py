@@ -126,6 +126,19 @@ def test_what_would_hang_is_called_nowhere():
     assert found == []
 
 
+def test_cuda_core_is_not_imported():
+    """It takes longer to import than the rest of the CUDA side."""
+    out = alone("""
+        import pkgutil, sys
+        from importlib import import_module
+        import mat.cuda
+        for info in pkgutil.iter_modules(mat.cuda.__path__):
+            import_module(f"mat.cuda.{info.name}")
+        print([name for name in sys.modules if name.startswith("cuda.core")])
+    """)
+    assert out.strip() == "[]"
+
+
 # Numbers: cuda.core passes a Python float as a double and an int as 64 bits, whatever the kernel
 # wants
 

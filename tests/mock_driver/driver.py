@@ -1,5 +1,5 @@
-"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, control them, and compile
-programs for them.
+"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, which has cuSOLVER, too,
+control them, and compile programs for them.
 
 Nothing here is loaded before `load_driver` is called. From then on the process has that driver for
 good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
@@ -30,6 +30,7 @@ from .harness import (
     version,
 )
 from .programs import unlisted
+from .ptx import interpreter
 
 SOURCES = HERE / "libcuda"
 KINDS = {"h2d": 0, "d2h": 1, "d2d": 2, "p2p": 3, "h2h": 4}
@@ -103,7 +104,7 @@ class Driver:
                                STATUS.get(status, status))
 
     def calls(self, function):
-        """Return how often a function was called, by its name without version."""
+        """Return how often a function was called, by its name without version; "": all of them."""
         return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
@@ -147,7 +148,9 @@ class Driver:
 
 
 class Compiler:
-    """Compiles programs for the mock driver, in place of NVRTC."""
+    """Compiles programs for the mock driver, in place of NVRTC; with MAT_MOCK_PTX, of some NVRTC
+    makes PTX.
+    """
 
     def __init__(self):
         # programs that were compiled and are not among those that .ci/cuda compiles by NVRTC
@@ -162,6 +165,9 @@ class Compiler:
         if unlisted(program):
             self.unlisted.append(program)
         try:
+            if interpreter.is_interpreted(text, options):
+                interpreter.library()
+                return interpreter.compiled(text, tuple(options)).encode() + b"\0"
             return build(text, tuple(o for o in options if o.startswith("-D"))).read_bytes()
         except KernelFault as error:
             raise CompileError(str(error)) from None
@@ -182,26 +188,33 @@ def load_driver():
     if not _library:
         with ThreadPoolExecutor() as pool:
             pool.submit(cublas)
+            solver = pool.submit(cusolver)
             _library.append(Driver(libcuda()))
+        os.environ["MAT_CUSOLVER"] = str(solver.result())  # for good, as the driver
     return _library[0]
 
 
 def libcuda():
     """Return the path of the mock driver."""
-    return _build("libcuda", "libcuda.so.1")
+    return _build("libcuda", "libcuda", "libcuda.so.1")
 
 
 def cublas():
     """Return the path of the mock cuBLAS."""
-    return _build("libcublas", "libcublas.so.13")
+    return _build("libcublas", "libcublas", "libcublas.so.13")
+
+
+def cusolver():
+    """Return the path of the mock cuSOLVER."""
+    return _build("libcublas", "libcusolver", "libcusolver.so.12")
 
 
 @cache
-def _build(folder, name):
+def _build(folder, source, name):
     def make(there):
-        command(*flags, *SANITIZED, "-shared", HERE / folder / f"{folder}.cpp",
+        command(*flags, *SANITIZED, "-shared", HERE / folder / f"{source}.cpp",
                 f"-Wl,-soname,{name}", "-o", there / name,
                 "-ldl", "-pthread")
     flags = *compiler(), "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden"
     sources = map(read, sorted((HERE / folder).iterdir()))
-    return cached("\0".join((version(), *flags, *SANITIZED, *sources)), make) / name
+    return cached("\0".join((name, version(), *flags, *SANITIZED, *sources)), make) / name

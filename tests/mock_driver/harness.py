@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def _words():
 @cache
 def _identity():
     """Return all that a compiled program depends on beside its source; no path of a checkout."""
-    return "\0".join((version(), *_words(), _headers()))
+    return "\0".join((version(), *_words(), headers()))
 
 
 def _translate(folder, text, options):
@@ -95,7 +96,7 @@ def _precompiled():
 
 
 @cache
-def _headers():
+def headers():
     paths = *HERE.glob("*.hpp"), *(p for folder in ("cuda", "shared")
                                    for p in (NATIVE / folder).iterdir()
                                    if p.suffix in (".cuh", ".h", ".def"))
@@ -133,24 +134,40 @@ def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1)
     of threads (None: MAT_MOCK_SEED). During the run the arrays are copied to memory between guards
     that must not change.
     """
-    if isinstance(text, str):
-        library = loaded(text)
-    else:
-        library = loaded(text.text, tuple(o for o in text.options if o[:2] == "-D"))
+    options = () if isinstance(text, str) else text.options
+    text = text if isinstance(text, str) else text.text
+    ptx = import_module("tests.mock_driver.ptx.interpreter")
+    if ptx.is_interpreted(text, options):
+        return ptx.run(ptx.compiled(text, options), kernel, frame, arrays, numbers, grid=grid,
+                       block=block, shared=shared, seed=seed)
+    library = loaded(text, tuple(o for o in options if o[:2] == "-D"))
+    find = getattr(library, kernel)
+    find.restype = ctypes.c_void_p
+    return run_by((find(), library.on_cpu_run, library.on_cpu_error, None), kernel, frame, arrays,
+                  numbers, grid, block, shared, seed)
+
+
+def run_by(found, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0,
+           seed=None):
+    """Run a kernel by functions of C: `found` are the kernel's address, what runs it, what says
+    the error, and None or what takes the ranges of memory that it may reach.
+    """
+    address, function, error, limit = found
     blocks = _Guarded([a for a in arrays if a is not None])
     call = (ctypes.c_char
             * (8 * (ADDRESSES + 2 * PAIRS))).from_buffer_copy(_call(blocks, arrays, numbers))
     words = np.array([int(v) for v in frame], np.int64)
-    find = getattr(library, kernel)
-    find.restype = ctypes.c_void_p
     sizes = ((ctypes.c_uint * 3)(*_three(s)) for s in (grid, block))
-    failed = library.on_cpu_run(ctypes.c_void_p(find()), *sizes,
-                                ctypes.c_uint64(shared),
-                                ctypes.c_uint64(SEED if seed is None else seed),
-                                ctypes.c_void_p(words.ctypes.data),
-                                ctypes.c_uint64(words.nbytes), call)
+    if limit:
+        ranges = np.array(blocks.inner_ranges(), np.uint64)
+        limit(ctypes.c_void_p(ranges.ctypes.data), ctypes.c_uint64(len(ranges)))
+    failed = function(ctypes.c_void_p(address), *sizes, ctypes.c_uint64(shared),
+                      ctypes.c_uint64(SEED if seed is None else seed),
+                      ctypes.c_void_p(words.ctypes.data), ctypes.c_uint64(words.nbytes), call)
+    if limit:
+        limit(None, ctypes.c_uint64(0))
     if failed:
-        raise KernelFault(f"{kernel}: {library.on_cpu_error().decode()}")
+        raise KernelFault(f"{kernel}: {error().decode()}")
     blocks.copy_back(kernel)
 
 
@@ -188,6 +205,11 @@ class _Guarded:
         low, high = _range(a)
         room = self.rooms[self.ranges.index((low, high))]
         return room.address + a.__array_interface__["data"][0] - low
+
+    def inner_ranges(self):
+        """Return the first address of each array's memory, and the one after its end."""
+        return [(room.address, room.address + high - low)
+                for (low, high), room in zip(self.ranges, self.rooms, strict=True)]
 
     def copy_back(self, kernel):
         for (low, high), room in zip(self.ranges, self.rooms, strict=True):

@@ -51,7 +51,8 @@ QUANTIZING = ["quantize", "dequantize", "scaled_matmul"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["conv", "derive_conv", "pool", "derive_pool", "convolve", "derive_convolve", "max_pool",
            "derive_max_pool"]
-FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
+FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph",
+          "with_facets",
           "FacetState", "Direction",
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",
           "trim",
@@ -61,7 +62,7 @@ ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
-    "FormatError", "KernelError",
+    "FormatError", "GraphError", "KernelError",
     "SettingError", "ExchangeError"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
@@ -265,7 +266,7 @@ def test_the_three_spellings_are_one_operation():
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
     ("FormatError", ValueError),
-    ("KernelError", ValueError), ("SettingError", ValueError)])
+    ("KernelError", ValueError), ("GraphError", RuntimeError), ("SettingError", ValueError)])
 def test_errors_are_of_mat_and_builtin(name, builtin):
     kind = getattr(mat, name)
     assert kind is getattr(mat.errors, name)

@@ -139,6 +139,14 @@ def atan_tail(z):
     return mp.fsum((-1) ** k * z ** (k - 1) / (2 * k + 1) for k in range(1, 40))
 
 
+def tanh_tail(z):
+    """``(tanh(x) / x - 1) / z`` for ``z = x * x``"""
+    if z > 1e-5:
+        return (mp.tanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+    return mp.fsum(c * z ** k for k, c in enumerate(
+        (mp.mpf(-1) / 3, mp.mpf(2) / 15, mp.mpf(-17) / 315, mp.mpf(62) / 2835)))
+
+
 def inverse_cbrt(x):
     """``x ** (-1 / 3)``"""
     return 1 / mp.cbrt(x)
@@ -179,6 +187,10 @@ FITS = {
     "atan_f64": lambda: fit(atan_tail, range(11), mp.mpf(0), ATAN_Z, weight=lambda z: z),
     "atan_f32": lambda: fit(atan_tail, range(5), mp.mpf(0), ATAN_Z, weight=lambda z: z,
                             single=True),
+    "tanh_f64": lambda: fit(tanh_tail, range(12), mp.mpf(0), mp.mpf("0.7") ** 2,
+                            weight=lambda z: z),
+    "tanh_f32": lambda: fit(tanh_tail, range(6), mp.mpf(0), mp.mpf("0.75") ** 2,
+                            weight=lambda z: z, single=True),
     "inverse_cbrt": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt),
     "inverse_cbrt_f32": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt,
                                     single=True),

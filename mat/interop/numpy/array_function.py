@@ -71,6 +71,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
+_mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
@@ -80,10 +81,16 @@ _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
 def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], args: Arguments,
                     kwargs: Keywords) -> Operand:
     """Call the NumPy function `func`, among whose operands there is a Mat."""
-    for t in types:
-        if not issubclass(t, Mat) and t.__array_function__ is not _BY_NUMPY:
-            return NotImplemented
+    if not _are_mats(types):
+        for t in types:
+            if not issubclass(t, Mat) and t.__array_function__ is not _BY_NUMPY:
+                return NotImplemented
     return call_numpy(func, args, kwargs)
+
+
+def _are_mats(types: object) -> bool:
+    """Return whether there is no other type than `Mat`, which is the usual case."""
+    return type(types) is tuple and len(types) == 1 and types[0] is _mat_type
 
 
 def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Operand:
@@ -101,9 +108,9 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     object
         Mats for arrays and for NumPy's scalars.
     """
-    implementation = IMPLEMENTATIONS.get(func)
+    implementation = _implementations.get(func)
     if implementation is not None:
-        result = implementation(*args, **kwargs)
+        result = implementation(*args, **kwargs) if kwargs else implementation(*args)
         if result is not NotImplemented:
             return result
     several = VIEWS.get(func)

@@ -1,6 +1,11 @@
+from mat.ops.calls cimport Calls
+
+cdef dict _KERNELS
 cdef dict _implementations
 cdef set _NUMBERS
 cdef object _mat_type
 cdef list _in_use
 
 cdef bint _are_operands(tuple inputs) except -1
+cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
+cdef object _at_once(Calls kernel, tuple inputs, dict kwargs)

@@ -15,6 +15,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
+from ...ops.calls import Calls
 from ...ops.declare_elementwise import LOGIC, loop_dtypes
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
@@ -51,6 +52,10 @@ _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.logical_and: np.all, np.logical_or: np.any}
 _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
+# operations that compute what these do of Mats and numbers, whose values need no check
+_KERNELS: dict[np.ufunc, Calls] = {
+    ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
+    if (kernel := getattr(function, "kernel", None)) is not None}
 _mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE  # with types of C
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
@@ -81,21 +86,43 @@ def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
     return all(d == wanted for d in found)
 
 
+def _at_once(kernel: Calls, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call an operation without looking at more than that its operands and ``out=`` are Mats, or
+    the former numbers; return None, with nothing done, for other arguments.
+    """
+    if not kwargs:
+        return kernel.at_once(inputs, None)
+    out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
+    return None if out is None else kernel.at_once(inputs, out)
+
+
+def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call the function of `mat` that computes the ufunc; return None, with nothing done, if there
+    is none that takes the arguments.
+    """
+    implementation = _implementations.get(ufunc)
+    if implementation is None or not _are_operands(inputs):
+        return None
+    if not kwargs or (len(kwargs) == 1 and "dtype" in kwargs
+                      and _is_natural(ufunc, inputs, kwargs["dtype"])):
+        return implementation(*inputs)
+    out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
+    if isinstance(out, Mat) and ufunc.nout == 1:
+        return implementation(*inputs, out=out)
+    return None
+
+
 # NumPy's protocol fixes the signature
 def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
                  **kwargs: Operand) -> Operand:
     """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
     if method == "__call__":
-        implementation = _implementations.get(ufunc)
-        if implementation is not None and _are_operands(inputs):
-            if not kwargs:
-                return implementation(*inputs)
-            if len(kwargs) == 1 and "dtype" in kwargs and _is_natural(ufunc, inputs,
-                                                                      kwargs["dtype"]):
-                return implementation(*inputs)
-            out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
-            if isinstance(out, Mat) and ufunc.nout == 1:
-                return implementation(*inputs, out=out)
+        kernel = _KERNELS.get(ufunc)
+        found = None if kernel is None else _at_once(kernel, inputs, kwargs)
+        if found is None:
+            found = _implemented(ufunc, inputs, kwargs)
+        if found is not None:
+            return found
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
         return NotImplemented
     if method == "reduce":

@@ -94,5 +94,5 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
 
 def is_matrix_product(a: Operand, b: Operand) -> bool:
     """Return whether NumPy's ``dot(a, b)`` is ``a @ b``, which compiled code computes for Mats."""
-    return (type(a) is type(b) is Mat and a.layout.ndim != 0
-            and 0 < b.layout.ndim < 3)
+    return (type(a) is type(b) is Mat and bool(a.layout.shape)
+            and 0 < len(b.layout.shape) < 3)

@@ -20,14 +20,14 @@ struct mat_accumulating {
 #define MAT_RULES(type, lines) \
     struct mat_rules_##type { \
         typedef mat_##type S; \
-        static MAT_MEMBER S of(int line, mat_computed<S> x, mat_computed<S> y) { \
+        static INLINE S of(int line, mat_computed<S> x, mat_computed<S> y) { \
             switch (line) { lines } \
             return mat_narrow<S>(x); \
         } \
     };
 
 template<class S, class RULES, class I>
-MAT_INSIDE void mat_accumulate(const mat_accumulating &frame, const mat_call &call) {
+INLINE void mat_accumulate(const mat_accumulating &frame, const mat_call &call) {
     int64_t at[1][3];
     bool there[1];
     mat_seek_items<3, I>(frame.axes, at, there);

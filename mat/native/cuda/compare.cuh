@@ -18,63 +18,42 @@ struct mat_tolerance {
     bool equal_nan;
 };
 
-template <class T> MAT_INLINE bool mat_finite(T x) { return x - x == 0; }
-
 /* What NumPy computes with: the 16-bit floats round after each step. */
-MAT_INLINE float mat_rounded(float x, float) { return x; }
-MAT_INLINE double mat_rounded(double x, double) { return x; }
-MAT_INLINE float mat_rounded(float x, mat_half) { return mat_value(mat_to_half(x)); }
-MAT_INLINE float mat_rounded(float x, mat_bfloat) { return mat_value(mat_to_bfloat(x)); }
+template <class S> INLINE mat_computed<S> mat_rounded(mat_computed<S> x) {
+    return mat_widen(mat_narrow<S>(x));
+}
 
 struct mat_equal {
-    template<class T> MAT_INLINE bool of(T a, T b, const mat_tolerance &) {
-        return mat_value(a) == mat_value(b);
-    }
-    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &) {
-        return (a.re == b.re) & (a.im == b.im);
-    }
-    MAT_INLINE bool of(mat_complex_double a, mat_complex_double b, const mat_tolerance &) {
-        return (a.re == b.re) & (a.im == b.im);
+    template<class T> static INLINE bool of(T a, T b, const mat_tolerance &) {
+        return mat_widen(a) == mat_widen(b);
     }
 };
 
 /* |a - b| <= atol + rtol |b|, where b is finite, or they are equal. */
 struct mat_near {
-    template <class T> MAT_INLINE bool of(T x, T y, const mat_tolerance &by) {
-        auto a = mat_value(x), b = mat_value(y);
-        typedef decltype(a) V;
-        V rtol = mat_rounded((V)by.rtol, x), atol = mat_rounded((V)by.atol, x);
-        V most = mat_rounded(atol + mat_rounded(rtol * (b < 0 ? -b : b), x), x),
-          apart = mat_rounded(a - b, x);
+    template <class T> static INLINE bool of(T x, T y, const mat_tolerance &by) {
+        typedef mat_computed<T> V;
+        V a = mat_widen(x), b = mat_widen(y);
+        V rtol = mat_rounded<T>((V)by.rtol), atol = mat_rounded<T>((V)by.atol);
+        V most = mat_rounded<T>(atol + mat_rounded<T>(rtol * (b < 0 ? -b : b))),
+          apart = mat_rounded<T>(a - b);
         bool near = (apart < 0 ? -apart : apart) <= most && mat_finite(b);
         return near || a == b || (by.equal_nan && a != a && b != b);
     }
-    template <class C> MAT_INLINE bool complex(C a, C b, const mat_tolerance &by) {
-        typedef decltype(a.re) V;
+    template<class V>
+    static INLINE bool of(mat_complex<V> a, mat_complex<V> b, const mat_tolerance &by) {
         bool near = (V)hypot((double)(V)(a.re - b.re), (double)(V)(a.im - b.im))
                     <= (V)by.atol + (V)((V)by.rtol * (V)hypot((double)b.re, (double)b.im));
         bool nan = (a.re != a.re || a.im != a.im) && (b.re != b.re || b.im != b.im);
-        return (near && mat_finite(b.re) && mat_finite(b.im)) || (a.re == b.re && a.im == b.im) ||
+        return (near && mat_finite(b.re) && mat_finite(b.im)) || a == b ||
                (by.equal_nan && nan);
-    }
-    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &by) {
-        return complex(a, b, by);
-    }
-    MAT_INLINE bool of(mat_complex_double a, mat_complex_double b, const mat_tolerance &by) {
-        return complex(a, b, by);
     }
 };
 
-MAT_INLINE double mat_double_of(int64_t bits) {
-    union { int64_t bits; double x; } both;
-    both.bits = bits;
-    return both.x;
-}
-
 /* The elements of number k, k + step, ... */
 template<class I, class Test>
-MAT_INLINE bool mat_differ_apart(const mat_comparison &f, const I *x, const I *y, int64_t k,
-                                 int64_t step, const mat_tolerance &by) {
+INLINE bool mat_differ_apart(const mat_comparison &f, const I *x, const I *y, int64_t k,
+                             int64_t step, const mat_tolerance &by) {
     bool differ = false;
     for (; k < f.n; k += step) {
         mat_place_of at = mat_placed(f.axes, (int)f.axes.rank, k);
@@ -84,8 +63,8 @@ MAT_INLINE bool mat_differ_apart(const mat_comparison &f, const I *x, const I *y
 }
 
 template<class I, class Test>
-MAT_INLINE bool mat_differ_flat(const mat_comparison &f, const I *x, const I *y, int64_t k,
-                                int64_t step, const mat_tolerance &by) {
+INLINE bool mat_differ_flat(const mat_comparison &f, const I *x, const I *y, int64_t k,
+                            int64_t step, const mat_tolerance &by) {
     enum { V = 16 / sizeof(I), U = 2 };
     bool differ = false;
     int64_t vectors = f.n / V, v = k;
@@ -109,9 +88,10 @@ MAT_INLINE bool mat_differ_flat(const mat_comparison &f, const I *x, const I *y,
 }
 
 template<class I, class Test>
-MAT_INLINE void mat_differ(const mat_comparison &f, const mat_call &call) {
+INLINE void mat_differ(const mat_comparison &f, const mat_call &call) {
     const I *x = (const I *)call.at[0] + f.start_x, *y = (const I *)call.at[1] + f.start_y;
-    mat_tolerance by = {mat_double_of(f.rtol), mat_double_of(f.atol), f.equal_nan != 0};
+    mat_tolerance by = {mat_of_bits((uint64_t)f.rtol), mat_of_bits((uint64_t)f.atol),
+                        f.equal_nan != 0};
     int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
             step = (int64_t)gridDim.x * blockDim.x;
     bool flat = f.flat && (((size_t)x | (size_t)y) & 15) == 0;

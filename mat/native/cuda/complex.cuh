@@ -1,5 +1,5 @@
-/* Complex numbers on the device: arithmetic as NumPy does it, functions with the special values of
-   C99.
+/* Complex numbers on the device: quotients as NumPy has them, functions with the special values of
+   C99. Sums, products and their order are in elements.cuh.
 
    Functions of complex64 are computed in double, where nothing overflows half-way, and rounded
    once. */
@@ -8,27 +8,8 @@
 
 #include "functions.cuh"
 
-#define MAT_C128 mat_complex<double>
-
-/* which is not made one with an addition, also where contraction is not off */
-MAT_INSIDE float mat_product(float a, float b) { return __fmul_rn(a, b); }
-MAT_INSIDE double mat_product(double a, double b) { return __dmul_rn(a, b); }
-template <class R> MAT_INSIDE bool mat_nan(R x) { return x != x; }
-template <class R> MAT_INSIDE bool mat_finite(R x) { return x - x == 0; }
-template <class R> MAT_INSIDE bool mat_infinite(R x) { return !mat_nan(x) && !mat_finite(x); }
-
-#define MAT_BOTH(return_type, name) \
-    template<class R> MAT_INSIDE return_type name(mat_complex<R> a, mat_complex<R> b)
-MAT_BOTH(mat_complex<R>, operator+) { return {a.re + b.re, a.im + b.im}; }
-MAT_BOTH(mat_complex<R>, operator-) { return {a.re - b.re, a.im - b.im}; }
-template <class R> MAT_INSIDE mat_complex<R> operator-(mat_complex<R> a) { return {-a.re, -a.im}; }
-MAT_BOTH(mat_complex<R>, operator*) {
-    return {mat_product(a.re, b.re) - mat_product(a.im, b.im),
-            mat_product(a.re, b.im) + mat_product(a.im, b.re)};
-}
-
 /* By the larger part of b (Smith's way), so that no square overflows */
-MAT_BOTH(mat_complex<R>, operator/) {
+template<class R> INLINE mat_complex<R> operator/(mat_complex<R> a, mat_complex<R> b) {
     const R re = mat_fabs(b.re), im = mat_fabs(b.im);
     if (re >= im) {
         if (re == 0 && im == 0) return {a.re / re, a.im / re};
@@ -38,39 +19,21 @@ MAT_BOTH(mat_complex<R>, operator/) {
     const R ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
-template<class R> MAT_INSIDE mat_complex<R> operator/(int a, mat_complex<R> b) {
+template<class R> INLINE mat_complex<R> operator/(int a, mat_complex<R> b) {
     return mat_complex<R>((R)a) / b;
 }
 
-/* In the order of real parts, then of imaginary ones; nothing is ordered beside NaN. */
-MAT_BOTH(bool, operator==) { return a.re == b.re && a.im == b.im; }
-MAT_BOTH(bool, operator!=) { return a.re != b.re || a.im != b.im; }
-MAT_BOTH(bool, operator<) {
-    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im < b.im);
-}
-MAT_BOTH(bool, operator<=) {
-    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im <= b.im);
-}
-MAT_BOTH(bool, operator>) { return b < a; }
-MAT_BOTH(bool, operator>=) { return b <= a; }
-template<class R> MAT_INSIDE bool operator!=(mat_complex<R> a, int b) {
-    return a.re != b || a.im != 0;
-}
-template<class R> MAT_INSIDE bool operator==(mat_complex<R> a, int b) {
-    return a.re == b && a.im == 0;
-}
-
-template<class R> MAT_INSIDE mat_complex<R> each_conjugate(mat_complex<R> x) {
+template<class R> INLINE mat_complex<R> each_conjugate(mat_complex<R> x) {
     return {x.re, -x.im};
 }
-MAT_INSIDE double mat_fabs(mat_complex<double> x) { return mat_hypot(x.re, x.im); }
-MAT_INSIDE float mat_fabs(mat_complex<float> x) { return mat_hypot(x.re, x.im); }
-template<class R> MAT_INSIDE mat_complex<R> mat_rint(mat_complex<R> x) {
+INLINE double mat_fabs(mat_complex<double> x) { return mat_hypot(x.re, x.im); }
+INLINE float mat_fabs(mat_complex<float> x) { return mat_hypot(x.re, x.im); }
+template<class R> INLINE mat_complex<R> mat_rint(mat_complex<R> x) {
     return {mat_rint(x.re), mat_rint(x.im)};
 }
 
 /* x / |x|; 0 for 0, and of infinite parts, which must be one, the sign */
-template <class R> MAT_INSIDE mat_complex<R> mat_direction(mat_complex<R> x) {
+template <class R> INLINE mat_complex<R> mat_direction(mat_complex<R> x) {
     const R size = mat_fabs(x), nan = size - size;
     if (mat_infinite(size)) {
         if (mat_infinite(x.re) && mat_infinite(x.im)) return {nan, nan};
@@ -80,56 +43,56 @@ template <class R> MAT_INSIDE mat_complex<R> mat_direction(mat_complex<R> x) {
     if (mat_nan(size)) return {size, size};
     return size == 0 ? mat_complex<R>(0) : mat_complex<R>(x.re / size, x.im / size);
 }
-template<class R> MAT_INSIDE mat_complex<R> each_sign(mat_complex<R> x) { return mat_direction(x); }
-template<class R> MAT_INSIDE bool each_isinf(mat_complex<R> x) {
+template<class R> INLINE mat_complex<R> each_sign(mat_complex<R> x) { return mat_direction(x); }
+template<class R> INLINE bool each_isinf(mat_complex<R> x) {
     return mat_infinite(x.re) || mat_infinite(x.im);
 }
 template<class R>
-MAT_INSIDE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_complex<R>) {
+INLINE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_complex<R>) {
     return alpha * mat_direction(a);
 }
 
 /* Functions, in double */
 
-MAT_INSIDE MAT_C128 mat_sqrt(MAT_C128 z) {
+INLINE mat_c128 mat_sqrt(mat_c128 z) {
     double x = z.re, y = z.im;
     if (x == 0 && y == 0) return {0, y};
     if (mat_infinite(y)) return {mat_fabs(y), y};
     if (mat_nan(x)) return {x, x};
-    if (mat_infinite(x)) return x > 0 ? MAT_C128(x, mat_nan(y) ? y : copysign(0.0, y))
-                                      : MAT_C128(mat_fabs(y - y), copysign(x, y));
+    if (mat_infinite(x)) return x > 0 ? mat_c128(x, mat_nan(y) ? y : copysign(0.0, y))
+                                      : mat_c128(mat_fabs(y - y), copysign(x, y));
     double by = 1; /* powers of 2 that keep the sum of squares in range */
     if (mat_fabs(x) >= 0x1p1021 || mat_fabs(y) >= 0x1p1021) x *= 0.25, y *= 0.25, by = 2;
     else if (mat_fabs(x) < 0x1p-1000 && mat_fabs(y) < 0x1p-1000)
         x *= 0x1p54, y *= 0x1p54, by = 0x1p-27;
     const double t = sqrt((mat_fabs(x) + mat_hypot(x, y)) * 0.5), other = mat_fabs(y) / (2 * t);
-    return x >= 0 ? MAT_C128(t * by, copysign(other * by, y))
-                  : MAT_C128(other * by, copysign(t * by, y));
+    return x >= 0 ? mat_c128(t * by, copysign(other * by, y))
+                  : mat_c128(other * by, copysign(t * by, y));
 }
 
 /* exp(x) * (c, s), also where exp(x) alone overflows */
-MAT_INSIDE MAT_C128 mat_scaled_exp(double x, double c, double s, double by) {
+INLINE mat_c128 mat_scaled_exp(double x, double c, double s, double by) {
     const double rest = x > 709 && x < 1500 ? 709 : 0, e = mat_exp(x - rest) * by,
                  more = rest != 0 ? 0x1.d422d2be5dc9bp+1022 : 1;
     return {e * c * more, e * s * more};
 }
 
-MAT_INSIDE MAT_C128 mat_exp(MAT_C128 z) {
+INLINE mat_c128 mat_exp(mat_c128 z) {
     if (z.im == 0) return {mat_exp(z.re), z.im};
     if (!mat_finite(z.im)) {
-        if (mat_infinite(z.re)) return z.re < 0 ? MAT_C128(0, 0) : MAT_C128(z.re, z.im - z.im);
+        if (mat_infinite(z.re)) return z.re < 0 ? mat_c128(0, 0) : mat_c128(z.re, z.im - z.im);
         return {z.im - z.im, z.im - z.im};
     }
     return mat_scaled_exp(z.re, mat_wide_cos(z.im), mat_wide_sin(z.im), 1);
 }
 
-MAT_INSIDE MAT_C128 mat_expm1(MAT_C128 z) {
+INLINE mat_c128 mat_expm1(mat_c128 z) {
     const double a = mat_wide_sin(z.im / 2);
     return {mat_expm1(z.re) * mat_wide_cos(z.im) - 2 * a * a, mat_exp(z.re) * mat_wide_sin(z.im)};
 }
 
 /* The logarithm of the modulus: near 1 from how far the square is from it */
-MAT_INSIDE double mat_log_modulus(double x, double y) {
+INLINE double mat_log_modulus(double x, double y) {
     const double a = mat_fabs(x), b = mat_fabs(y), larger = a > b ? a : b, smaller = a > b ? b : a;
     if (larger > 0.5 && larger < 2 && smaller < 2) {
         const double off = fma(larger - 1, larger + 1, smaller * smaller);
@@ -142,17 +105,17 @@ MAT_INSIDE double mat_log_modulus(double x, double y) {
     return mat_log(mat_hypot(a, b));
 }
 
-MAT_INSIDE MAT_C128 mat_log(MAT_C128 z) {
+INLINE mat_c128 mat_log(mat_c128 z) {
     return {mat_log_modulus(z.re, z.im), mat_atan2(z.im, z.re)};
 }
 
-MAT_INSIDE MAT_C128 mat_log1p(MAT_C128 z) {
+INLINE mat_c128 mat_log1p(mat_c128 z) {
     const double off = fma(z.re, 2 + z.re, z.im * z.im);
     const double re = mat_fabs(off) < 0.5 ? 0.5 * mat_log1p(off) : mat_log_modulus(1 + z.re, z.im);
     return {re, mat_atan2(z.im, 1 + z.re)};
 }
 
-MAT_INSIDE MAT_C128 mat_sinh(MAT_C128 z) {
+INLINE mat_c128 mat_sinh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {mat_sinh(x), y};
     if (!mat_finite(y)) return {x == 0 || mat_infinite(x) ? x : y - y, y - y};
@@ -161,7 +124,7 @@ MAT_INSIDE MAT_C128 mat_sinh(MAT_C128 z) {
     return mat_scaled_exp(mat_fabs(x), x < 0 ? -c : c, s, 0.5);
 }
 
-MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
+INLINE mat_c128 mat_cosh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {mat_cosh(x), x < 0 || (x == 0 && copysign(1.0, x) < 0) ? -y : y};
     if (!mat_finite(y)) return {mat_infinite(x) ? mat_fabs(x) : y - y, x == 0 ? x : y - y};
@@ -171,7 +134,7 @@ MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
 }
 
 /* Kahan's way: from the tangent of y and the hyperbolic sine of x */
-MAT_INSIDE MAT_C128 mat_tanh(MAT_C128 z) {
+INLINE mat_c128 mat_tanh(mat_c128 z) {
     const double x = z.re, y = z.im;
     if (mat_nan(x)) return {x, y == 0 ? y : x};
     if (mat_infinite(x))
@@ -189,25 +152,25 @@ MAT_INSIDE MAT_C128 mat_tanh(MAT_C128 z) {
 }
 
 /* From those of i z */
-MAT_INSIDE MAT_C128 mat_wide_sin(MAT_C128 z) {
-    const MAT_C128 w = mat_sinh(MAT_C128(-z.im, z.re));
+INLINE mat_c128 mat_wide_sin(mat_c128 z) {
+    const mat_c128 w = mat_sinh(mat_c128(-z.im, z.re));
     return {w.im, -w.re};
 }
-MAT_INSIDE MAT_C128 mat_wide_cos(MAT_C128 z) { return mat_cosh(MAT_C128(-z.im, z.re)); }
-MAT_INSIDE MAT_C128 mat_wide_tan(MAT_C128 z) {
-    const MAT_C128 w = mat_tanh(MAT_C128(-z.im, z.re));
+INLINE mat_c128 mat_wide_cos(mat_c128 z) { return mat_cosh(mat_c128(-z.im, z.re)); }
+INLINE mat_c128 mat_wide_tan(mat_c128 z) {
+    const mat_c128 w = mat_tanh(mat_c128(-z.im, z.re));
     return {w.im, -w.re};
 }
 
 /* Small whole powers by multiplication, as NumPy does it; else exp(b * log(a)) */
-MAT_INSIDE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
+INLINE mat_c128 mat_pow(mat_c128 a, mat_c128 b) {
     if (b == 0) return 1.0;
     if (a == 0) {
         const double nan = mat_of_bits((uint64_t)0x7ff8000000000000ull);
-        return b.re > 0 ? MAT_C128(0, 0) : MAT_C128(nan, nan);
+        return b.re > 0 ? mat_c128(0, 0) : mat_c128(nan, nan);
     }
     if (b.im == 0 && b.re == rint(b.re) && mat_fabs(b.re) < 100) {
-        MAT_C128 power = 1.0;
+        mat_c128 power = 1.0;
         for (int rest = (int)mat_fabs(b.re); rest > 0; rest >>= 1, a = a * a)
             if (rest & 1) power = power * a;
         return b.re < 0 ? 1 / power : power;
@@ -216,20 +179,18 @@ MAT_INSIDE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
 }
 
 #define MAT_IN_DOUBLE(name) \
-    MAT_INSIDE mat_complex<float> mat_##name(mat_complex<float> z) { \
-        const MAT_C128 w = mat_##name(MAT_C128(z.re, z.im)); \
+    INLINE mat_complex<float> mat_##name(mat_complex<float> z) { \
+        const mat_c128 w = mat_##name(mat_c128(z.re, z.im)); \
         return {(float)w.re, (float)w.im}; \
     }
 MAT_IN_DOUBLE(sqrt)
 MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p)
     MAT_IN_DOUBLE(wide_sin) MAT_IN_DOUBLE(wide_cos) MAT_IN_DOUBLE(wide_tan)
         MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh) MAT_IN_DOUBLE(tanh)
-MAT_INSIDE mat_complex<float> mat_pow(mat_complex<float> a, mat_complex<float> b) {
-    const MAT_C128 w = mat_pow(MAT_C128(a.re, a.im), MAT_C128(b.re, b.im));
+INLINE mat_complex<float> mat_pow(mat_complex<float> a, mat_complex<float> b) {
+    const mat_c128 w = mat_pow(mat_c128(a.re, a.im), mat_c128(b.re, b.im));
     return {(float)w.re, (float)w.im};
 }
 
 #undef MAT_IN_DOUBLE
-#undef MAT_BOTH
-#undef MAT_C128
 #endif

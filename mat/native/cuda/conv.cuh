@@ -44,7 +44,7 @@ struct cv_tap {
     int32_t place[3];
 };
 
-template <int MODE> MAT_NN cv_spot cv_spot_of(const cv_loop &f, int64_t number) {
+template <int MODE> INLINE cv_spot cv_spot_of(const cv_loop &f, int64_t number) {
     cv_spot found;
     found.left = 0;
 #pragma unroll
@@ -59,7 +59,7 @@ template <int MODE> MAT_NN cv_spot cv_spot_of(const cv_loop &f, int64_t number) 
     return found;
 }
 
-template <int MODE> MAT_NN cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
+template <int MODE> INLINE cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
     cv_tap found;
     found.left = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ template <int MODE> MAT_NN cv_tap cv_tap_of(const cv_loop &f, int64_t number) {
 
 /* The element of the right factor; NULL if it is outside. */
 template <class T, int MODE>
-MAT_NN const T *cv_right(const cv_loop &f, const T *from, const cv_spot &spot, const cv_tap &tap) {
+INLINE const T *cv_right(const cv_loop &f, const T *from, const cv_spot &spot, const cv_tap &tap) {
     int64_t place = spot.base + tap.base;
 #pragma unroll
     for (int k = 0; k < 3; k++) {
@@ -104,7 +104,7 @@ template <class T> struct cv_group {
 };
 
 template <class T, int MODE>
-MAT_NN cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g) {
+INLINE cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g) {
     const T *first = (const T *)call.at[0], *second = (const T *)call.at[1];
     if (MODE == CV_FORWARD)
         return {second + g * f.outputs * f.w_output, first + g * f.channels * f.x_channel,
@@ -118,7 +118,7 @@ MAT_NN cv_group<T> cv_group_of(const cv_loop &f, const mat_call &call, int64_t g
 
 /* One sum again, of the elements inside only: another factor is not finite. */
 template <class T, class A, int MODE>
-MAT_NN A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_t column,
+INLINE A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_t column,
                     int64_t begin, int64_t end) {
     A sum = 0;
 #pragma unroll 1
@@ -127,38 +127,44 @@ MAT_NN A cv_plainly(const cv_loop &f, const cv_group<T> &of, int64_t row, int64_
         cv_tap tap = cv_tap_of<MODE>(f, MODE == CV_TO_W ? column : k);
         const T *seen = cv_right<T, MODE>(f, of.right, spot, tap);
         if (seen)
-            sum += nn_from<A>(*seen) *
-                   nn_from<A>(of.left[row * of.row + (MODE == CV_TO_W ? spot.left : tap.left)]);
+            sum += mat_summand(*seen) *
+                   mat_summand(of.left[row * of.row + (MODE == CV_TO_W ? spot.left : tap.left)]);
     }
     return sum;
 }
 
-/* Write or add one sum of group g. */
-template <class T, class A, int MODE>
-MAT_NN void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t piece, int64_t row,
-                   int64_t column, A sum) {
-    typedef typename nn_wide<A>::type W;
-    if (MODE == CV_TO_W) {
-        ((W *)call.at[3])[((piece * f.groups + g) * f.m + row) * f.n + column] = sum;
-        return;
-    }
+/* Where the sums of a column go, from those of the first one of their group and row. */
+template <int MODE> INLINE int64_t cv_column(const cv_loop &f, int64_t column) {
+    if (MODE == CV_TO_W)
+        return column;
     cv_spot spot = cv_spot_of<MODE>(f, column);
-    T *to = (T *)call.at[2];
-    if (MODE == CV_FORWARD) {
-        to[spot.left + (g * f.outputs + row) * f.y_channel] = nn_to<T>::of(sum);
-        return;
-    }
-    int64_t image = column;
+    if (MODE == CV_FORWARD)
+        return spot.left;
+    int64_t image = column, found = 0;
 #pragma unroll
     for (int k = 0; k < 3; k++) {
         image /= f.axes[k].nx;
-        to += spot.at[k] * f.axes[k].x;
+        found += spot.at[k] * f.axes[k].x;
     }
-    nn_add(to + image * f.x_image + (g * f.channels + row) * f.x_channel, sum);
+    return found + image * f.x_image;
 }
 
-template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+/* Write or add one sum of group g. */
+template <class T, class A, int MODE>
+INLINE void cv_put(const cv_loop &f, const mat_call &call, int64_t g, int64_t piece, int64_t row,
+                   int64_t column, A sum) {
+    typedef typename nn_wide<A>::type W;
+    T *to = (T *)call.at[2] + column;
+    if (MODE == CV_TO_W)
+        ((W *)call.at[3])[((piece * f.groups + g) * f.m + row) * f.n + column] = sum;
+    else if (MODE == CV_FORWARD)
+        to[(g * f.outputs + row) * f.y_channel] = mat_element<T>(sum);
+    else
+        nn_add(to + (g * f.channels + row) * f.x_channel, sum);
+}
+
+template <class T, int MODE> INLINE void cv_product(const cv_loop &f, const mat_call &call) {
+    typedef mat_summed<T> A;
     MAT_SHARED(A, left, [CV_TERMS * CV_TILE]);
     MAT_SHARED(A, right, [CV_TERMS * CV_TILE]);
     MAT_SHARED(cv_spot, spots, [CV_TERMS]);
@@ -194,9 +200,9 @@ template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_
                 const cv_tap &by = MODE == CV_TO_W ? tap : taps[term];
                 const T *seen = column < f.n ? cv_right<T, MODE>(f, of.right, at, by) : 0;
                 if (seen)
-                    b = nn_from<A>(*seen);
+                    b = mat_summand(*seen);
                 if (row0 + lane < f.m)
-                    a = nn_from<A>(of.left[(row0 + lane) * of.row +
+                    a = mat_summand(of.left[(row0 + lane) * of.row +
                                            (MODE == CV_TO_W ? at.left : by.left)]);
             }
             left[term * CV_TILE + lane] = a;
@@ -215,24 +221,35 @@ template <class T, int MODE> MAT_NN void cv_product(const cv_loop &f, const mat_
         }
         __syncthreads();
     }
+    const int64_t top = row0 + number / 16 * CV_EACH, edge = across * CV_TILE + number % 16;
+    uint32_t again = 0; /* sums that are not finite: there is code for one */
 #pragma unroll
-    for (int i = 0; i < CV_EACH; i++)
+    for (int j = 0; j < CV_EACH; j++) {
+        if (edge + 16 * j >= f.n)
+            continue;
+        int64_t to = cv_column<MODE>(f, edge + 16 * j);
 #pragma unroll
-        for (int j = 0; j < CV_EACH; j++) {
-            int64_t row = row0 + number / 16 * CV_EACH + i,
-                    to = across * CV_TILE + number % 16 + 16 * j;
-            if (row >= f.m || to >= f.n)
+        for (int i = 0; i < CV_EACH; i++) {
+            if (top + i >= f.m)
                 continue;
-            A sum = sums[i][j];
-            if (!nn_finite(sum))
-                sum = cv_plainly<T, A, MODE>(f, of, row, to, begin, end);
-            cv_put<T, A, MODE>(f, call, g, piece, row, to, sum);
+            if (mat_finite(sums[i][j]))
+                cv_put<T, A, MODE>(f, call, g, piece, top + i, to, sums[i][j]);
+            else
+                again |= 1u << (CV_EACH * j + i);
         }
+    }
+#pragma unroll 1
+    for (; again; again &= again - 1) {
+        uint32_t which = (uint32_t)__ffs((int)again) - 1;
+        int64_t row = top + which % CV_EACH, at = edge + 16 * (which / CV_EACH);
+        A sum = cv_plainly<T, A, MODE>(f, of, row, at, begin, end);
+        cv_put<T, A, MODE>(f, call, g, piece, row, cv_column<MODE>(f, at), sum);
+    }
 }
 
 /* The second stage of CV_TO_W: each thread adds up the pieces of one weight, in their order. */
-template <class T> MAT_NN void cv_gather(const cv_loop &f, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T> INLINE void cv_gather(const cv_loop &f, const mat_call &call) {
+    typedef mat_summed<T> A;
     typedef typename nn_wide<A>::type W;
     int64_t number = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, size = f.groups * f.m * f.n;
     if (number >= size)

@@ -22,7 +22,7 @@ struct convert_frame {
 };
 
 template<class D> struct to_whole {
-    template<class R> static __device__ __forceinline__ D of(R x) {
+    template<class R> static INLINE D of(R x) {
         if constexpr (sizeof(D) == 8 && D(-1) > D(0))
             if (x >= R(9223372036854775808.0)) { /* 2^64 and more become 0 */
                 R rest = x - R(9223372036854775808.0);
@@ -39,16 +39,14 @@ template<class D> struct to_whole {
     }
 };
 
-template<class D, class S> __device__ __forceinline__ D converted(S x) {
+template<class D, class S> INLINE D converted(S x) {
     if constexpr (mat_kind<D>::of == MAT_WHOLE && mat_kind<S>::of == MAT_FLOATING)
         return to_whole<D>::of(mat_plain(x));
     else return mat_convert<D>(x);
 }
 
-template<class S, int E> struct alignas(sizeof(S) * E) group { S at[E]; };
-
 template<class S, class D, int E>
-__device__ __forceinline__ void convert(const convert_frame &frame, const mat_call &call) {
+INLINE void convert(const convert_frame &frame, const mat_call &call) {
     const int K = 4;
     const char *source = call.at[frame.source] + frame.from;
     char *target = call.at[frame.target] + frame.to;
@@ -60,18 +58,18 @@ __device__ __forceinline__ void convert(const convert_frame &frame, const mat_ca
         from[k] = to[k] = 0;
     }
     seek_all<int64_t, K>(frame.axes, int(frame.rank), place, from, to);
-    group<S, E> held[K];
+    mat_pack<S, E> held[K];
 #pragma unroll
     for (int k = 0; k < K; k++)
         if (first + 256 * k < count)
-            held[k] = *reinterpret_cast<const group<S, E> *>(source + from[k]);
+            held[k] = *reinterpret_cast<const mat_pack<S, E> *>(source + from[k]);
 #pragma unroll
     for (int k = 0; k < K; k++)
         if (first + 256 * k < count) {
-            group<D, E> made;
+            mat_pack<D, E> made;
 #pragma unroll
             for (int e = 0; e < E; e++) made.at[e] = converted<D>(held[k].at[e]);
-            *reinterpret_cast<group<D, E> *>(target + to[k]) = made;
+            *reinterpret_cast<mat_pack<D, E> *>(target + to[k]) = made;
         }
 }
 
@@ -82,9 +80,7 @@ __device__ __forceinline__ void convert(const convert_frame &frame, const mat_ca
         convert<mat_##S, mat_##D, 1>(frame, call); \
     } \
     MAT_KERNEL(convert_##S##_##D##_wide, convert_frame, 256) { \
-        convert<mat_##S, mat_##D, \
-                16 / (sizeof(mat_##S) > sizeof(mat_##D) ? sizeof(mat_##S) : sizeof(mat_##D))>( \
-            frame, call); \
+        convert<mat_##S, mat_##D, mat_widest<mat_##S, mat_##D>::V>(frame, call); \
     }
 
 #endif

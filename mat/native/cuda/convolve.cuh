@@ -11,7 +11,7 @@
 
 /* The address `count` steps of so many bytes further: one instruction where NEAR, that is, where 32
    bits hold the step. */
-template <class T, class S> MAT_NN T *nn_at(T *from, int32_t count, S bytes) {
+template <class T, class S> INLINE T *nn_at(T *from, int32_t count, S bytes) {
     return (T *)((char *)from + (int64_t)count * bytes);
 }
 
@@ -19,7 +19,7 @@ template <bool NEAR> struct nn_step { typedef int64_t type; };
 template <> struct nn_step<true> { typedef int32_t type; };
 
 template<class T, bool NEAR>
-MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
+INLINE typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
     typedef typename nn_step<NEAR>::type S;
     return (S)a.strides[operand] * (S)sizeof(T);
 }
@@ -28,7 +28,7 @@ MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
    are adjacent. In place of rows outside, others are read and not used, so that no read waits for a
    test of its position; most threads have none. */
 template<class T, class A, int LINES, int Q, bool UNIT, bool NEAR>
-MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_loop &frame, int32_t row,
+INLINE void nn_read(A (&v)[LINES][Q], const T *x, const nn_loop &frame, int32_t row,
                     uint32_t column, int32_t apart) {
     typedef typename nn_step<NEAR>::type S;
     S pitch = nn_bytes<T, NEAR>(frame.axes[1], 0),
@@ -42,7 +42,7 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_loop &frame, int32_t 
 #pragma unroll
         for (int q = 0; q < Q; q++)
             v[a][q] =
-                column + q < width ? nn_from<A>(UNIT ? from[q] : *nn_at(from, q, step)) : A(0);
+                column + q < width ? mat_summand(UNIT ? from[q] : *nn_at(from, q, step)) : A(0);
     }
     if (row >= 0 && row + (LINES - 1) * apart <= last)
         return;
@@ -58,7 +58,7 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_loop &frame, int32_t 
 /* Add P x Q taps from (p0, q0) on to the sums of R points below `at`. Rows overlap only where the
    step is 1, else P is 1. */
 template<class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
+INLINE void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
                         const nn_spot &at, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t down = nn_bytes<T, true>(r, 1), across = nn_bytes<T, true>(c, 1);
@@ -68,7 +68,7 @@ MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_loop &fra
     for (int p = 0; p < P; p++)
 #pragma unroll
         for (int q = 0; q < Q; q++)
-            taps[p][q] = nn_from<A>(*nn_at(nn_at(w, p, down), q, across));
+            taps[p][q] = mat_summand(*nn_at(nn_at(w, p, down), q, across));
     nn_read<T, A, R + P - 1, Q, UNIT, true>(
         v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
         at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
@@ -83,7 +83,7 @@ MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_loop &fra
 
 /* The same for all taps, P rows of them at once. */
 template<class T, class A, int R, int P>
-MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
+INLINE void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
                         const nn_spot &at) {
     nn_range columns = nn_inside(frame.axes[0], at.j);
     uint32_t height = (uint32_t)frame.axes[1].k, p = 0;
@@ -101,7 +101,7 @@ MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_loop &fra
 
 /* One point, of the elements inside only. */
 template<class T, class A>
-MAT_NN A nn_point(const nn_loop &frame, const mat_call &call, uint32_t unit, uint32_t i,
+INLINE A nn_point(const nn_loop &frame, const mat_call &call, uint32_t unit, uint32_t i,
                   uint32_t j) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_range rows = nn_inside(r, i), columns = nn_inside(c, j);
@@ -119,7 +119,7 @@ MAT_NN A nn_point(const nn_loop &frame, const mat_call &call, uint32_t unit, uin
 #pragma unroll 1
                 for (int32_t q = columns.low; q < columns.high;
                      q++, from += c.strides[0], taps += c.strides[1])
-                    sum += nn_from<A>(*taps) * nn_from<A>(*from);
+                    sum += mat_summand(*taps) * mat_summand(*from);
             }
         }
     return sum;
@@ -127,7 +127,7 @@ MAT_NN A nn_point(const nn_loop &frame, const mat_call &call, uint32_t unit, uin
 
 /* Add R sums to y; they are computed again if one is not finite. */
 template<class T, class A, int R>
-MAT_NN void nn_put(const A (&sums)[R], const nn_loop &frame, const mat_call &call,
+INLINE void nn_put(const A (&sums)[R], const nn_loop &frame, const mat_call &call,
                    const nn_spot &at) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t rows = (int32_t)r.n - (int32_t)at.i, pitch = nn_bytes<T, true>(r, 2);
@@ -159,8 +159,8 @@ MAT_NN void nn_put(const A (&sums)[R], const nn_loop &frame, const mat_call &cal
 /* Windows of P x Q taps and adjacent elements of x, or, where Q is 1, of any number of taps, P rows
    at once. */
 template<class T, int R, int P, int Q>
-MAT_NN void nn_convolve(const nn_loop &frame, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+INLINE void nn_convolve(const nn_loop &frame, const mat_call &call) {
+    typedef mat_summed<T> A;
     nn_spot at = nn_spot_here(frame, R);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n ||
         at.j >= (uint32_t)frame.axes[0].n)
@@ -181,8 +181,8 @@ MAT_NN void nn_convolve(const nn_loop &frame, const mat_call &call) {
 }
 
 /* One point in a thread. */
-template <class T> MAT_NN void nn_convolve_points(const nn_loop &frame, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T> INLINE void nn_convolve_points(const nn_loop &frame, const mat_call &call) {
+    typedef mat_summed<T> A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_spot at = nn_spot_here(frame, 1);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.n || at.j >= (uint32_t)c.n)
@@ -195,8 +195,8 @@ template <class T> MAT_NN void nn_convolve_points(const nn_loop &frame, const ma
 
 /* The derivative by x where steps skip elements, one element in a thread: yd, w, xd. Of the taps,
    every step-th counts for it. */
-template <class T> MAT_NN void nn_to_x(const nn_loop &frame, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T> INLINE void nn_to_x(const nn_loop &frame, const mat_call &call) {
+    typedef mat_summed<T> A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_spot at = nn_spot_here(frame, 1);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || at.j >= (uint32_t)c.nx)
@@ -212,9 +212,9 @@ template <class T> MAT_NN void nn_to_x(const nn_loop &frame, const mat_call &cal
             for (int32_t i = rows.low; i < rows.high; i++)
 #pragma unroll 1
                 for (int32_t j = columns.low; j < columns.high; j++)
-                    sum += nn_from<A>(w[(row - i * r.step) * r.strides[1] +
+                    sum += mat_summand(w[(row - i * r.step) * r.strides[1] +
                                         (column - j * c.step) * c.strides[1]]) *
-                           nn_from<A>(yd[i * r.strides[0] + j * c.strides[0]]);
+                           mat_summand(yd[i * r.strides[0] + j * c.strides[0]]);
         }
     nn_add((T *)call.at[2] + nn_place<2>(frame, at.unit, true) + at.i * r.strides[2] +
                at.j * c.strides[2],
@@ -224,7 +224,7 @@ template <class T> MAT_NN void nn_to_x(const nn_loop &frame, const mat_call &cal
 /* The derivative by w, P x Q taps from (p0, q0) on: add to them the terms of R points below (i, j),
    all of which exist. */
 template<class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_loop &frame, uint32_t i,
+INLINE void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_loop &frame, uint32_t i,
                         uint32_t j, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     constexpr bool NEAR = UNIT || P > 1;
@@ -235,7 +235,7 @@ MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_loop
     yd = nn_at(nn_at(yd, (int32_t)i, nn_bytes<T, NEAR>(r, 2)), (int32_t)j, nn_bytes<T, NEAR>(c, 2));
 #pragma unroll
     for (int a = 0; a < R; a++) {
-        A d = nn_from<A>(*nn_at(yd, a, nn_bytes<T, NEAR>(r, 2)));
+        A d = mat_summand(*nn_at(yd, a, nn_bytes<T, NEAR>(r, 2)));
 #pragma unroll
         for (int p = 0; p < P; p++)
 #pragma unroll
@@ -246,21 +246,21 @@ MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_loop
 
 /* One tap of one point, if it is inside. */
 template<class T, class A>
-MAT_NN A nn_product(const T *x, const T *yd, const nn_loop &frame, uint32_t i, uint32_t j,
+INLINE A nn_product(const T *x, const T *yd, const nn_loop &frame, uint32_t i, uint32_t j,
                     uint32_t p, uint32_t q) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     uint32_t row = i * (uint32_t)r.step + (uint32_t)r.off + p,
              column = j * (uint32_t)c.step + (uint32_t)c.off + q;
     if (row >= (uint32_t)r.nx || column >= (uint32_t)c.nx)
         return 0;
-    return nn_from<A>(x[row * r.strides[0] + column * c.strides[0]]) *
-           nn_from<A>(yd[i * r.strides[2] + j * c.strides[2]]);
+    return mat_summand(x[row * r.strides[0] + column * c.strides[0]]) *
+           mat_summand(yd[i * r.strides[2] + j * c.strides[2]]);
 }
 
 /* The tiles of a piece, of which a thread has its points; ONE: a single tap, of the elements inside
    only. */
 template<class T, class A, int R, int P, int Q, bool UNIT, bool ONE>
-MAT_NN void nn_piece(A (&sums)[P * Q], const nn_loop &frame, const mat_call &call, uint32_t piece,
+INLINE void nn_piece(A (&sums)[P * Q], const nn_loop &frame, const mat_call &call, uint32_t piece,
                      uint32_t tap, uint32_t p0, uint32_t q0) {
     int64_t in_x, in_w;
     uint32_t tile = piece * (uint32_t)frame.each, end = tile + (uint32_t)frame.each,
@@ -290,7 +290,7 @@ MAT_NN void nn_piece(A (&sums)[P * Q], const nn_loop &frame, const mat_call &cal
 /* The sums over all 256 threads of a block, in a fixed order; all threads have them after the
    barrier. */
 template<class A, class W, int N>
-MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
+INLINE void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
 #pragma unroll
     for (int k = 0; k < N; k++) {
         W sum = sums[k];
@@ -314,8 +314,8 @@ MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number
 /* Write the sums of a piece for P x Q taps, for the second stage; those that are not finite are
    computed again. */
 template<class T, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_correlate(const nn_loop &frame, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+INLINE void nn_correlate(const nn_loop &frame, const mat_call &call) {
+    typedef mat_summed<T> A;
     typedef typename nn_wide<A>::type W;
     MAT_SHARED(W, parts, [8 * P * Q]);
     MAT_SHARED(W, totals, [P * Q]);
@@ -335,7 +335,7 @@ MAT_NN void nn_correlate(const nn_loop &frame, const mat_call &call) {
         W total = totals[k];
         if (p >= height || q >= width)
             continue;
-        if (!nn_finite(total)) { /* for all threads alike */
+        if (!mat_finite(total)) { /* for all threads alike */
             A one[1] = {};
             nn_piece<T, A, R, 1, 1, UNIT, true>(one, frame, call, piece, tap, p, q);
             nn_together<A, W, 1>(parts, anew, one, number);
@@ -348,8 +348,8 @@ MAT_NN void nn_correlate(const nn_loop &frame, const mat_call &call) {
 }
 
 /* The second stage: a warp for each tap adds up its pieces. strides[1]: of wd. */
-template <class T> MAT_NN void nn_gather(const nn_loop &frame, const mat_call &call) {
-    typedef typename nn_sum<T>::type A;
+template <class T> INLINE void nn_gather(const nn_loop &frame, const mat_call &call) {
+    typedef mat_summed<T> A;
     typedef typename nn_wide<A>::type W;
     uint32_t tap = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,
              pieces = (uint32_t)frame.pieces;

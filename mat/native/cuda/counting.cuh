@@ -45,19 +45,20 @@ MAT_COUNTING(counting_weights) {
 }
 
 /* The first element of each rank. */
-#define MAT_PLACED(size, T) \
+#define MAT_PLACED(size) \
     MAT_COUNTING(counting_placed_##size) { \
+        typedef mat_words<size>::type T; \
         int64_t k = MAT_NUMBER_OF_THREAD; \
         if (k >= frame.count) return; \
         const int64_t *ranks = (const int64_t *)call.at[1]; \
         if (k == 0 || ranks[k] != ranks[k - 1]) \
             ((T *)call.at[2])[ranks[k] - 1] = ((const T *)call.at[0])[k]; \
     }
-MAT_PLACED(1, uint8_t)
-MAT_PLACED(2, uint16_t)
-MAT_PLACED(4, uint32_t)
-MAT_PLACED(8, uint2)
-MAT_PLACED(16, uint4)
+MAT_PLACED(1)
+MAT_PLACED(2)
+MAT_PLACED(4)
+MAT_PLACED(8)
+MAT_PLACED(16)
 
 /* The rank of each element, from 0 on, where it was before it was sorted by the indices `order`. */
 MAT_COUNTING(counting_inverse) {

@@ -26,6 +26,8 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #endif
 
+#define INLINE __device__ __forceinline__
+
 struct mat_call {
     char *at[16];
     double numbers[2 * 24];
@@ -40,5 +42,13 @@ struct mat_call {
 #define MAT_SHARED(type, name, size) __shared__ type name size
 #define MAT_DYNAMIC_SHARED(name) extern __shared__ __align__(16) char name[]
 #endif
+
+/* Words of so many bytes, to move elements by */
+template <int BYTES> struct mat_words {};
+template <> struct mat_words<1> { typedef uint8_t type; };
+template <> struct mat_words<2> { typedef uint16_t type; };
+template <> struct mat_words<4> { typedef uint32_t type; };
+template <> struct mat_words<8> { typedef uint2 type; };
+template <> struct mat_words<16> { typedef uint4 type; };
 
 #endif

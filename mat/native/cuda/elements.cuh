@@ -1,22 +1,22 @@
-/* Element types on the device: how each is stored, what it is computed in, and how one becomes
-   another.
+/* Element types on the device, for all kernels: how each is stored, what it is computed in, and how
+   one becomes another.
 
    Storage types have the names mat_f32, mat_i8, mat_bf16 ... 16-bit floats are computed in float
    and rounded once; integers are computed in `mat_whole`, whose arithmetic wraps around, as NumPy's
    does. `mat_widen` converts an element to the type that it is computed in, `mat_narrow<S>` a
-   result to an element, `mat_convert<S>` an element of another type. */
+   result to an element, `mat_convert<S>` an element of another type. Where only sums, products and
+   an order are needed, integers are words without a sign: `mat_summand` converts to these, and
+   `mat_element<S>` back. */
 #ifndef MAT_ELEMENTS_CUH
 #define MAT_ELEMENTS_CUH
 
 #include "half.cuh"
 
-#define MAT_INSIDE static __device__ __forceinline__
-#define MAT_MEMBER __device__ __forceinline__
-
-template <class R> struct mat_complex {
+/* aligned to its size, so that an element is one access */
+template <class R> struct alignas(2 * sizeof(R)) mat_complex {
     R re, im;
     mat_complex() = default;
-    MAT_MEMBER constexpr mat_complex(R real, R imaginary = 0) : re(real), im(imaginary) {}
+    INLINE constexpr mat_complex(R real, R imaginary = 0) : re(real), im(imaginary) {}
 };
 
 typedef bool mat_b1;
@@ -28,10 +28,6 @@ typedef uint8_t mat_u8;
 typedef uint16_t mat_u16;
 typedef uint32_t mat_u32;
 typedef uint64_t mat_u64;
-typedef mat_half mat_f16;
-typedef mat_bfloat mat_bf16;
-typedef mat_float8_e4m3 mat_e4m3;
-typedef mat_float8_e5m2 mat_e5m2;
 typedef float mat_f32;
 typedef double mat_f64;
 typedef mat_complex<float> mat_c64;
@@ -64,23 +60,65 @@ template <class A> struct mat_same<A, A> { static constexpr bool as = true; };
 
 /* Bits */
 
-MAT_INSIDE uint32_t mat_bits(float x) { return __float_as_uint(x); }
-MAT_INSIDE uint64_t mat_bits(double x) { return (uint64_t)__double_as_longlong(x); }
-MAT_INSIDE float mat_of_bits(uint32_t u) { return __uint_as_float(u); }
-MAT_INSIDE double mat_of_bits(uint64_t u) { return __longlong_as_double((int64_t)u); }
+INLINE uint32_t mat_bits(float x) { return __float_as_uint(x); }
+INLINE uint64_t mat_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+INLINE float mat_of_bits(uint32_t u) { return __uint_as_float(u); }
+INLINE double mat_of_bits(uint64_t u) { return __longlong_as_double((int64_t)u); }
+
+/* Complex numbers: arithmetic as NumPy does it */
+
+INLINE float mat_product(float a, float b) { return __fmul_rn(a, b); }
+INLINE double mat_product(double a, double b) { return __dmul_rn(a, b); }
+template <class R> INLINE bool mat_nan(R x) { return x != x; }
+template <class R> INLINE bool mat_finite(R x) { return x - x == 0; }
+template <class R> INLINE bool mat_infinite(R x) { return !mat_nan(x) && !mat_finite(x); }
+
+#define MAT_BOTH(return_type, name) \
+    template<class R> INLINE return_type name(mat_complex<R> a, mat_complex<R> b)
+MAT_BOTH(mat_complex<R>, operator+) { return {a.re + b.re, a.im + b.im}; }
+MAT_BOTH(mat_complex<R>, operator-) { return {a.re - b.re, a.im - b.im}; }
+template <class R> INLINE mat_complex<R> operator-(mat_complex<R> a) { return {-a.re, -a.im}; }
+/* Products are not made one with additions, also where contraction is not off. */
+MAT_BOTH(mat_complex<R>, operator*) {
+    return {mat_product(a.re, b.re) - mat_product(a.im, b.im),
+            mat_product(a.re, b.im) + mat_product(a.im, b.re)};
+}
+
+/* In the order of real parts, then of imaginary ones; nothing is ordered beside NaN. */
+MAT_BOTH(bool, operator==) { return a.re == b.re && a.im == b.im; }
+MAT_BOTH(bool, operator!=) { return a.re != b.re || a.im != b.im; }
+MAT_BOTH(bool, operator<) {
+    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im < b.im);
+}
+MAT_BOTH(bool, operator<=) {
+    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im <= b.im);
+}
+MAT_BOTH(bool, operator>) { return b < a; }
+MAT_BOTH(bool, operator>=) { return b <= a; }
+template<class R> INLINE bool operator!=(mat_complex<R> a, int b) {
+    return a.re != b || a.im != 0;
+}
+template<class R> INLINE bool operator==(mat_complex<R> a, int b) {
+    return a.re == b && a.im == 0;
+}
+#undef MAT_BOTH
 
 /* Floats of 8 and 16 bits */
 
-MAT_INSIDE float mat_widen(mat_e4m3 x) { return from_e4m3(x.bits); }
-MAT_INSIDE float mat_widen(mat_e5m2 x) { return from_e5m2(x.bits); }
-MAT_INSIDE float mat_widen(mat_f16 x) { return from_half(x.bits); }
-MAT_INSIDE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
-MAT_INSIDE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
-MAT_INSIDE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }
+INLINE float mat_widen(mat_e4m3 x) { return from_e4m3(x.bits); }
+INLINE float mat_widen(mat_e5m2 x) { return from_e5m2(x.bits); }
+/* A device's instruction need not keep the sign of a NaN. */
+INLINE float mat_widen(mat_f16 x) {
+    const uint32_t size = __float_as_uint(from_half(x.bits)) & 0x7fffffffu;
+    return __uint_as_float(size | (x.bits & 0x8000u) << 16);
+}
+INLINE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
+INLINE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
+INLINE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }
 
 /* The half nearest to a double: rounding to float first would be rounding twice */
 #if defined(MAT_ON_CPU)
-MAT_INSIDE mat_f16 mat_to_half(double x) {
+INLINE mat_f16 mat_to_half(double x) {
     const uint64_t bits = mat_bits(x), rest = bits & 0x7fffffffffffffffull;
     const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     if (rest > 0x7ff0000000000000ull) return {(uint16_t)(sign | 0x7e00)};
@@ -92,7 +130,7 @@ MAT_INSIDE mat_f16 mat_to_half(double x) {
     return {(uint16_t)(sign | (uint16_t)((nearest >> 42) - ((uint64_t)1008 << 10)))};
 }
 #else
-MAT_INSIDE mat_f16 mat_to_half(double x) {
+INLINE mat_f16 mat_to_half(double x) {
     mat_f16 y;
     asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
     return y;
@@ -108,20 +146,20 @@ template <class I> struct mat_whole {
     typedef typename mat_wrapping<sizeof(I)>::type U; /* where overflow is defined */
     I v;
     mat_whole() = default;
-    MAT_MEMBER constexpr mat_whole(I value) : v(value) {}
-    friend MAT_MEMBER mat_whole operator+(mat_whole a, mat_whole b) { return (I)((U)a.v + (U)b.v); }
-    friend MAT_MEMBER mat_whole operator-(mat_whole a, mat_whole b) { return (I)((U)a.v - (U)b.v); }
-    friend MAT_MEMBER mat_whole operator*(mat_whole a, mat_whole b) { return (I)((U)a.v * (U)b.v); }
-    friend MAT_MEMBER mat_whole operator-(mat_whole a) { return (I)(0 - (U)a.v); }
-    friend MAT_MEMBER bool operator==(mat_whole a, mat_whole b) { return a.v == b.v; }
-    friend MAT_MEMBER bool operator!=(mat_whole a, mat_whole b) { return a.v != b.v; }
-    friend MAT_MEMBER bool operator<(mat_whole a, mat_whole b) { return a.v < b.v; }
-    friend MAT_MEMBER bool operator<=(mat_whole a, mat_whole b) { return a.v <= b.v; }
-    friend MAT_MEMBER bool operator>(mat_whole a, mat_whole b) { return a.v > b.v; }
-    friend MAT_MEMBER bool operator>=(mat_whole a, mat_whole b) { return a.v >= b.v; }
+    INLINE constexpr mat_whole(I value) : v(value) {}
+    friend INLINE mat_whole operator+(mat_whole a, mat_whole b) { return (I)((U)a.v + (U)b.v); }
+    friend INLINE mat_whole operator-(mat_whole a, mat_whole b) { return (I)((U)a.v - (U)b.v); }
+    friend INLINE mat_whole operator*(mat_whole a, mat_whole b) { return (I)((U)a.v * (U)b.v); }
+    friend INLINE mat_whole operator-(mat_whole a) { return (I)(0 - (U)a.v); }
+    friend INLINE bool operator==(mat_whole a, mat_whole b) { return a.v == b.v; }
+    friend INLINE bool operator!=(mat_whole a, mat_whole b) { return a.v != b.v; }
+    friend INLINE bool operator<(mat_whole a, mat_whole b) { return a.v < b.v; }
+    friend INLINE bool operator<=(mat_whole a, mat_whole b) { return a.v <= b.v; }
+    friend INLINE bool operator>(mat_whole a, mat_whole b) { return a.v > b.v; }
+    friend INLINE bool operator>=(mat_whole a, mat_whole b) { return a.v >= b.v; }
     /* Division by 0 gives what NumPy's 1.0 / 0 gives on x86: the lowest number of the wider signed
        types, else 0. */
-    friend MAT_MEMBER mat_whole operator/(mat_whole a, mat_whole b) {
+    friend INLINE mat_whole operator/(mat_whole a, mat_whole b) {
         if (b.v == 0)
             return sizeof(I) >= 4 && (I)-1 < (I)0 ? (I)((U)1 << (8 * sizeof(U) - 1)) : (I)0;
         return (I)(a.v / b.v);
@@ -130,11 +168,11 @@ template <class I> struct mat_whole {
 
 /* To the type of computation, and back */
 
-MAT_INSIDE float mat_widen(float x) { return x; }
-MAT_INSIDE double mat_widen(double x) { return x; }
-MAT_INSIDE bool mat_widen(bool x) { return x; }
-template <class R> MAT_INSIDE mat_complex<R> mat_widen(mat_complex<R> x) { return x; }
-#define MAT_WIDEN_WHOLE(type) MAT_INSIDE mat_whole<type> mat_widen(type x) { return x; }
+INLINE float mat_widen(float x) { return x; }
+INLINE double mat_widen(double x) { return x; }
+INLINE bool mat_widen(bool x) { return x; }
+template <class R> INLINE mat_complex<R> mat_widen(mat_complex<R> x) { return x; }
+#define MAT_WIDEN_WHOLE(type) INLINE mat_whole<type> mat_widen(type x) { return x; }
 MAT_WIDEN_WHOLE(mat_i8) MAT_WIDEN_WHOLE(mat_i16) MAT_WIDEN_WHOLE(mat_i32) MAT_WIDEN_WHOLE(mat_i64)
 MAT_WIDEN_WHOLE(mat_u8) MAT_WIDEN_WHOLE(mat_u16) MAT_WIDEN_WHOLE(mat_u32) MAT_WIDEN_WHOLE(mat_u64)
 
@@ -142,71 +180,92 @@ template <class S> using mat_computed = decltype(mat_widen(S()));
 
 /* A result as an element of the type S: of S's own type of computation, or of a comparison. */
 template <class S> struct mat_narrowing {
-    static MAT_MEMBER S of(mat_whole<S> x) { return x.v; }
-    static MAT_MEMBER S of(bool x) { return (S)x; }
+    static INLINE S of(mat_whole<S> x) { return x.v; }
+    static INLINE S of(bool x) { return (S)x; }
 };
-template <> struct mat_narrowing<bool> { static MAT_MEMBER bool of(int x) { return x != 0; } };
-template <> struct mat_narrowing<float> { static MAT_MEMBER float of(float x) { return x; } };
-template <> struct mat_narrowing<double> { static MAT_MEMBER double of(double x) { return x; } };
+template <> struct mat_narrowing<bool> { static INLINE bool of(int x) { return x != 0; } };
+template <> struct mat_narrowing<float> { static INLINE float of(float x) { return x; } };
+template <> struct mat_narrowing<double> { static INLINE double of(double x) { return x; } };
 template<> struct mat_narrowing<mat_f16> {
-    static MAT_MEMBER mat_f16 of(float x) { return mat_to_half(x); }
+    static INLINE mat_f16 of(float x) { return mat_to_half(x); }
 };
 template<> struct mat_narrowing<mat_bf16> {
-    static MAT_MEMBER mat_bf16 of(float x) { return mat_to_bfloat(x); }
+    static INLINE mat_bf16 of(float x) { return mat_to_bfloat(x); }
 };
 template<> struct mat_narrowing<mat_e4m3> {
-    static MAT_MEMBER mat_e4m3 of(float x) { return {to_e4m3(x)}; }
+    static INLINE mat_e4m3 of(float x) { return {to_e4m3(x)}; }
 };
 template<> struct mat_narrowing<mat_e5m2> {
-    static MAT_MEMBER mat_e5m2 of(float x) { return {to_e5m2(x)}; }
+    static INLINE mat_e5m2 of(float x) { return {to_e5m2(x)}; }
 };
 template <class R> struct mat_narrowing<mat_complex<R>> {
-    static MAT_MEMBER mat_complex<R> of(mat_complex<R> x) { return x; }
-    static MAT_MEMBER mat_complex<R> of(bool x) { return (R)x; }
+    static INLINE mat_complex<R> of(mat_complex<R> x) { return x; }
+    static INLINE mat_complex<R> of(bool x) { return (R)x; }
 };
-template <class S, class X> MAT_INSIDE S mat_narrow(X x) { return mat_narrowing<S>::of(x); }
+template <class S, class X> INLINE S mat_narrow(X x) { return mat_narrowing<S>::of(x); }
+
+/* What elements are added up in, and such a number as an element */
+
+template <class S> INLINE auto mat_summand(S x) {
+    if constexpr (mat_kind<S>::of == MAT_WHOLE) return (typename mat_wrapping<sizeof(S)>::type)x;
+    else return mat_widen(x);
+}
+template <class S> using mat_summed = decltype(mat_summand(S()));
+template <class S, class X> INLINE S mat_element(X x) {
+    if constexpr (mat_kind<S>::of == MAT_WHOLE) return (S)x;
+    else return mat_narrow<S>(x);
+}
 
 /* From one type of elements to another */
 
-template <class S> MAT_INSIDE S mat_plain(S x) { return x; }
-MAT_INSIDE float mat_plain(mat_f16 x) { return mat_widen(x); }
-MAT_INSIDE float mat_plain(mat_bf16 x) { return mat_widen(x); }
-MAT_INSIDE float mat_plain(mat_e4m3 x) { return mat_widen(x); }
-MAT_INSIDE float mat_plain(mat_e5m2 x) { return mat_widen(x); }
+template <class S> INLINE S mat_plain(S x) { return x; }
+INLINE float mat_plain(mat_f16 x) { return mat_widen(x); }
+INLINE float mat_plain(mat_bf16 x) { return mat_widen(x); }
+INLINE float mat_plain(mat_e4m3 x) { return mat_widen(x); }
+INLINE float mat_plain(mat_e5m2 x) { return mat_widen(x); }
 
 template <class S> struct mat_conversion {
-    template <class A> static MAT_MEMBER S of(A x) { return (S)mat_plain(x); }
+    template <class A> static INLINE S of(A x) { return (S)mat_plain(x); }
 };
 template <> struct mat_conversion<mat_f16> {
-    template<class A> static MAT_MEMBER mat_f16 of(A x) { return mat_to_half((float)mat_plain(x)); }
-    static MAT_MEMBER mat_f16 of(double x) { return mat_to_half(x); }
-    static MAT_MEMBER mat_f16 of(mat_f16 x) { return x; }
+    template<class A> static INLINE mat_f16 of(A x) { return mat_to_half((float)mat_plain(x)); }
+    static INLINE mat_f16 of(double x) { return mat_to_half(x); }
+    static INLINE mat_f16 of(mat_f16 x) { return x; }
 };
 template <> struct mat_conversion<mat_bf16> {
-    template<class A> static MAT_MEMBER mat_bf16 of(A x) {
+    template<class A> static INLINE mat_bf16 of(A x) {
         return mat_to_bfloat((float)mat_plain(x));
     }
-    static MAT_MEMBER mat_bf16 of(mat_bf16 x) { return x; }
+    static INLINE mat_bf16 of(mat_bf16 x) { return x; }
 };
 template <> struct mat_conversion<mat_e4m3> {
-    template<class A> static MAT_MEMBER mat_e4m3 of(A x) { return {to_e4m3((float)mat_plain(x))}; }
-    static MAT_MEMBER mat_e4m3 of(mat_e4m3 x) { return x; }
+    template<class A> static INLINE mat_e4m3 of(A x) { return {to_e4m3((float)mat_plain(x))}; }
+    static INLINE mat_e4m3 of(mat_e4m3 x) { return x; }
 };
 template <> struct mat_conversion<mat_e5m2> {
-    template<class A> static MAT_MEMBER mat_e5m2 of(A x) { return {to_e5m2((float)mat_plain(x))}; }
-    static MAT_MEMBER mat_e5m2 of(mat_e5m2 x) { return x; }
+    template<class A> static INLINE mat_e5m2 of(A x) { return {to_e5m2((float)mat_plain(x))}; }
+    static INLINE mat_e5m2 of(mat_e5m2 x) { return x; }
 };
 template <class R> struct mat_conversion<mat_complex<R>> {
-    template <class A> static MAT_MEMBER mat_complex<R> of(A x) { return (R)mat_plain(x); }
-    template<class A> static MAT_MEMBER mat_complex<R> of(mat_complex<A> x) {
+    template <class A> static INLINE mat_complex<R> of(A x) { return (R)mat_plain(x); }
+    template<class A> static INLINE mat_complex<R> of(mat_complex<A> x) {
         return {(R)x.re, (R)x.im};
     }
 };
-template <class S, class A> MAT_INSIDE S mat_convert(A x) { return mat_conversion<S>::of(x); }
+template <class S, class A> INLINE S mat_convert(A x) { return mat_conversion<S>::of(x); }
+
+/* Several adjacent elements, and how many of two types are 16 bytes of the wider one */
+template <class S, int V> struct alignas(sizeof(S) * V) mat_pack {
+    S at[V];
+};
+
+template <class S, class R> struct mat_widest {
+    static constexpr int V = 16 / (sizeof(S) > sizeof(R) ? sizeof(S) : sizeof(R));
+};
 
 /* A number of the call as an element: a pair of real and imaginary part, or, for integers of 64
    bits, of its two halves, since a double cannot represent them all. */
-template <class S> MAT_INSIDE S mat_number(const double *pair) {
+template <class S> INLINE S mat_number(const double *pair) {
     if constexpr (mat_kind<S>::of == MAT_COMPLEX) {
         return mat_convert<S>(mat_c128(pair[0], pair[1]));
     } else if constexpr (mat_kind<S>::of == MAT_WHOLE && sizeof(S) == 8) {

@@ -24,20 +24,20 @@
 
 #define FN(name) mat_##name
 #define UNARY(name, kinds, weight, expression) \
-    template<class T> MAT_INSIDE auto each_##name(T x) { return expression; }
+    template<class T> INLINE auto each_##name(T x) { return expression; }
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) UNARY(name, kinds, weight, for_all)
 #define UNARY_DEVICE UNARY
 #define BINARY(name, kinds, weight, expression) \
-    template<class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
+    template<class T> INLINE auto each_##name(T x, T y) { return expression; }
 #define BINARY_DEVICE BINARY
 #define DIVISION BINARY
 #define TERNARY(name, kinds, weight, expression, ...) \
-    template<class T> MAT_INSIDE auto each_##name(T x, T y, T z) { return expression; }
+    template<class T> INLINE auto each_##name(T x, T y, T z) { return expression; }
 #define TEST UNARY
 #define COMPARE BINARY
 #define FUSED(name, kinds, weight, count, expression) \
-    template<class T> MAT_INSIDE auto each_##name(T alpha, T a, T b) { \
+    template<class T> INLINE auto each_##name(T alpha, T a, T b) { \
         (void)b; \
         return expression; \
     } \
@@ -103,11 +103,11 @@ enum {
         typedef stored R; \
         enum { NUMBERS = 0, HEAVY = heavy, N = inputs + 1 }; \
         const int line; \
-        MAT_MEMBER mat_##family##_##type(const mat_axes<N> &frame, const mat_call &) \
+        INLINE mat_##family##_##type(const mat_axes<N> &frame, const mat_call &) \
             : line((int)frame.line) {} \
-        MAT_MEMBER bool keeps() const { return false; } \
+        INLINE bool keeps() const { return false; } \
         template<int M> \
-        MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
+        INLINE void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
             switch (line) { lines } \
         } \
     };
@@ -124,12 +124,12 @@ enum {
         typedef C result; \
         enum { NUMBERS = 2, HEAVY = 0, N = MAT_OPERANDS_OF_##name }; \
         const C alpha, beta; \
-        MAT_MEMBER mat_##name##_##type(const mat_axes<N> &, const mat_call &call) \
+        INLINE mat_##name##_##type(const mat_axes<N> &, const mat_call &call) \
             : alpha(mat_widen(mat_number<mat_##type>(call.numbers))), \
               beta(mat_widen(mat_number<mat_##type>(call.numbers + 2))) {} \
-        MAT_MEMBER bool keeps() const { return beta != 0; } \
+        INLINE bool keeps() const { return beta != 0; } \
         template<int M> \
-        MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
+        INLINE void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
             _Pragma("unroll") for (int m = 0; m < M; m++) { \
                 const C term = each_##name(alpha, in[m][0], in[m][N - 2]); \
                 out[m][N - 1] = keeps() ? term + beta * in[m][N - 1] : term; \
@@ -150,10 +150,10 @@ template <class S> struct mat_filling {
     typedef C result;
     enum { NUMBERS = 1, HEAVY = 0 };
     const C value;
-    MAT_MEMBER mat_filling(const mat_axes<1> &, const mat_call &call)
+    INLINE mat_filling(const mat_axes<1> &, const mat_call &call)
         : value(mat_widen(mat_number<S>(call.numbers))) {}
-    MAT_MEMBER bool keeps() const { return false; }
-    template <int M> MAT_MEMBER void operator()(const C (&)[M][1], result (&out)[M][1]) const {
+    INLINE bool keeps() const { return false; }
+    template <int M> INLINE void operator()(const C (&)[M][1], result (&out)[M][1]) const {
 #pragma unroll
         for (int m = 0; m < M; m++) out[m][0] = value;
     }

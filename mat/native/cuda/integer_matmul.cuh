@@ -15,8 +15,7 @@
 #ifndef MAT_INTEGER_MATMUL_CUH
 #define MAT_INTEGER_MATMUL_CUH
 
-#include "device.cuh"
-#include "half.cuh"
+#include "elements.cuh"
 
 struct matmul_frame {
     int64_t m, n, k;
@@ -34,45 +33,11 @@ struct matmul_frame {
 /* The types, as NUMBERED of mat/cpu/integer_matmul.py. */
 enum { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, E4M3, E5M2, F32 };
 
-#define INLINE_DEVICE static __device__ __forceinline__
-
 template <typename T> struct alignas(4 * sizeof(T)) four {
     T x[4];
 };
 
-struct as_half {
-    uint16_t bits;
-};
-struct as_bfloat {
-    uint16_t bits;
-};
-struct as_e4m3 {
-    uint8_t bits;
-};
-struct as_e5m2 {
-    uint8_t bits;
-};
-struct as_bool {
-    uint8_t value;
-};
 struct whichever {};
-template <typename T, typename S> INLINE_DEVICE T converted(S x) { return (T)x; }
-template <typename T> INLINE_DEVICE T converted(as_half x) { return (T)from_half(x.bits); }
-template <typename T> INLINE_DEVICE T converted(as_bfloat x) { return (T)from_bfloat(x.bits); }
-template <typename T> INLINE_DEVICE T converted(as_e4m3 x) { return (T)from_e4m3(x.bits); }
-template <typename T> INLINE_DEVICE T converted(as_e5m2 x) { return (T)from_e5m2(x.bits); }
-template <typename T> INLINE_DEVICE T converted(as_bool x) { return (T)x.value; }
-
-INLINE_DEVICE void write(uint8_t *to, uint32_t x) { *to = (uint8_t)x; }
-INLINE_DEVICE void write(uint16_t *to, uint32_t x) { *to = (uint16_t)x; }
-INLINE_DEVICE void write(uint32_t *to, uint32_t x) { *to = x; }
-INLINE_DEVICE void write(uint64_t *to, uint64_t x) { *to = x; }
-INLINE_DEVICE void write(float *to, float x) { *to = x; }
-INLINE_DEVICE void write(as_half *to, float x) { to->bits = to_half(x); }
-INLINE_DEVICE void write(as_bfloat *to, float x) { to->bits = to_bfloat(x); }
-INLINE_DEVICE void write(as_e4m3 *to, float x) { to->bits = to_e4m3(x); }
-INLINE_DEVICE void write(as_e5m2 *to, float x) { to->bits = to_e5m2(x); }
-INLINE_DEVICE void write(as_bool *to, uint32_t x) { to->value = x != 0; }
 
 /* The four elements that a thread copies of a tile, which is DEEP positions of the inner axis
    deep and 64 G elements wide. Consecutive threads copy adjacent elements: along the inner axis,
@@ -83,7 +48,7 @@ template <int G> struct piece {
     int64_t next;      /* from one of its elements to the next */
     int wide, deep, more_wide, more_deep;
 
-    __device__ __forceinline__ piece(int64_t across, int64_t along_, int64_t first)
+    INLINE piece(int64_t across, int64_t along_, int64_t first)
         : along(along_) {
         const int id = threadIdx.x;
         const bool inner =
@@ -99,14 +64,14 @@ template <int G> struct piece {
 };
 
 template<typename T, typename S, int G>
-INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p, int64_t start,
-                            int64_t width, int64_t depth) {
+INLINE void fetch_as(T (&values)[4], const char *base, const piece<G> &p, int64_t start,
+                     int64_t width, int64_t depth) {
     const S *from = (const S *)base + p.at + start * p.along;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const bool inside =
             p.wide + i * p.more_wide < width && start + p.deep + i * p.more_deep < depth;
-        values[i] = inside ? converted<T>(from[i * p.next]) : (T)0;
+        values[i] = inside ? (T)mat_plain(from[i * p.next]) : (T)0;
     }
 }
 
@@ -114,18 +79,18 @@ INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p,
    elements are left across. */
 template <typename T, typename S> struct source {
     template<int G>
-    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int,
-                                                 const piece<G> &p, int64_t start, int64_t width,
-                                                 int64_t depth) {
+    static INLINE void fetch(T (&values)[4], const char *base, int,
+                             const piece<G> &p, int64_t start, int64_t width,
+                             int64_t depth) {
         fetch_as<T, S>(values, base, p, start, width, depth);
     }
 };
 
 template <typename T> struct source<T, whichever> {
     template<int G>
-    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int type,
-                                                 const piece<G> &p, int64_t start, int64_t width,
-                                                 int64_t depth) {
+    static INLINE void fetch(T (&values)[4], const char *base, int type,
+                             const piece<G> &p, int64_t start, int64_t width,
+                             int64_t depth) {
         switch (type) {
         case I8: return fetch_as<T, int8_t>(values, base, p, start, width, depth);
         case BOOL:
@@ -143,7 +108,7 @@ template <typename T> struct source<T, whichever> {
 template<typename T, int G> using tile = four<T>[16 / G][16 * G + 1];
 
 template<typename T, int G>
-INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
+INLINE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const int wide = p.wide + i * p.more_wide;
@@ -152,8 +117,8 @@ INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) 
 }
 
 template<typename T, int G>
-INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const tile<T, G> &b,
-                            int y, int x) {
+INLINE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const tile<T, G> &b,
+                     int y, int x) {
 #pragma unroll
     for (int p = 0; p < 16 / G; p++) {
         four<T> left[G], right[G];
@@ -172,22 +137,22 @@ INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const 
 
 /* One element of C, with its factors; where beta is 0 it is not read. */
 template<typename T, typename S>
-INLINE_DEVICE void finish(char *c, int64_t at, T sum, T alpha, T beta) {
+INLINE void finish(char *c, int64_t at, T sum, T alpha, T beta) {
     S *to = (S *)c + at;
     sum *= alpha;
-    if (beta != 0) sum += beta * converted<T>(*to);
-    write(to, sum);
+    if (beta != 0) sum += beta * (T)mat_plain(*to);
+    *to = mat_element<S>(sum);
 }
 
 template <typename T, typename S> struct target {
-    static __device__ __forceinline__ void store(char *c, int, int64_t at, T sum, T alpha, T beta) {
+    static INLINE void store(char *c, int, int64_t at, T sum, T alpha, T beta) {
         finish<T, S>(c, at, sum, alpha, beta);
     }
 };
 
 template <> struct target<uint32_t, whichever> {
-    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum,
-                                                 uint32_t alpha, uint32_t beta) {
+    static INLINE void store(char *c, int type, int64_t at, uint32_t sum,
+                             uint32_t alpha, uint32_t beta) {
         switch (type) {
         case I8:
         case U8: return finish<uint32_t, uint8_t>(c, at, sum, alpha, beta);
@@ -198,15 +163,8 @@ template <> struct target<uint32_t, whichever> {
     }
 };
 
-template <typename C> struct is_bool {
-    enum { value = 0 };
-};
-template <> struct is_bool<as_bool> {
-    enum { value = 1 };
-};
-
 template<typename T>
-INLINE_DEVICE T factor(const matmul_frame &frame, const mat_call &call, int which) {
+INLINE T factor(const matmul_frame &frame, const mat_call &call, int which) {
     if (frame.factors == 2) return (T)(which ? frame.beta : frame.alpha);
     return frame.factors ? (T)call.numbers[2 * which] : (T)!which;
 }
@@ -217,7 +175,7 @@ struct places {
     int64_t a, b, c;
 };
 
-INLINE_DEVICE places places_of(const matmul_frame &frame, int64_t matrix) {
+INLINE places places_of(const matmul_frame &frame, int64_t matrix) {
     places at = {0, 0, 0};
     for (int d = (int)frame.rank - 1; d >= 0; d--) {
         const int64_t i = matrix % frame.batch[d];
@@ -228,7 +186,7 @@ INLINE_DEVICE places places_of(const matmul_frame &frame, int64_t matrix) {
 }
 
 template <typename T, typename A, typename B, typename C, int G>
-INLINE_DEVICE void matmul(const matmul_frame &frame, const mat_call &call) {
+INLINE void matmul(const matmul_frame &frame, const mat_call &call) {
     MAT_SHARED(four<T>, left, [2][16 / G][16 * G + 1]);
     MAT_SHARED(four<T>, right, [2][16 / G][16 * G + 1]);
     const int a_type = (int)frame.a_type, b_type = (int)frame.b_type, c_type = (int)frame.c_type;
@@ -254,7 +212,7 @@ INLINE_DEVICE void matmul(const matmul_frame &frame, const mat_call &call) {
             source<T, B>::fetch(b, call.at[1], b_type, other, next, wide, k);
         }
         if (start >= from) multiply<T, G>(sums, left[now], right[now], y, x);
-        if (is_bool<C>::value) /* so that no sum wraps to 0 */
+        if (mat_same<C, bool>::as) /* so that no sum wraps to 0 */
 #pragma unroll
             for (int i = 0; i < 16 * G * G; i++)
                 sums[i / (4 * G)][i % (4 * G)] = sums[i / (4 * G)][i % (4 * G)] != 0;
@@ -285,7 +243,7 @@ INLINE_DEVICE void matmul(const matmul_frame &frame, const mat_call &call) {
 
 /* Compute an element of C from the sums of all parts. */
 template<typename T, typename C>
-INLINE_DEVICE void add_up(const matmul_frame &frame, const mat_call &call) {
+INLINE void add_up(const matmul_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.each) return;
     T sum = 0;
@@ -311,26 +269,18 @@ struct scale_frame {
     int64_t at, number;         /* which operand, which number */
 };
 
-template<typename T, int PARTS>
-INLINE_DEVICE void scale(const scale_frame &frame, const mat_call &call) {
+template <typename T> INLINE void scale(const scale_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.rows * frame.columns * frame.batches) return;
     const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows,
                   b = k / frame.columns / frame.rows;
     if ((frame.triangle < 0 && j > i) || (frame.triangle > 0 && j < i)) return;
-    T *c = (T *)call.at[frame.at] + PARTS * (i * frame.row + j * frame.column + b * frame.batch);
-    const T re = (T)call.numbers[2 * frame.number], im = (T)call.numbers[2 * frame.number + 1];
-    if (PARTS == 1) {
-        *c = re != 0 ? re * *c : 0;
-    } else {
-        const bool read = re != 0 || im != 0;
-        const T x = read ? c[0] : 0, y = read ? c[PARTS - 1] : 0;
-        c[0] = re * x - im * y;
-        c[PARTS - 1] = re * y + im * x;
-    }
+    T *c = (T *)call.at[frame.at] + (i * frame.row + j * frame.column + b * frame.batch);
+    const T beta = mat_number<T>(call.numbers + 2 * frame.number);
+    *c = beta != 0 ? beta * *c : T(0);
 }
 
-#define MAT_SCALE(name, T, PARTS) \
-    MAT_KERNEL(mat_scale_##name, scale_frame, 256) { scale<T, PARTS>(frame, call); }
+#define MAT_SCALE(type) \
+    MAT_KERNEL(mat_scale_##type, scale_frame, 256) { scale<mat_##type>(frame, call); }
 
 #endif

@@ -9,10 +9,7 @@
    each other. */
 #ifndef MAT_NN_CUH
 #define MAT_NN_CUH
-#include "device.cuh"
-#include "half.cuh"
-
-#define MAT_NN static __device__ __forceinline__
+#include "elements.cuh"
 
 struct nn_axis {
     int64_t n, nx, k, step, off, strides[4]; /* of each operand, in elements */
@@ -31,62 +28,32 @@ struct nn_loop {
     nn_axis axes[8];
 };
 
-/* The type in which elements are added up: 16-bit floats as float, integers modulo their range. */
-template <class T> struct nn_sum { typedef uint32_t type; };
-template <> struct nn_sum<float> { typedef float type; };
-template <> struct nn_sum<double> { typedef double type; };
-template <> struct nn_sum<mat_half> { typedef float type; };
-template <> struct nn_sum<mat_bfloat> { typedef float type; };
-template <> struct nn_sum<int64_t> { typedef uint64_t type; };
-template <> struct nn_sum<uint64_t> { typedef uint64_t type; };
-
 /* The type of partial sums. */
 template <class A> struct nn_wide { typedef double type; };
 template <> struct nn_wide<uint32_t> { typedef uint32_t type; };
 template <> struct nn_wide<uint64_t> { typedef uint64_t type; };
 
 /* The type as which elements are compared. */
-template <class T> struct nn_order { typedef T type; };
-template <> struct nn_order<mat_half> { typedef float type; };
-template <> struct nn_order<mat_bfloat> { typedef float type; };
-
-template <class A, class T> MAT_NN A nn_from(T x) { return (A)x; }
-template <class A> MAT_NN A nn_from(mat_half x) { return from_half(x.bits); }
-template <class A> MAT_NN A nn_from(mat_bfloat x) { return from_bfloat(x.bits); }
-
-template <class T> struct nn_to {
-    template <class A> MAT_NN T of(A x) { return (T)x; }
-};
-template <> struct nn_to<mat_half> {
-    MAT_NN mat_half of(float x) { return {to_half(x)}; }
-};
-template <> struct nn_to<mat_bfloat> {
-    MAT_NN mat_bfloat of(float x) { return {to_bfloat(x)}; }
-};
+template <class T> using nn_order = decltype(mat_plain(T()));
 
 /* y += sum, where a sum is first rounded to T, as on the host. */
-template <class T, class A> MAT_NN void nn_add(T *y, A sum) {
-    *y = nn_to<T>::of((A)(nn_from<A>(*y) + nn_from<A>(nn_to<T>::of(sum))));
+template <class T, class A> INLINE void nn_add(T *y, A sum) {
+    *y = mat_element<T>((A)(mat_summand(*y) + mat_summand(mat_element<T>(sum))));
 }
-
-MAT_NN bool nn_finite(float x) { return x - x == 0; }
-MAT_NN bool nn_finite(double x) { return x - x == 0; }
-MAT_NN bool nn_finite(uint32_t) { return true; }
-MAT_NN bool nn_finite(uint64_t) { return true; }
 
 /* The points or positions of a thread: of a unit, those of column j in the rows from i on. */
 struct nn_spot {
     uint32_t unit, i, j;
 };
 
-MAT_NN nn_spot nn_spot_of(const nn_loop &frame, uint32_t tile, uint32_t rows) {
+INLINE nn_spot nn_spot_of(const nn_loop &frame, uint32_t tile, uint32_t rows) {
     uint32_t across = (uint32_t)frame.across, down = (uint32_t)frame.down, rest = tile / across;
     return {rest / down * blockDim.z + threadIdx.z, (rest % down * blockDim.y + threadIdx.y) * rows,
             (tile - rest * across) * blockDim.x + threadIdx.x};
 }
 
 /* The same for the block's position in the grid. */
-MAT_NN nn_spot nn_spot_here(const nn_loop &frame, uint32_t rows) {
+INLINE nn_spot nn_spot_here(const nn_loop &frame, uint32_t rows) {
     if (frame.lined)
         return nn_spot_of(frame, blockIdx.x, rows);
     return {blockIdx.z * blockDim.z + threadIdx.z, (blockIdx.y * blockDim.y + threadIdx.y) * rows,
@@ -95,7 +62,7 @@ MAT_NN nn_spot nn_spot_here(const nn_loop &frame, uint32_t rows) {
 
 /* The offset of point, or position, `unit` of the outer axes in an operand. */
 template<int OPERAND>
-MAT_NN int64_t nn_place(const nn_loop &frame, uint32_t unit, bool of_input = false) {
+INLINE int64_t nn_place(const nn_loop &frame, uint32_t unit, bool of_input = false) {
     if (frame.plain)
         return unit * frame.axes[2].strides[OPERAND];
     int64_t found = 0;
@@ -111,7 +78,7 @@ MAT_NN int64_t nn_place(const nn_loop &frame, uint32_t unit, bool of_input = fal
 
 /* The offsets of tap `tap` of the outer axes for point `unit` of them: in x (strides[0]) and in w
    (strides[1]); false if it is outside. */
-MAT_NN bool nn_outer_tap(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *x,
+INLINE bool nn_outer_tap(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *x,
                          int64_t *w) {
     bool inside = true;
     *x = unit * frame.axes[2].strides[0], *w = 0;
@@ -134,7 +101,7 @@ MAT_NN bool nn_outer_tap(const nn_loop &frame, uint32_t unit, uint32_t tap, int6
 /* The offsets of the point of which position `unit` of the outer axes is tap `tap`: in operands
    FIRST and SECOND, and of the tap in w (strides[1]); false if there is no such point. */
 template<int FIRST, int SECOND>
-MAT_NN bool nn_outer_point(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *first,
+INLINE bool nn_outer_point(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *first,
                            int64_t *second, int64_t *w) {
     bool found = true;
     *first = unit * frame.axes[2].strides[FIRST], *second = unit * frame.axes[2].strides[SECOND],
@@ -165,14 +132,14 @@ struct nn_range {
 };
 
 /* The taps of point i that are inside of the input. */
-MAT_NN nn_range nn_inside(const nn_axis &a, uint32_t i) {
+INLINE nn_range nn_inside(const nn_axis &a, uint32_t i) {
     int32_t at = (int32_t)(i * (uint32_t)a.step) + (int32_t)a.off, room = (int32_t)a.nx - at,
             k = (int32_t)a.k;
     return {at < 0 ? -at : 0, room < k ? room : k};
 }
 
 /* The points whose windows position t is in. */
-MAT_NN nn_range nn_around(const nn_axis &a, uint32_t t) {
+INLINE nn_range nn_around(const nn_axis &a, uint32_t t) {
     int32_t last = (int32_t)t - (int32_t)a.off, first = last - (int32_t)a.k + 1,
             step = (int32_t)a.step, n = (int32_t)a.n;
     int32_t end = last < 0 ? 0 : last / step + 1;

@@ -44,42 +44,37 @@ struct permute_frame {
 
 /* Vectors as 32-bit words */
 
-template<int BYTES> struct piece;
-template<> struct piece<1> { typedef unsigned char type; };
-template<> struct piece<2> { typedef unsigned short type; };
-template<> struct piece<4> { typedef unsigned int type; };
-template<> struct piece<8> { typedef uint2 type; };
-template<> struct piece<16> { typedef uint4 type; };
+template<int BYTES> using piece = typename mat_words<BYTES>::type;
 
 template<int BYTES>
-__device__ __forceinline__ typename piece<BYTES>::type read_piece(const char *at) {
-    return __ldg(reinterpret_cast<const typename piece<BYTES>::type *>(at));
+INLINE piece<BYTES> read_piece(const char *at) {
+    return __ldg(reinterpret_cast<const piece<BYTES> *>(at));
 }
 template<int BYTES>
-__device__ __forceinline__ void write_piece(char *at, typename piece<BYTES>::type value) {
-    *reinterpret_cast<typename piece<BYTES>::type *>(at) = value;
+INLINE void write_piece(char *at, piece<BYTES> value) {
+    *reinterpret_cast<piece<BYTES> *>(at) = value;
 }
 
 /* The words of a vector of that many bytes; one word for fewer than 4 bytes. */
 template<int BYTES> struct words {
     unsigned w[BYTES < 4 ? 1 : BYTES / 4];
 };
-__device__ __forceinline__ words<1> as_words(unsigned char v) { return {{v}}; }
-__device__ __forceinline__ words<2> as_words(unsigned short v) { return {{v}}; }
-__device__ __forceinline__ words<4> as_words(unsigned v) { return {{v}}; }
-__device__ __forceinline__ words<8> as_words(uint2 v) { return {{v.x, v.y}}; }
-__device__ __forceinline__ words<16> as_words(uint4 v) { return {{v.x, v.y, v.z, v.w}}; }
-__device__ __forceinline__ unsigned char as_piece(words<1> v) { return (unsigned char)v.w[0]; }
-__device__ __forceinline__ unsigned short as_piece(words<2> v) { return (unsigned short)v.w[0]; }
-__device__ __forceinline__ unsigned as_piece(words<4> v) { return v.w[0]; }
-__device__ __forceinline__ uint2 as_piece(words<8> v) { return make_uint2(v.w[0], v.w[1]); }
-__device__ __forceinline__ uint4 as_piece(words<16> v) {
+INLINE words<1> as_words(unsigned char v) { return {{v}}; }
+INLINE words<2> as_words(unsigned short v) { return {{v}}; }
+INLINE words<4> as_words(unsigned v) { return {{v}}; }
+INLINE words<8> as_words(uint2 v) { return {{v.x, v.y}}; }
+INLINE words<16> as_words(uint4 v) { return {{v.x, v.y, v.z, v.w}}; }
+INLINE unsigned char as_piece(words<1> v) { return (unsigned char)v.w[0]; }
+INLINE unsigned short as_piece(words<2> v) { return (unsigned short)v.w[0]; }
+INLINE unsigned as_piece(words<4> v) { return v.w[0]; }
+INLINE uint2 as_piece(words<8> v) { return make_uint2(v.w[0], v.w[1]); }
+INLINE uint4 as_piece(words<16> v) {
     return make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]);
 }
 
 /* Word `k` of the row of units of U bytes that `unit(e)`, e = 0, 1, ..., gives as words, where the
    unit is in its low bytes. */
-template<int U, class UNIT> __device__ __forceinline__ unsigned joined(int k, UNIT unit) {
+template<int U, class UNIT> INLINE unsigned joined(int k, UNIT unit) {
     if constexpr (U == 1)
         return __byte_perm(__byte_perm(unit(4 * k).w[0], unit(4 * k + 1).w[0], 0x0040),
                            __byte_perm(unit(4 * k + 2).w[0], unit(4 * k + 3).w[0], 0x0040), 0x5410);
@@ -90,7 +85,7 @@ template<int U, class UNIT> __device__ __forceinline__ unsigned joined(int k, UN
 }
 
 /* The unit `e` of a row of words. */
-template<int U> __device__ __forceinline__ words<U> unit_of(const unsigned *row, int e) {
+template<int U> INLINE words<U> unit_of(const unsigned *row, int e) {
     words<U> found;
     if constexpr (U == 1) found.w[0] = __byte_perm(row[e / 4], 0, 0x4440 | e % 4);
     else if constexpr (U == 2) found.w[0] = __byte_perm(row[e / 2], 0, e % 2 ? 0x4432 : 0x4410);
@@ -101,7 +96,7 @@ template<int U> __device__ __forceinline__ words<U> unit_of(const unsigned *row,
 }
 
 /* V bytes, as units of U bytes that lie `step` bytes apart. */
-template<int U, int V> __device__ __forceinline__ words<V> gathered(const char *at, int64_t step) {
+template<int U, int V> INLINE words<V> gathered(const char *at, int64_t step) {
     words<U> units[V / U];
 #pragma unroll
     for (int e = 0; e < V / U; e++) units[e] = as_words(read_piece<U>(at + e * step));
@@ -118,8 +113,8 @@ template<int U, int V> __device__ __forceinline__ words<V> gathered(const char *
 /* 16 * `vectors` bytes to `to`, which is aligned, by T threads, at most four vectors each; A: the
    alignment of `from`. */
 template<int A, int T>
-__device__ __forceinline__ void copy_vectors(char *to, const char *from, unsigned vectors,
-                                             unsigned lane) {
+INLINE void copy_vectors(char *to, const char *from, unsigned vectors,
+                         unsigned lane) {
     words<16> held[4];
 #pragma unroll
     for (unsigned k = 0; k < 4; k++)
@@ -130,8 +125,8 @@ __device__ __forceinline__ void copy_vectors(char *to, const char *from, unsigne
 }
 
 template<int T>
-__device__ __forceinline__ void copy_run(char *to, const char *from, unsigned bytes,
-                                         unsigned lane) {
+INLINE void copy_run(char *to, const char *from, unsigned bytes,
+                     unsigned lane) {
     unsigned head = min(bytes, unsigned(-reinterpret_cast<uint64_t>(to) & 15)),
              vectors = (bytes - head) / 16;
     unsigned tail = bytes - 16 * vectors - head;
@@ -149,7 +144,7 @@ __device__ __forceinline__ void copy_run(char *to, const char *from, unsigned by
 
 /* The first axis is that of the pieces of a row, of 64 bytes for each thread of the team. */
 template<int T>
-__device__ __forceinline__ void permute_rows(const permute_frame &frame, const mat_call &call) {
+INLINE void permute_rows(const permute_frame &frame, const mat_call &call) {
     unsigned place = blockIdx.x * (256 / T) + threadIdx.x / T, lane = threadIdx.x % T;
     if (place >= unsigned(frame.count)) return;
     unsigned piece = place - quotient(place, frame.axes[0]) * unsigned(frame.axes[0].n);
@@ -164,7 +159,7 @@ __device__ __forceinline__ void permute_rows(const permute_frame &frame, const m
 /* Each thread writes K vectors, a block's width apart. The first axis is that of the vectors along
    the fastest one. */
 template<int U, int V, class STEP>
-__device__ __forceinline__ void permute_gather(const permute_frame &frame, const mat_call &call) {
+INLINE void permute_gather(const permute_frame &frame, const mat_call &call) {
     const int K = V / U >= 8 ? 2 : V >= 8 ? 4 : 8;
     const char *source = call.at[frame.source] + frame.from;
     char *target = call.at[frame.target] + frame.to;
@@ -188,7 +183,7 @@ __device__ __forceinline__ void permute_gather(const permute_frame &frame, const
 /* Tiles */
 
 /* Transposes a square of E x E units of U bytes: vector c becomes the units c of all vectors. */
-template<int U, int E> __device__ __forceinline__ void transpose(words<U * E> (&square)[E]) {
+template<int U, int E> INLINE void transpose(words<U * E> (&square)[E]) {
     if constexpr (E > 1) {
         const int W = U * E / 4;
         words<U * E> transposed[E];
@@ -230,7 +225,7 @@ template<int U, int E> __device__ __forceinline__ void transpose(words<U * E> (&
 }
 
 /* Keeps the compiler from computing a pointer anew for each access. */
-template<class T> __device__ __forceinline__ void settle(T *&pointer) {
+template<class T> INLINE void settle(T *&pointer) {
 #if !defined(MAT_ON_CPU)
     asm volatile("" : "+l"(pointer));
 #endif
@@ -238,9 +233,9 @@ template<class T> __device__ __forceinline__ void settle(T *&pointer) {
 
 /* Copies one tile, for permute_tile; where it is not WHOLE, it has left_i and left_j vectors. */
 template<int U, int V, int N, int THREADS, bool WHOLE>
-__device__ __forceinline__ void move_tile(const permute_frame &frame, typename piece<V>::type *room,
-                                          const char *source, char *target, unsigned left_i,
-                                          unsigned left_j) {
+INLINE void move_tile(const permute_frame &frame, piece<V> *room,
+                      const char *source, char *target, unsigned left_i,
+                      unsigned left_j) {
     const int E = V / U, SPREAD = V < 4 ? 4 / V : 1;
     /* lines at a time, how often, vectors in registers */
     const int STEP = THREADS / N, M = N / STEP, UNROLL = M * E > 16 ? 16 / E : M;
@@ -276,7 +271,7 @@ __device__ __forceinline__ void move_tile(const permute_frame &frame, typename p
     __syncthreads();
 #pragma unroll
     for (int part = 0; part < M * E; part += UNROLL * E) {
-        typename piece<V>::type held[UNROLL * E];
+        piece<V> held[UNROLL * E];
 #pragma unroll
         for (int m = 0; m < UNROLL * E; m++) {
             /* a multiple of a number above `row`, so that adding it is an exclusive or */
@@ -303,9 +298,9 @@ __device__ __forceinline__ void move_tile(const permute_frame &frame, typename p
 const unsigned BAND = 16;
 
 template<int U, int V, int N, int THREADS>
-__device__ __forceinline__ void permute_tile(const permute_frame &frame, const mat_call &call) {
+INLINE void permute_tile(const permute_frame &frame, const mat_call &call) {
     const int E = V / U, LINES = N * E;
-    MAT_SHARED(typename piece<V>::type, room, [LINES * N]);
+    MAT_SHARED(piece<V>, room, [LINES * N]);
     unsigned place = blockIdx.x - quotient(blockIdx.x, frame.axes[0]) * unsigned(frame.axes[0].n);
     unsigned band = quotient(place, frame.last[0]),
              wide = min(BAND, unsigned(frame.step[0]) - band * BAND);
@@ -329,7 +324,7 @@ __device__ __forceinline__ void permute_tile(const permute_frame &frame, const m
 /* C vectors of the side where the C channels of one place are together hold V / U places. The first
    axis is that of the vectors. */
 template<int U, int V, int C, bool ZIP>
-__device__ __forceinline__ void permute_channels(const permute_frame &frame, const mat_call &call) {
+INLINE void permute_channels(const permute_frame &frame, const mat_call &call) {
     const int E = V / U, W = V / 4;
     unsigned place = blockIdx.x * 256 + threadIdx.x;
     if (place >= unsigned(frame.count)) return;
@@ -364,13 +359,13 @@ __device__ __forceinline__ void permute_channels(const permute_frame &frame, con
    then copies several tiles. The last tile along an axis ends with the axis, and may write units of
    the tile before again, with the same values. A gap after each 128 bytes keeps powers of two out
    of one bank. */
-template<int U> __device__ __forceinline__ unsigned gapped(unsigned slot) {
+template<int U> INLINE unsigned gapped(unsigned slot) {
     return slot + slot / (128 / U) * (U < 4 ? 4 / U : 1);
 }
 
 /* Sets the offsets from the addresses of source and target to the units of a tile. */
-__device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from,
-                                           int64_t &to) {
+INLINE void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from,
+                       int64_t &to) {
     from = frame.from, to = frame.to;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -384,9 +379,9 @@ __device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned 
 }
 
 template<int U>
-__device__ __forceinline__ void permute_loose(const permute_frame &frame, const mat_call &call) {
+INLINE void permute_loose(const permute_frame &frame, const mat_call &call) {
     const int K = U > 4 ? 4 : 8, ROOM = 256 * K;
-    MAT_SHARED(typename piece<U>::type, room, [ROOM + ROOM / (128 / U) * (U < 4 ? 4 / U : 1)]);
+    MAT_SHARED(piece<U>, room, [ROOM + ROOM / (128 / U) * (U < 4 ? 4 / U : 1)]);
     const unsigned volume = unsigned(frame.volume), count = unsigned(frame.count);
     int from[K], to[K];
     unsigned slot[K];
@@ -398,7 +393,7 @@ __device__ __forceinline__ void permute_loose(const permute_frame &frame, const 
         seek(frame.store, int(frame.inner), place, s, t);
         from[k] = int(f), to[k] = int(t), slot[k] = gapped<U>(unsigned(s));
     }
-    typename piece<U>::type held[K];
+    piece<U> held[K];
     int64_t source, target, next;
     begin_tile(frame, blockIdx.x, source, target);
 #pragma unroll

@@ -8,7 +8,7 @@
 #ifndef MAT_RANDOM_CUH
 #define MAT_RANDOM_CUH
 
-#include "device.cuh"
+#include "elements.cuh"
 #include "normal_inline.h"
 #include "philox_inline.h"
 
@@ -77,30 +77,21 @@ template <class T> INLINE void bernoullis(T v[4], const uint32_t w[4], uint32_t 
 
 /* Store the elements of a block, 16 bytes at a time unless fewer are left or they are not
    aligned. */
-template <int PER> INLINE void put(float *out, uint64_t block, int64_t n, const float *v) {
+template <int PER, class T> INLINE void put(T *out, uint64_t block, int64_t n, const T *v) {
+    enum { V = 16 / sizeof(T) };
     int64_t at = (int64_t)block * PER;
-    if (((uint64_t)out & 15) == 0 && at + PER <= n) {
-        *(float4 *)(out + at) = make_float4(v[0], v[1], v[2], v[3]);
-        return;
+    bool whole = ((uint64_t)out & 15) == 0 && at + PER <= n;
+#pragma unroll
+    for (int j = 0; j < PER; j += V) {
+        mat_pack<T, V> pack;
+#pragma unroll
+        for (int k = 0; k < V; k++) pack.at[k] = v[j + k];
+        if (whole) *(mat_pack<T, V> *)(out + at + j) = pack;
     }
+    if (whole) return;
 #pragma unroll
     for (int j = 0; j < PER; j++)
-        if (at + j < n)
-            out[at + j] = v[j];
-}
-
-template <int PER> INLINE void put(double *out, uint64_t block, int64_t n, const double *v) {
-    int64_t at = (int64_t)block * PER;
-    if (((uint64_t)out & 15) == 0 && at + PER <= n) {
-#pragma unroll
-        for (int j = 0; j < PER; j += 2)
-            *(double2 *)(out + at + j) = make_double2(v[j], v[j + 1]);
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < PER; j++)
-        if (at + j < n)
-            out[at + j] = v[j];
+        if (at + j < n) out[at + j] = v[j];
 }
 
 /* A kernel: FILL each block's PER elements of type T; A and B are the types of the two numbers. */

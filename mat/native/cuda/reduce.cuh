@@ -14,7 +14,7 @@
 #ifndef MAT_REDUCE_CUH
 #define MAT_REDUCE_CUH
 
-#include "positions.cuh"
+#include "axes.cuh"
 #include "reduce_types.cuh"
 
 enum { MAT_VECTORS = 4, MAT_REDUCE_THREADS = 256 };
@@ -26,25 +26,17 @@ struct mat_reduce {
     mat_reduced_axes kept, in;
 };
 
-MAT_INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
+INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
     return {f.reduced, f.divisor, f.accumulate, f.bytes, (uint64_t)f.mask, call.numbers};
 }
 
-/* Items that are loaded at once. */
-template <int BYTES> struct mat_word {};
-template <> struct mat_word<16> { typedef uint4 type; };
-template <> struct mat_word<8> { typedef uint2 type; };
-template <> struct mat_word<4> { typedef uint32_t type; };
-template <> struct mat_word<2> { typedef uint16_t type; };
-template <> struct mat_word<1> { typedef uint8_t type; };
-
-template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
+template <class Item> INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
 
 /* Add adjacent items, `length` of them, with `width` threads of which this is number
    `lane`. */
 template<class Op>
-MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length,
-                         uint32_t first, uint32_t lane, uint32_t width, uint64_t mask) {
+INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length,
+                     uint32_t first, uint32_t lane, uint32_t width, uint64_t mask) {
     typedef typename Op::Item Item;
     enum {
         V = 16 / sizeof(Item),
@@ -84,7 +76,7 @@ MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int6
 }
 
 /* Join the states of `lanes` neighbouring threads, in the first of them. */
-template <class Op> MAT_INLINE typename Op::State mat_of_lanes(typename Op::State s, int lanes) {
+template <class Op> INLINE typename Op::State mat_of_lanes(typename Op::State s, int lanes) {
     typedef typename Op::State State;
     int width = lanes < 32 ? lanes : 32;
     for (int by = width / 2; by > 0; by /= 2) {
@@ -106,8 +98,8 @@ template <class Op> MAT_INLINE typename Op::State mat_of_lanes(typename Op::Stat
 }
 
 template<class Op>
-MAT_INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::State s,
-                          int64_t chunk, int64_t result, int64_t at) {
+INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::State s,
+                      int64_t chunk, int64_t result, int64_t at) {
     mat_later(s, chunk * f.chunk);
     if (f.chunks > 1) ((typename Op::State *)call.at[2])[chunk * f.results + result] = s;
     else Op::put(call.at[1], f.start_y + at, s, mat_end_of(f, call));
@@ -120,7 +112,7 @@ struct mat_task {
     mat_place_of at;
 };
 
-MAT_INLINE mat_task mat_task_of(const mat_reduce &f) {
+INLINE mat_task mat_task_of(const mat_reduce &f) {
     uint32_t lanes = (uint32_t)f.lanes;
     mat_task t = {threadIdx.x % lanes,
                   (int64_t)blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes,
@@ -136,14 +128,14 @@ MAT_INLINE mat_task mat_task_of(const mat_reduce &f) {
 }
 
 template<class Op>
-MAT_INLINE void mat_end_task(const mat_reduce &f, const mat_call &call, typename Op::State s,
-                             const mat_task &t) {
+INLINE void mat_end_task(const mat_reduce &f, const mat_call &call, typename Op::State s,
+                         const mat_task &t) {
     s = mat_of_lanes<Op>(s, (int)f.lanes);
     if (t.lane == 0 && t.result < f.results)
         mat_leave<Op>(f, call, s, blockIdx.y, t.result, t.at.y);
 }
 
-template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_call &call) {
+template <class Op> INLINE void mat_lines(const mat_reduce &f, const mat_call &call) {
     mat_task t = mat_task_of(f);
     typename Op::State s = Op::none();
     const typename Op::Item *x = (const typename Op::Item *)call.at[0] + f.start_x + t.at.x;
@@ -153,7 +145,7 @@ template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_cal
     } else if (t.count > 0) {
         uint32_t width = (uint32_t)f.width, lane = t.lane % width;
         int64_t n = f.in.axis[last].n, step = (uint32_t)f.lanes / width, to = t.from + t.count;
-        for (int64_t line = mat_divided(t.from, f.in.axis[last]) + t.lane / width; line * n < to;
+        for (int64_t line = mat_over(t.from, f.in.axis[last]) + t.lane / width; line * n < to;
              line += step) {
             int64_t from = line * n < t.from ? t.from : line * n,
                     stop = line * n + n < to ? line * n + n : to;
@@ -164,7 +156,7 @@ template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_cal
     mat_end_task<Op>(f, call, s, t);
 }
 
-template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_call &call) {
+template <class Op> INLINE void mat_apart(const mat_reduce &f, const mat_call &call) {
     enum { U = sizeof(typename Op::Item) > 8 ? 4 : 8 };
     mat_task t = mat_task_of(f);
     typename Op::State s = Op::none();
@@ -185,8 +177,8 @@ template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_cal
 /* What the threads of a column have, the rows of a block apart from each other, in the first of
    them. */
 template<class Op, int V>
-MAT_INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t rows, uint32_t column,
-                            uint32_t row) {
+INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t rows, uint32_t column,
+                        uint32_t row) {
     typedef typename Op::State State;
     MAT_SHARED(State, halves, [MAT_REDUCE_THREADS / 2 * V]);
     for (uint32_t n = rows; n > 1; n = (n + 1) / 2) {
@@ -206,10 +198,10 @@ MAT_INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t row
 
 /* U rows of V items each, from the k-th on, `step` apart. */
 template<class Op, int V, int U>
-MAT_INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f, const typename Op::Item *x,
-                             int64_t from, uint32_t k, uint32_t step) {
+INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f, const typename Op::Item *x,
+                         int64_t from, uint32_t k, uint32_t step) {
     typedef typename Op::Item Item;
-    typedef typename mat_word<V * sizeof(Item)>::type Word;
+    typedef typename mat_words<V * sizeof(Item)>::type Word;
     union { Word all[U]; Item item[U * V]; } here;
 #pragma unroll
     for (int u = 0; u < U; u++) {
@@ -232,7 +224,7 @@ MAT_INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f, const t
     }
 }
 
-template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, const mat_call &call) {
+template <class Op, int V> INLINE void mat_columns(const mat_reduce &f, const mat_call &call) {
     typedef typename Op::Item Item;
     enum { U = V == 1 ? 8 : 64 / (V * sizeof(Item)) }; /* rows at once */
     uint32_t across = (uint32_t)f.across, rows = blockDim.x / across;
@@ -259,7 +251,7 @@ template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, cons
 }
 
 /* The parts of `finish_across` results by a block. */
-template <class Op> MAT_INLINE void mat_finish(const mat_reduce &f, const mat_call &call) {
+template <class Op> INLINE void mat_finish(const mat_reduce &f, const mat_call &call) {
     typedef typename Op::State State;
     uint32_t across = (uint32_t)f.finish_across, rows = blockDim.x / across;
     uint32_t tx = threadIdx.x % across, ty = threadIdx.x / across;

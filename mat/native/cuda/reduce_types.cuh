@@ -29,32 +29,32 @@ struct mat_end {
 /* Totals. Sums begin as -0.0, so that of nothing but such zeros it stays that. */
 struct mat_total {
     double hi;
-    MAT_INLINE mat_total none() { return {-0.0}; }
-    __device__ __forceinline__ void take(double x) { hi += x; }
-    __device__ __forceinline__ void take(mat_total other) { hi += other.hi; }
-    __device__ __forceinline__ mat_total down(int by, int width) const {
+    static INLINE mat_total none() { return {-0.0}; }
+    INLINE void take(double x) { hi += x; }
+    INLINE void take(mat_total other) { hi += other.hi; }
+    INLINE mat_total down(int by, int width) const {
         return {mat_down(hi, by, width)};
     }
-    __device__ __forceinline__ double value() const { return hi; }
+    INLINE double value() const { return hi; }
 };
 
 /* In hi what is also right of infinities, in lo its error. */
 struct __align__(16) mat_total_double {
     double hi, lo;
-    MAT_INLINE mat_total_double none() { return {-0.0, 0.0}; }
-    __device__ __forceinline__ void take(double x) {
+    static INLINE mat_total_double none() { return {-0.0, 0.0}; }
+    INLINE void take(double x) {
         double sum = hi + x, part = sum - hi;
         lo += (hi - (sum - part)) + (x - part);
         hi = sum;
     }
-    __device__ __forceinline__ void take(mat_total_double other) {
+    INLINE void take(mat_total_double other) {
         take(other.hi);
         lo += other.lo;
     }
-    __device__ __forceinline__ mat_total_double down(int by, int width) const {
+    INLINE mat_total_double down(int by, int width) const {
         return {mat_down(hi, by, width), mat_down(lo, by, width)};
     }
-    __device__ __forceinline__ double value() const {
+    INLINE double value() const {
         return lo != 0 && fabs(lo) <= 1.7976931348623157e308 ? hi + lo : hi;
     }
 };
@@ -63,79 +63,74 @@ template <class T> struct mat_totalled { typedef mat_total type; };
 template <> struct mat_totalled<double> { typedef mat_total_double type; };
 
 /* alpha * x + beta * y, rounded as often as in T; where beta is 0, y is not read. */
-template <class Item> MAT_INLINE void mat_accumulate(Item *y, double x, const mat_end &end) {
-    typedef typename mat_valued<Item>::type T;
+template <class Item> INLINE void mat_accumulate(Item *y, double x, const mat_end &end) {
+    typedef mat_summed<Item> T;
     T total = (T)((T)x * (T)end.numbers[0]);
-    mat_store(y, end.numbers[2] == 0 ? total : (T)(total + (T)end.numbers[2] * mat_value(*y)));
+    *y = mat_element<Item>(end.numbers[2] == 0 ? total
+                                               : (T)(total + (T)end.numbers[2] * mat_summand(*y)));
 }
 
 /* The sum of real elements, and their mean. */
 template <class I> struct mat_sum {
     typedef I Item;
-    typedef typename mat_valued<I>::type T;
+    typedef mat_summed<I> T;
     typedef typename mat_totalled<T>::type State;
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return State::none(); }
+    static INLINE State none() { return State::none(); }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
+        for (int j = 0; j < N; j++) t[j] = mat_summand(items[j]);
         s.take((double)mat_tree<mat_plus, N>::of(t));
     }
-    MAT_INLINE void join(State &a, State b) { a.take(b); }
-    MAT_INLINE State down(State s, int by, int width) { return s.down(by, width); }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+    static INLINE void join(State &a, State b) { a.take(b); }
+    static INLINE State down(State s, int by, int width) { return s.down(by, width); }
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         I *y = (I *)out + at;
         double value = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
         if (end.accumulate) mat_accumulate(y, value, end);
-        else mat_store(y, value);
+        else *y = mat_element<I>(value);
     }
 };
 
-template <class C, class T> struct mat_sum_complex {
+template <class T> struct mat_sum<mat_complex<T>> {
+    typedef mat_complex<T> C;
     typedef C Item;
     typedef typename mat_totalled<T>::type Total;
     struct State { Total re, im; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {Total::none(), Total::none()}; }
+    static INLINE State none() { return {Total::none(), Total::none()}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
+    static INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
         T re[N], im[N];
 #pragma unroll
         for (int j = 0; j < N; j++) re[j] = items[j].re, im[j] = items[j].im;
         s.re.take((double)mat_tree<mat_plus, N>::of(re));
         s.im.take((double)mat_tree<mat_plus, N>::of(im));
     }
-    MAT_INLINE void join(State &a, State b) { a.re.take(b.re), a.im.take(b.im); }
-    MAT_INLINE State down(State s, int by, int width) {
+    static INLINE void join(State &a, State b) { a.re.take(b.re), a.im.take(b.im); }
+    static INLINE State down(State s, int by, int width) {
         return {s.re.down(by, width), s.im.down(by, width)};
     }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         C *y = (C *)out + at;
         T re = (T)((end.reduced ? s.re.value() : 0.0) / (double)end.divisor);
         T im = (T)((end.reduced ? s.im.value() : 0.0) / (double)end.divisor);
-        if (!end.accumulate) {
-            *y = {re, im};
-            return;
-        }
-        T a = (T)end.numbers[0], b = (T)end.numbers[1], c = (T)end.numbers[2],
-          d = (T)end.numbers[3];
-        C found = {a * re - b * im, a * im + b * re};
-        if (c != 0 || d != 0) {
-            C old = *y;
-            found = {found.re + (c * old.re - d * old.im), found.im + (c * old.im + d * old.re)};
+        C found = {re, im};
+        if (end.accumulate) {
+            const C beta = mat_number<C>(end.numbers + 2);
+            found = mat_number<C>(end.numbers) * found;
+            if (beta != 0) found = found + beta * *y;
         }
         *y = found;
     }
 };
 
 /* Integers: some small ones in 32 bits, and all in 64, which wrap. */
-template <class I> struct mat_block { typedef uint64_t type; };
-template <> struct mat_block<uint8_t> { typedef uint32_t type; };
-template <> struct mat_block<uint16_t> { typedef uint32_t type; };
+template <class I> using mat_block = typename mat_wrapping<sizeof(I) < 4 ? 4 : 8>::type;
 
-MAT_INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) {
+INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) {
     if (bytes == 8) ((uint64_t *)y)[at] = x;
     else if (bytes == 4) ((uint32_t *)y)[at] = (uint32_t)x;
     else if (bytes == 2) ((uint16_t *)y)[at] = (uint16_t)x;
@@ -144,20 +139,20 @@ MAT_INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) 
 
 template <class I> struct mat_sum_integer {
     typedef I Item;
-    typedef typename mat_block<I>::type T;
+    typedef mat_block<I> T;
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {0}; }
+    static INLINE State none() { return {0}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (T)mat_turned(items[j], mask);
         s.total += (uint64_t)mat_tree<mat_plus, N>::of(t);
     }
-    MAT_INLINE void join(State &a, State b) { a.total += b.total; }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+    static INLINE void join(State &a, State b) { a.total += b.total; }
+    static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         uint64_t total = s.total - end.mask * (uint64_t)end.reduced;
         if (end.accumulate) {  /* alpha and beta are whole, and fit into an element */
             total *= (uint64_t)(int64_t)end.numbers[0];
@@ -170,7 +165,7 @@ template <class I> struct mat_sum_integer {
 
 /* The mean of integers. Those of 64 bits are added as doubles, like NumPy's; their mask is all ones
    where they are signed. */
-MAT_INLINE double mat_as_double(uint64_t x, uint64_t mask) {
+INLINE double mat_as_double(uint64_t x, uint64_t mask) {
     return mask ? (double)(int64_t)x : (double)x;
 }
 
@@ -178,24 +173,24 @@ template <class I> struct mat_mean_integer {
     typedef I Item;
     typedef mat_total_double State;
     enum { WHOLE = 1, LONG = sizeof(I) == 8 };
-    MAT_INLINE State none() { return State::none(); }
+    static INLINE State none() { return State::none(); }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         if (LONG) {
             double t[N];
 #pragma unroll
             for (int j = 0; j < N; j++) t[j] = mat_as_double(items[j], mask);
             s.take(mat_tree<mat_plus, N>::of(t));
         } else {
-            typename mat_block<I>::type t[N];
+            mat_block<I> t[N];
 #pragma unroll
             for (int j = 0; j < N; j++) t[j] = mat_turned(items[j], mask);
             s.take((double)mat_tree<mat_plus, N>::of(t));
         }
     }
-    MAT_INLINE void join(State &a, State b) { a.take(b); }
-    MAT_INLINE State down(State s, int by, int width) { return s.down(by, width); }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+    static INLINE void join(State &a, State b) { a.take(b); }
+    static INLINE State down(State s, int by, int width) { return s.down(by, width); }
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         if (!LONG && end.mask) s.take(-(double)end.mask * (double)end.reduced);
         ((double *)out)[at] = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
     }
@@ -209,7 +204,7 @@ struct __align__(16) mat_moments { double n, near, sum, squares; };
 
 /* The squares of the distances from the mean: infinite where squares are too large, but not a
    number where an element is infinite. */
-MAT_INLINE double mat_central(const mat_moments &s) {
+INLINE double mat_central(const mat_moments &s) {
     const double most = 1.7976931348623157e308;
     return fabs(s.squares) > most && fabs(s.sum) <= most ? s.squares
                                                          : s.squares - s.sum * (s.sum / s.n);
@@ -217,30 +212,30 @@ MAT_INLINE double mat_central(const mat_moments &s) {
 
 template <class I> struct mat_variance {
     typedef I Item;
-    typedef typename mat_valued<I>::type T;
+    typedef mat_summed<I> T;
     typedef mat_moments State;
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {0, 0, 0, 0}; }
+    static INLINE State none() { return {0, 0, 0, 0}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         T t[N], squares[N];
         if (s.n == 0) {
-            const T first = mat_value(items[0]);
+            const T first = mat_summand(items[0]);
 #pragma unroll
-            for (int j = 0; j < N; j++) t[j] = mat_value(items[j]) - first;
+            for (int j = 0; j < N; j++) t[j] = mat_summand(items[j]) - first;
             s.near = (double)(T)(first + mat_tree<mat_plus, N>::of(t) / N);
         }
         const T near = (T)s.near;
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            t[j] = mat_value(items[j]) - near;
+            t[j] = mat_summand(items[j]) - near;
             squares[j] = t[j] * t[j];
         }
         s.n += N;
         s.sum += (double)mat_tree<mat_plus, N>::of(t);
         s.squares += (double)mat_tree<mat_plus, N>::of(squares);
     }
-    MAT_INLINE void join(State &a, const State &b) {
+    static INLINE void join(State &a, const State &b) {
         if (b.n == 0) return;
         if (a.n == 0) {
             a = b;
@@ -254,63 +249,39 @@ template <class I> struct mat_variance {
             mat_central(a) + mat_central(b) + apart * apart * (a.n * weight);
         a = {n, near, rest * n, squares + rest * rest * n};
     }
-    MAT_INLINE State down(const State &s, int by, int width) {
+    static INLINE State down(const State &s, int by, int width) {
         return {mat_down(s.n, by, width), mat_down(s.near, by, width), mat_down(s.sum, by, width),
                 mat_down(s.squares, by, width)};
     }
-    MAT_INLINE void put(char *out, int64_t at, const State &s, const mat_end &end) {
+    static INLINE void put(char *out, int64_t at, const State &s, const mat_end &end) {
         const int64_t left = end.reduced - end.divisor;
         const double found = (s.n == 0 ? 0.0 : mat_central(s)) / (double)(left > 0 ? left : 0);
-        mat_store((I *)out + at, end.accumulate ? sqrt(found) : found);
+        ((I *)out)[at] = mat_element<I>(end.accumulate ? sqrt(found) : found);
     }
 };
 
 /* Products, in double: then those of floats are rounded once, and what is too large only on the way
    does no harm. */
+template <class I> struct mat_doubled { typedef double type; };
+template <class R> struct mat_doubled<mat_complex<R>> { typedef mat_c128 type; };
+
 template <class I> struct mat_prod {
     typedef I Item;
-    struct State { double total; };
+    typedef typename mat_doubled<I>::type T;
+    struct State { T total; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {1.0}; }
+    static INLINE State none() { return {T(1)}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
-        double t[N];
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+        T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (double)mat_value(items[j]);
-        s.total *= mat_tree<mat_times, N>::of(t);
+        for (int j = 0; j < N; j++) t[j] = mat_convert<T>(items[j]);
+        s.total = s.total * mat_tree<mat_times, N>::of(t);
     }
-    MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
-        mat_store((I *)out + at, s.total);
-    }
-};
-
-struct mat_pair {
-    double re, im;
-    __device__ __forceinline__ mat_pair operator*(mat_pair b) const {
-        return {re * b.re - im * b.im, re * b.im + im * b.re};
-    }
-};
-
-template <class C, class T> struct mat_prod_complex {
-    typedef C Item;
-    typedef mat_pair State;
-    enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {1.0, 0.0}; }
-    template<int N, int V>
-    MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
-        State t[N];
-#pragma unroll
-        for (int j = 0; j < N; j++) t[j] = {(double)items[j].re, (double)items[j].im};
-        s = s * mat_tree<mat_times, N>::of(t);
-    }
-    MAT_INLINE void join(State &a, State b) { a = a * b; }
-    MAT_INLINE State down(State s, int by, int width) {
-        return {mat_down(s.re, by, width), mat_down(s.im, by, width)};
-    }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
-        ((C *)out)[at] = {(T)s.re, (T)s.im};
+    static INLINE void join(State &a, State b) { a.total = a.total * b.total; }
+    static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &) {
+        ((I *)out)[at] = mat_element<I>(mat_convert<mat_computed<I>>(s.total));
     }
 };
 
@@ -318,57 +289,44 @@ template <class I> struct mat_prod_integer {
     typedef I Item;
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {1}; }
+    static INLINE State none() { return {1}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         uint64_t t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - mask;
         s.total *= mat_tree<mat_times, N>::of(t);
     }
-    MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+    static INLINE void join(State &a, State b) { a.total *= b.total; }
+    static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         mat_store_bytes(out, at, s.total, end.bytes);
     }
 };
 
 /* The largest element, of turned ones. There is one, so the state of nothing is only what all
    others displace. */
-MAT_INLINE void mat_store_same(uint8_t *y, uint32_t x) { *y = (uint8_t)x; }
-MAT_INLINE void mat_store_same(uint16_t *y, uint32_t x) { *y = (uint16_t)x; }
-MAT_INLINE void mat_store_same(uint32_t *y, uint32_t x) { *y = x; }
-MAT_INLINE void mat_store_same(uint64_t *y, uint64_t x) { *y = x; }
-MAT_INLINE void mat_store_same(float *y, float x) { *y = x; }
-MAT_INLINE void mat_store_same(double *y, double x) { *y = x; }
-MAT_INLINE void mat_store_same(mat_complex *y, mat_complex x) { *y = x; }
-MAT_INLINE void mat_store_same(mat_complex_double *y, mat_complex_double x) { *y = x; }
-MAT_INLINE void mat_store_same(mat_half *y, float x) { *y = mat_to_half(x); }
-MAT_INLINE void mat_store_same(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
-
 template <class I, class Of = mat_larger> struct mat_extreme {
     typedef I Item;
-    typedef typename mat_valued<I>::type T;
+    typedef mat_summed<I> T;
     struct State { T value; int32_t some; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {T(), 0}; }
+    static INLINE State none() { return {T(), 0}; }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
+        for (int j = 0; j < N; j++) t[j] = mat_summand(mat_turned(items[j], mask));
         join(s, {mat_tree<Of, N>::of(t), 1});
     }
-    MAT_INLINE void join(State &a, State b) {
+    static INLINE void join(State &a, State b) {
         if (b.some) a = {a.some ? Of::of(a.value, b.value) : b.value, 1};
     }
-    MAT_INLINE State down(State s, int by, int width) {
+    static INLINE State down(State s, int by, int width) {
         return {mat_down(s.value, by, width), mat_down(s.some, by, width)};
     }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
-        I found;
-        mat_store_same(&found, s.value);
-        ((I *)out)[at] = mat_turned(found, end.mask);
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        ((I *)out)[at] = mat_turned(mat_element<I>(s.value), end.mask);
     }
 };
 
@@ -383,16 +341,16 @@ template <class T> struct mat_best {
 /* The number of the first of the largest, of turned ones, or of what is not a number. */
 template <class I> struct mat_place {
     typedef I Item;
-    typedef typename mat_valued<I>::type T;
+    typedef mat_summed<I> T;
     typedef mat_best<T> State;
     enum { WHOLE = 0 };
-    MAT_INLINE State none() { return {T(), -1}; }
-    MAT_INLINE bool beats(T x, T a) { return (x > a) | ((x != x) & (a == a)); }
+    static INLINE State none() { return {T(), -1}; }
+    static INLINE bool beats(T x, T a) { return (x > a) | ((x != x) & (a == a)); }
     template<int N, int V>
-    MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
+    static INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
         T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
+        for (int j = 0; j < N; j++) t[j] = mat_summand(mat_turned(items[j], mask));
         T best = mat_tree<mat_larger, N>::of(t);
         if (s.at >= 0 && !beats(best, s.value)) return;
         uint32_t at = first;
@@ -402,22 +360,22 @@ template <class I> struct mat_place {
                 at = first + j / V * step + j % V;
         s = {best, (int64_t)at};
     }
-    MAT_INLINE void join(State &a, State b) {
+    static INLINE void join(State &a, State b) {
         if (b.at >= 0 &&
             (a.at < 0 || beats(b.value, a.value) || (!beats(a.value, b.value) && b.at < a.at)))
             a = b;
     }
-    MAT_INLINE State down(State s, int by, int width) {
+    static INLINE State down(State s, int by, int width) {
         return {mat_down(s.value, by, width), mat_down(s.at, by, width)};
     }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
+    static INLINE void put(char *out, int64_t at, State s, const mat_end &) {
         ((int64_t *)out)[at] = s.at;
     }
 };
 
 /* Numbers of a part as those of the whole. */
-template <class State> MAT_INLINE void mat_later(State &, int64_t) {}
-template <class T> MAT_INLINE void mat_later(mat_best<T> &s, int64_t from) {
+template <class State> INLINE void mat_later(State &, int64_t) {}
+template <class T> INLINE void mat_later(mat_best<T> &s, int64_t from) {
     if (s.at >= 0) s.at += from;
 }
 

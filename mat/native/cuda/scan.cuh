@@ -14,8 +14,8 @@
 #ifndef MAT_SCAN_CUH
 #define MAT_SCAN_CUH
 
+#include "axes.cuh"
 #include "elements.cuh"
-#include "positions.cuh"
 
 enum { MAT_SCAN_THREADS = 256, MAT_SCAN_TILE = 32, MAT_SCAN_WARPS = 2, MAT_SCAN_EACH = 4 };
 
@@ -31,19 +31,19 @@ template <class X, class Y> struct mat_scanned {
     typedef X In;
     typedef Y Out;
     typedef mat_computed<Y> State;
-    static MAT_MEMBER State of(X x) { return mat_widen(mat_convert<Y>(x)); }
-    static MAT_MEMBER Y out(State s) { return mat_narrow<Y>(s); }
-    static MAT_MEMBER State rounded(State s) { return mat_widen(mat_narrow<Y>(s)); }
+    static INLINE State of(X x) { return mat_widen(mat_convert<Y>(x)); }
+    static INLINE Y out(State s) { return mat_narrow<Y>(s); }
+    static INLINE State rounded(State s) { return mat_widen(mat_narrow<Y>(s)); }
 };
 template <class X, class Y> struct mat_cumsum : mat_scanned<X, Y> {
     typedef mat_computed<Y> State;
-    static MAT_MEMBER State join(State a, State b) {
+    static INLINE State join(State a, State b) {
         return mat_scanned<X, Y>::rounded(a + b);
     }
 };
 template <class X, class Y> struct mat_cumprod : mat_scanned<X, Y> {
     typedef mat_computed<Y> State;
-    static MAT_MEMBER State join(State a, State b) {
+    static INLINE State join(State a, State b) {
         return mat_scanned<X, Y>::rounded(a * b);
     }
 };
@@ -54,16 +54,16 @@ template <class T> struct mat_takes_later { static constexpr bool as = false; };
 template <> struct mat_takes_later<mat_bf16> { static constexpr bool as = true; };
 template <> struct mat_takes_later<float> { static constexpr bool as = true; };
 template <> struct mat_takes_later<double> { static constexpr bool as = true; };
-template <class T, class S> MAT_INSIDE S mat_larger(S a, S b, bool is_larger, bool is_equal) {
+template <class T, class S> INLINE S mat_larger(S a, S b, bool is_larger, bool is_equal) {
     return a != a || is_larger || (!mat_takes_later<T>::as && is_equal) ? a : b;
 }
 template <class T, class Y> struct mat_cummax : mat_scanned<T, Y> {
     typedef mat_computed<T> S;
-    static MAT_MEMBER S join(S a, S b) { return mat_larger<T, S>(a, b, a > b, a == b); }
+    static INLINE S join(S a, S b) { return mat_larger<T, S>(a, b, a > b, a == b); }
 };
 template <class T, class Y> struct mat_cummin : mat_scanned<T, Y> {
     typedef mat_computed<T> S;
-    static MAT_MEMBER S join(S a, S b) { return mat_larger<T, S>(a, b, a < b, a == b); }
+    static INLINE S join(S a, S b) { return mat_larger<T, S>(a, b, a < b, a == b); }
 };
 
 /* One line */
@@ -74,12 +74,12 @@ template <class Op> struct mat_line {
 };
 
 template <class Op>
-MAT_INSIDE mat_line<Op> mat_line_of(const mat_scan &f, const mat_call &call, int64_t line) {
+INLINE mat_line<Op> mat_line_of(const mat_scan &f, const mat_call &call, int64_t line) {
     mat_place_of at = mat_placed(f.others, (int)f.others.rank, line);
     return {(const typename Op::In *)call.at[0] + at.x, (typename Op::Out *)call.at[1] + at.y};
 }
 
-template <class Op> MAT_INSIDE void mat_scan_each(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_each(const mat_scan &f, const mat_call &call) {
     enum { U = 4 }; /* loads at once */
     int64_t line = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (line >= f.lines) return;
@@ -105,7 +105,7 @@ template <class Op> MAT_INSIDE void mat_scan_each(const mat_scan &f, const mat_c
 
 /* A tile has 32 elements of 32 lines; a thread adds up those of a line, and all load and store
    those of each line. */
-template <class Op> MAT_INSIDE void mat_scan_lines(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_lines(const mat_scan &f, const mat_call &call) {
     typedef typename Op::Out Out;
     enum { N = MAT_SCAN_TILE };
     MAT_SHARED(Out, tiles, [MAT_SCAN_WARPS][N][N + 1]);
@@ -145,7 +145,7 @@ template <class Op> MAT_INSIDE void mat_scan_lines(const mat_scan &f, const mat_
 }
 
 /* Three buffers: one is loaded, one added up by the first thread, and one stored. */
-template <class Op> MAT_INSIDE void mat_scan_long(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_long(const mat_scan &f, const mat_call &call) {
     typedef typename Op::Out Out;
     enum { N = 8192 / (sizeof(Out) < 8 ? 8 : sizeof(Out)) };
     MAT_SHARED(Out, buffers, [3][N]);
@@ -180,7 +180,7 @@ template <class Op> MAT_INSIDE void mat_scan_long(const mat_scan &f, const mat_c
 /* Of a block of items, one for each of the first `count` threads, all up to each; what is shared is
    free again after the next barrier. */
 template <class Op>
-MAT_INSIDE typename Op::State mat_scan_block(typename Op::State s, uint32_t count) {
+INLINE typename Op::State mat_scan_block(typename Op::State s, uint32_t count) {
     typedef typename Op::Out Out;
     MAT_SHARED(Out, so_far, [2][MAT_SCAN_THREADS]);
     uint32_t t = threadIdx.x, from = 0;
@@ -201,7 +201,7 @@ template <class Op> struct mat_chunk {
 };
 
 template <class Op>
-MAT_INSIDE mat_chunk<Op> mat_chunk_of(const mat_scan &f, const mat_call &call) {
+INLINE mat_chunk<Op> mat_chunk_of(const mat_scan &f, const mat_call &call) {
     int64_t line = (int64_t)blockIdx.x / f.chunks, number = (int64_t)blockIdx.x - line * f.chunks;
     int64_t from = number * f.chunk, to = from + f.chunk;
     return {mat_line_of<Op>(f, call, line), number, from, to < f.length ? to : f.length};
@@ -209,7 +209,7 @@ MAT_INSIDE mat_chunk<Op> mat_chunk_of(const mat_scan &f, const mat_call &call) {
 
 /* The total of the elements of a chunk that belong to a thread, which are adjacent, and of those of
    all threads before it, in their order. */
-template <class Op> MAT_INSIDE void mat_scan_totals(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_totals(const mat_scan &f, const mat_call &call) {
     mat_chunk<Op> c = mat_chunk_of<Op>(f, call);
     int64_t each = (c.to - c.from + MAT_SCAN_THREADS - 1) / MAT_SCAN_THREADS;
     int64_t from = c.from + threadIdx.x * each, to = from + each < c.to ? from + each : c.to;
@@ -223,7 +223,7 @@ template <class Op> MAT_INSIDE void mat_scan_totals(const mat_scan &f, const mat
     if (threadIdx.x == count - 1) ((typename Op::Out *)call.at[2])[blockIdx.x] = Op::out(total);
 }
 
-template <class Op> MAT_INSIDE void mat_scan_offsets(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_offsets(const mat_scan &f, const mat_call &call) {
     typedef typename Op::Out Out;
     MAT_SHARED(Out, carried, [1]);
     Out *all = (Out *)call.at[2] + (int64_t)blockIdx.x * f.chunks;
@@ -241,7 +241,7 @@ template <class Op> MAT_INSIDE void mat_scan_offsets(const mat_scan &f, const ma
     }
 }
 
-template <class Op> MAT_INSIDE void mat_scan_chunks(const mat_scan &f, const mat_call &call) {
+template <class Op> INLINE void mat_scan_chunks(const mat_scan &f, const mat_call &call) {
     typedef typename Op::Out Out;
     enum { E = MAT_SCAN_EACH, ALL = MAT_SCAN_THREADS * E };
     MAT_SHARED(Out, carried, [1]);

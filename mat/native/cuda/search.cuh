@@ -12,7 +12,7 @@ struct mat_search {
 
 /* Of sorted elements, how many come before each of others: before the first one that is not less,
    or, to the right, that is greater. */
-template <class T> MAT_INSIDE void mat_found(const mat_search &f, const mat_call &call) {
+template <class T> INLINE void mat_found(const mat_search &f, const mat_call &call) {
     int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, low = 0, high = f.length;
     if (k >= f.count) return;
     mat_place_of at = mat_placed(f.axes, (int)f.axes.rank, k);
@@ -33,14 +33,14 @@ struct mat_count {
 };
 
 /* 1 where a sorted element differs from the one before it; 0 else. */
-template <class T> MAT_INSIDE void mat_firsts(const mat_count &f, const mat_call &call) {
+template <class T> INLINE void mat_firsts(const mat_count &f, const mat_call &call) {
     int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= f.count) return;
     const T *x = (const T *)call.at[0];
     bool differs = k == 0;
     if (k) {
         mat_computed<T> a = mat_widen(x[k - 1]), b = mat_widen(x[k]);
-        differs = a != b && !(f.equal_nan && mat_no_number(a) && mat_no_number(b));
+        differs = a != b && !(f.equal_nan && mat_nan(a) && mat_nan(b));
     }
     ((int64_t *)call.at[1])[k] = differs;
 }

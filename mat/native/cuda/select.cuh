@@ -18,10 +18,6 @@
 /* MAT_ROOM: the room is after three operands */
 enum { MAT_CHOSEN = 8, MAT_ROOM = 3, MAT_EACH = 4, MAT_TILE = 16 * MAT_THREADS };
 
-struct mat_unit_16 {
-    uint64_t low, high;
-};
-
 struct mat_moving { /* what the loops ask of a functor, of which only places are needed */
     typedef uint32_t result;
     enum { NUMBERS = 0, HEAVY = 0 };
@@ -29,7 +25,7 @@ struct mat_moving { /* what the loops ask of a functor, of which only places are
 
 /* The offsets in N operands of some elements of a thread, and whether these are there. */
 template<int N, class I, int M>
-MAT_INSIDE void mat_seek_items(const mat_axes<N> &axes, int64_t (&at)[M][N], bool (&there)[M]) {
+INLINE void mat_seek_items(const mat_axes<N> &axes, int64_t (&at)[M][N], bool (&there)[M]) {
     typedef mat_strided_loop<N, 1, 2, uint32_t, uint32_t, mat_moving> loop;
     const I start = (I)blockIdx.x * (I)(blockDim.x * M);
     I item[M];
@@ -45,7 +41,7 @@ MAT_INSIDE void mat_seek_items(const mat_axes<N> &axes, int64_t (&at)[M][N], boo
 /* Gathers and scatters */
 
 struct mat_chosen_axes { /* outermost first; steps count elements */
-    int64_t rank, length[MAT_CHOSEN], step[MAT_CHOSEN];
+    int64_t rank, length[MAT_CHOSEN], magic[MAT_CHOSEN], shift[MAT_CHOSEN], step[MAT_CHOSEN];
 };
 
 struct mat_gathering {
@@ -54,11 +50,12 @@ struct mat_gathering {
 };
 
 /* The offset of a position, which may be negative where there is one axis. */
-MAT_INSIDE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
+INLINE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
     int64_t offset = 0;
 #pragma unroll 1
     for (int k = (int)chosen.rank - 1; k > 0; k--) {
-        const int64_t over = position / chosen.length[k];
+        const int64_t over =
+            (int64_t)mat_over((uint64_t)position, chosen.magic[k], chosen.shift[k]);
         offset += (position - over * chosen.length[k]) * chosen.step[k];
         position = over;
     }
@@ -66,7 +63,7 @@ MAT_INSIDE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
 }
 
 template<class T, class I>
-MAT_INSIDE void mat_gather(const mat_gathering &frame, const mat_call &call) {
+INLINE void mat_gather(const mat_gathering &frame, const mat_call &call) {
     int64_t at[MAT_EACH][3];
     bool there[MAT_EACH];
     mat_seek_items<3, I>(frame.axes, at, there);
@@ -83,8 +80,8 @@ MAT_INSIDE void mat_gather(const mat_gathering &frame, const mat_call &call) {
 
 /* `wins` is null where each place is written once, or with one value only. */
 template<class T, class I>
-MAT_INSIDE void mat_scatter(const mat_gathering &frame, const mat_call &call,
-                            const uint8_t *wins) {
+INLINE void mat_scatter(const mat_gathering &frame, const mat_call &call,
+                        const uint8_t *wins) {
     int64_t at[MAT_EACH][3];
     bool there[MAT_EACH];
     mat_seek_items<3, I>(frame.axes, at, there);
@@ -118,17 +115,17 @@ struct mat_winning {
     int64_t slots, shift;
 };
 
-MAT_INSIDE int64_t mat_place(const mat_winning &frame, const mat_call &call, int64_t k) {
+INLINE int64_t mat_place(const mat_winning &frame, const mat_call &call, int64_t k) {
     const int64_t position = ((const int64_t *)call.at[0])[k];
     return position < 0 ? position + frame.length : position;
 }
-MAT_INSIDE int64_t *mat_places(const mat_winning &frame, const mat_call &call) {
+INLINE int64_t *mat_places(const mat_winning &frame, const mat_call &call) {
     return (int64_t *)(call.at[MAT_ROOM] + frame.table);
 }
-MAT_INSIDE int64_t mat_slot(const mat_winning &frame, int64_t place) {
+INLINE int64_t mat_slot(const mat_winning &frame, int64_t place) {
     return (int64_t)((uint64_t)place * 0x9E3779B97F4A7C15ull >> (int)frame.shift);
 }
-MAT_INSIDE int64_t mat_item() { return (int64_t)blockIdx.x * MAT_THREADS + threadIdx.x; }
+INLINE int64_t mat_item() { return (int64_t)blockIdx.x * MAT_THREADS + threadIdx.x; }
 
 #define MAT_WINS() \
     MAT_KERNEL(mat_wins_clear, mat_winning, MAT_THREADS) { \
@@ -144,7 +141,7 @@ MAT_INSIDE int64_t mat_item() { return (int64_t)blockIdx.x * MAT_THREADS + threa
         if (k < frame.n) mat_decide(frame, call, k); \
     }
 
-MAT_INSIDE void mat_enter(const mat_winning &frame, const mat_call &call, int64_t k) {
+INLINE void mat_enter(const mat_winning &frame, const mat_call &call, int64_t k) {
     int64_t *places = mat_places(frame, call);
     const int64_t place = mat_place(frame, call, k), mask = frame.slots - 1;
     for (int64_t slot = mat_slot(frame, place);; slot = (slot + 1) & mask) {
@@ -156,7 +153,7 @@ MAT_INSIDE void mat_enter(const mat_winning &frame, const mat_call &call, int64_
     }
 }
 
-MAT_INSIDE void mat_decide(const mat_winning &frame, const mat_call &call, int64_t k) {
+INLINE void mat_decide(const mat_winning &frame, const mat_call &call, int64_t k) {
     const int64_t *places = mat_places(frame, call);
     const int64_t place = mat_place(frame, call, k), mask = frame.slots - 1;
     int64_t slot = mat_slot(frame, place);
@@ -167,7 +164,7 @@ MAT_INSIDE void mat_decide(const mat_winning &frame, const mat_call &call, int64
 /* Conditions */
 
 template<class T, class I>
-MAT_INSIDE void mat_select(const mat_axes<4> &frame, const mat_call &call) {
+INLINE void mat_select(const mat_axes<4> &frame, const mat_call &call) {
     int64_t at[MAT_EACH][4];
     bool there[MAT_EACH];
     mat_seek_items<4, I>(frame, at, there);
@@ -195,13 +192,13 @@ struct mat_masked {
 };
 
 /* The bits of the bytes of a word that are not 0 */
-MAT_INSIDE uint32_t mat_truths(uint32_t word) {
+INLINE uint32_t mat_truths(uint32_t word) {
     return (((word & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | word) & 0x80808080u;
 }
 
 /* The bytes of a thread's part, as words, 0 where there are no more. */
-MAT_INSIDE void mat_part(const mat_masked &frame, const mat_call &call, int64_t start,
-                         uint32_t (&words)[4]) {
+INLINE void mat_part(const mat_masked &frame, const mat_call &call, int64_t start,
+                     uint32_t (&words)[4]) {
     const uint8_t *mask = (const uint8_t *)call.at[0] + start;
     if (start + 16 <= frame.n && ((uint64_t)mask & 15) == 0) {
         const mat_pack<uint32_t, 4> all = *(const mat_pack<uint32_t, 4> *)mask;
@@ -218,7 +215,7 @@ MAT_INSIDE void mat_part(const mat_masked &frame, const mat_call &call, int64_t 
     }
 }
 
-MAT_INSIDE uint32_t mat_count(const uint32_t (&words)[4]) {
+INLINE uint32_t mat_count(const uint32_t (&words)[4]) {
     uint32_t count = 0;
 #pragma unroll
     for (int w = 0; w < 4; w++) count += __popc(mat_truths(words[w]));
@@ -227,7 +224,7 @@ MAT_INSIDE uint32_t mat_count(const uint32_t (&words)[4]) {
 
 /* The sum of a number of all threads of the block before this one; `sums` has one for each warp,
    and at the end that of all. */
-MAT_INSIDE uint64_t mat_before(uint64_t mine, uint64_t *sums) {
+INLINE uint64_t mat_before(uint64_t mine, uint64_t *sums) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = MAT_THREADS / 32;
     uint64_t upto = mine;
 #pragma unroll

@@ -9,8 +9,8 @@
 #ifndef MAT_SORT_CUH
 #define MAT_SORT_CUH
 
+#include "axes.cuh"
 #include "elements.cuh"
-#include "positions.cuh"
 
 enum { MAT_SORT_THREADS = 256, MAT_SORT_EACH = 4 };
 
@@ -26,23 +26,22 @@ struct mat_sort {
 
 /* The order */
 
-template <class R> MAT_INSIDE bool mat_no_number(R x) { return x != x; }
 /* Whether a comes before b; NaN comes last in both directions, as in NumPy. */
-template <class C> MAT_INSIDE bool mat_ordered(C a, C b, bool descending) {
-    return (descending ? b < a : a < b) || (mat_no_number(b) && !mat_no_number(a));
+template <class C> INLINE bool mat_ordered(C a, C b, bool descending) {
+    return (descending ? b < a : a < b) || (mat_nan(b) && !mat_nan(a));
 }
 /* Complex numbers by their real parts, then by the others. */
 template <class R>
-MAT_INSIDE bool mat_ordered(mat_complex<R> a, mat_complex<R> b, bool descending) {
+INLINE bool mat_ordered(mat_complex<R> a, mat_complex<R> b, bool descending) {
     bool first = descending ? b.re < a.re : a.re < b.re;
     bool last = descending ? a.re < b.re : b.re < a.re;
-    if (first) return !mat_no_number(a.im) || mat_no_number(b.im);
-    if (last) return mat_no_number(b.im) && !mat_no_number(a.im);
-    if (a.re == b.re || (mat_no_number(a.re) && mat_no_number(b.re)))
+    if (first) return !mat_nan(a.im) || mat_nan(b.im);
+    if (last) return mat_nan(b.im) && !mat_nan(a.im);
+    if (a.re == b.re || (mat_nan(a.re) && mat_nan(b.re)))
         return mat_ordered(a.im, b.im, descending);
-    return mat_no_number(b.re);
+    return mat_nan(b.re);
 }
-template <class T> MAT_INSIDE bool mat_before(T a, T b, bool descending) {
+template <class T> INLINE bool mat_before(T a, T b, bool descending) {
     return mat_ordered(mat_widen(a), mat_widen(b), descending);
 }
 
@@ -50,8 +49,8 @@ template <class T> MAT_INSIDE bool mat_before(T a, T b, bool descending) {
 
 /* Of the first `rank` elements of the runs a and b, how many are of a. */
 template <class T>
-MAT_INSIDE int64_t mat_of_first(const T *a, int64_t of_a, const T *b, int64_t of_b, int64_t rank,
-                                bool descending) {
+INLINE int64_t mat_of_first(const T *a, int64_t of_a, const T *b, int64_t of_b, int64_t rank,
+                            bool descending) {
     int64_t low = rank > of_b ? rank - of_b : 0, high = rank < of_a ? rank : of_a;
     while (low < high) {
         int64_t i = (low + high) / 2;
@@ -63,8 +62,8 @@ MAT_INSIDE int64_t mat_of_first(const T *a, int64_t of_a, const T *b, int64_t of
 
 /* Where `count` of E elements from the rank-th on of a run of two, at x and x + of_a, come from. */
 template <class T, int E>
-MAT_INSIDE void mat_merged(const T *x, int64_t of_a, int64_t of_b, int64_t rank, int count,
-                           bool descending, int64_t (&source)[E]) {
+INLINE void mat_merged(const T *x, int64_t of_a, int64_t of_b, int64_t rank, int count,
+                       bool descending, int64_t (&source)[E]) {
     const T *a = x, *b = x + of_a;
     int64_t i = mat_of_first(a, of_a, b, of_b, rank, descending), j = rank - i;
 #pragma unroll
@@ -81,8 +80,8 @@ template <class T> struct mat_sort_areas {
 };
 
 template <class T, bool INDICES>
-MAT_INSIDE mat_sort_areas<T> mat_sort_area(const mat_sort &f, const mat_call &call, int64_t number,
-                                           int64_t line) {
+INLINE mat_sort_areas<T> mat_sort_area(const mat_sort &f, const mat_call &call, int64_t number,
+                                       int64_t line) {
     int64_t values = (f.elements * (int64_t)sizeof(T) + 15) / 16 * 16;
     int64_t more = INDICES ? (f.elements * (int64_t)sizeof(uint32_t) + 15) / 16 * 16 : 0;
     char *at = call.at[2] + number * (values + more);
@@ -92,8 +91,8 @@ MAT_INSIDE mat_sort_areas<T> mat_sort_area(const mat_sort &f, const mat_call &ca
 
 /* Leaves an element of a line, and its index, in an area or in y. */
 template <class T, bool INDICES>
-MAT_INSIDE void mat_sort_put(const mat_sort &f, const mat_call &call, mat_sort_areas<T> to,
-                             int64_t y, int64_t k, T value, uint32_t index) {
+INLINE void mat_sort_put(const mat_sort &f, const mat_call &call, mat_sort_areas<T> to,
+                         int64_t y, int64_t k, T value, uint32_t index) {
     if (f.to >= 0) {
         to.values[k] = value;
         if (INDICES) to.indices[k] = index;
@@ -106,7 +105,7 @@ MAT_INSIDE void mat_sort_put(const mat_sort &f, const mat_call &call, mat_sort_a
 
 /* The elements of a thread in order, `count` of E, by exchanges of neighbours. */
 template <class T, int E>
-MAT_INSIDE void mat_sort_few(T (&x)[E], uint16_t (&place)[E], int count, bool descending) {
+INLINE void mat_sort_few(T (&x)[E], uint16_t (&place)[E], int count, bool descending) {
 #pragma unroll
     for (int round = 0; round < E; round++)
 #pragma unroll
@@ -120,7 +119,7 @@ MAT_INSIDE void mat_sort_few(T (&x)[E], uint16_t (&place)[E], int count, bool de
 }
 
 template <class T, bool INDICES>
-MAT_INSIDE void mat_sort_tiles(const mat_sort &f, const mat_call &call) {
+INLINE void mat_sort_tiles(const mat_sort &f, const mat_call &call) {
     enum { E = MAT_SORT_EACH, N = MAT_SORT_THREADS * E };
     MAT_SHARED(T, values, [N]);
     MAT_SHARED(uint16_t, places, [N]);
@@ -172,7 +171,7 @@ MAT_INSIDE void mat_sort_tiles(const mat_sort &f, const mat_call &call) {
 
 /* A thread makes E elements of a run; those of a block are of one line. */
 template <class T, bool INDICES>
-MAT_INSIDE void mat_sort_merge(const mat_sort &f, const mat_call &call) {
+INLINE void mat_sort_merge(const mat_sort &f, const mat_call &call) {
     enum { E = MAT_SORT_EACH, N = MAT_SORT_THREADS * E };
     int64_t line = (int64_t)blockIdx.x / f.tiles;
     int64_t first = ((int64_t)blockIdx.x - line * f.tiles) * N + threadIdx.x * E;

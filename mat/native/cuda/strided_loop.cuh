@@ -24,6 +24,7 @@
 #ifndef MAT_STRIDED_LOOP_CUH
 #define MAT_STRIDED_LOOP_CUH
 
+#include "axes.cuh"
 #include "elements.cuh"
 
 enum { MAT_THREADS = 256, MAT_AXES = 8 };
@@ -42,44 +43,28 @@ template <int N> struct mat_axes {
     int64_t line; /* what to compute, if there is a choice: its position in elementwise.def */
 };
 
-/* n / d by the magic number of d: n below 2^31, or 2^63. */
-MAT_INSIDE uint32_t mat_over(uint32_t n, int64_t magic, int64_t shift) {
-    return ((uint32_t)((uint64_t)n * (uint32_t)magic >> 32) + n) >> (int)shift;
-}
-MAT_INSIDE uint64_t mat_over(uint64_t n, int64_t magic, int64_t shift) {
-    return (__umul64hi(n, (uint64_t)magic) + n) >> (int)shift;
-}
-MAT_INSIDE int64_t mat_times(uint32_t n, int64_t step) {
+INLINE int64_t mat_times(uint32_t n, int64_t step) {
     return (int64_t)(int32_t)n * (int32_t)step;
 }
-MAT_INSIDE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
-
-/* Several adjacent elements */
-template <class S, int V> struct alignas(sizeof(S) * V) mat_pack {
-    S at[V];
-};
-
-template <class S, class R> struct mat_widest {
-    static constexpr int V = 16 / (sizeof(S) > sizeof(R) ? sizeof(S) : sizeof(R));
-};
+INLINE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 struct mat_strided_loop {
     typedef mat_computed<S> C;
     typedef typename F::result O;
     typedef mat_axes<N> frame_type;
-    static MAT_MEMBER constexpr bool old(int k) { return READS & WRITES & 1u << k; }
-    static MAT_MEMBER constexpr bool reads(int k) { return READS & 1u << k; }
-    static MAT_MEMBER constexpr bool writes(int k) { return WRITES & 1u << k; }
-    static MAT_MEMBER constexpr int size(int k) {
+    static INLINE constexpr bool old(int k) { return READS & WRITES & 1u << k; }
+    static INLINE constexpr bool reads(int k) { return READS & 1u << k; }
+    static INLINE constexpr bool writes(int k) { return WRITES & 1u << k; }
+    static INLINE constexpr int size(int k) {
         return writes(k) ? (int)sizeof(R) : (int)sizeof(S);
     }
 
     /* M elements at offsets of their own, those that are there; `load` and `store` know the types
        in memory. */
     template<int M, class Memory>
-    static MAT_MEMBER void elements(const mat_call &call, const F &f, const int64_t (&at)[M][N],
-                                    const bool (&there)[M], const Memory &memory) {
+    static INLINE void elements(const mat_call &call, const F &f, const int64_t (&at)[M][N],
+                                const bool (&there)[M], const Memory &memory) {
         C in[M][N];
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -102,15 +87,15 @@ struct mat_strided_loop {
     /* The types S and R */
     struct as_they_are {
         template<int M>
-        MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N],
-                             const bool (&there)[M], C (&in)[M][N]) const {
+        INLINE void load(int k, const char *from, const int64_t (&at)[M][N],
+                         const bool (&there)[M], C (&in)[M][N]) const {
 #pragma unroll
             for (int m = 0; m < M; m++)
                 if (there[m]) in[m][k] = mat_widen(((const S *)from)[at[m][k]]);
         }
         template<int M>
-        MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
-                              const O (&out)[M][N]) const {
+        INLINE void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
+                          const O (&out)[M][N]) const {
 #pragma unroll
             for (int m = 0; m < M; m++)
                 if (there[m]) ((R *)to)[at[m][k]] = mat_narrow<R>(out[m][k]);
@@ -120,8 +105,8 @@ struct mat_strided_loop {
     /* Groups of V adjacent elements at U places, all of them there and aligned, or one element for
        a whole group. */
     template<int U, int V>
-    static MAT_MEMBER void groups(const frame_type &frame, const mat_call &call, const F &f,
-                                  const int64_t (&at)[U][N]) {
+    static INLINE void groups(const frame_type &frame, const mat_call &call, const F &f,
+                              const int64_t (&at)[U][N]) {
         C in[U * V][N];
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -162,7 +147,7 @@ struct mat_strided_loop {
     }
 
     /* Whether groups of V elements can be loaded and stored whole */
-    template <int V> static MAT_MEMBER bool aligned(const frame_type &frame, const mat_call &call) {
+    template <int V> static INLINE bool aligned(const frame_type &frame, const mat_call &call) {
         bool all = true;
 #pragma unroll
         for (int k = 0; k < N; k++)
@@ -174,7 +159,7 @@ struct mat_strided_loop {
     /* A block does the elements from `start` on, as many as its threads have groups; at the end,
        and where addresses are odd, threads take turns with single elements instead. */
     template<int U, int V>
-    static MAT_MEMBER void flat(const frame_type &frame, const mat_call &call, int64_t start) {
+    static INLINE void flat(const frame_type &frame, const mat_call &call, int64_t start) {
         const F f(frame, call);
         const int threads = blockDim.x, thread = threadIdx.x;
         if (start + (int64_t)U * V * threads <= frame.inner && aligned<V>(frame, call)) {
@@ -206,8 +191,8 @@ struct mat_strided_loop {
     /* The offsets of items of the innermost axis, groups of V elements, and how many elements there
        are from there. */
     template<int M, int V, class I>
-    static MAT_MEMBER void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N],
-                                  int64_t (&left)[M]) {
+    static INLINE void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N],
+                              int64_t (&left)[M]) {
         I row[M];
 #pragma unroll
         for (int m = 0; m < M; m++) {
@@ -232,7 +217,7 @@ struct mat_strided_loop {
     }
 
     template<int U, int V>
-    static MAT_MEMBER void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
+    static INLINE void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
         const F f(frame, call);
         uint32_t item[U];
         int64_t at[U][N], left[U];
@@ -262,8 +247,8 @@ struct mat_strided_loop {
     }
 
     template<int M, class I, class Memory>
-    static MAT_MEMBER void steps(const frame_type &frame, const mat_call &call, I start,
-                                 const Memory &memory) {
+    static INLINE void steps(const frame_type &frame, const mat_call &call, I start,
+                             const Memory &memory) {
         const F f(frame, call);
         I item[M];
         int64_t at[M][N], left[M];
@@ -293,8 +278,8 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     const mat_axes<N> &frame;
 
     template<int M>
-    MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M],
-                         C (&in)[M][N]) const {
+    INLINE void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M],
+                     C (&in)[M][N]) const {
         switch ((int)frame.type[k]) {
 #define MAT_LOAD(code, A) \
     case code: \
@@ -309,8 +294,8 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     }
 
     template<int M>
-    MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
-                          const O (&out)[M][N]) const {
+    INLINE void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
+                      const O (&out)[M][N]) const {
         switch ((int)frame.type[k]) {
 #define MAT_STORE(code, A) \
     case code: \
@@ -327,28 +312,28 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 
 /* Groups and elements of a thread: enough to keep the memory busy, with few registers. The host
    counts blocks by these. */
-MAT_INSIDE constexpr int mat_groups(int V, bool heavy) { return V == 16 || heavy ? 1 : 2; }
-MAT_INSIDE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
-MAT_INSIDE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
+INLINE constexpr int mat_groups(int V, bool heavy) { return V == 16 || heavy ? 1 : 2; }
+INLINE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
+INLINE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_flat(const mat_axes<N> &frame, const mat_call &call,
-                              uint32_t block = blockIdx.x) {
+INLINE void mat_loop_flat(const mat_axes<N> &frame, const mat_call &call,
+                          uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
     mat_strided_loop<N, READS, WRITES, S, R, F>::template flat<U, V>(
         frame, call, (int64_t)block * (int)(blockDim.x * U * V));
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_rows(const mat_axes<N> &frame, const mat_call &call,
-                              uint32_t block = blockIdx.x) {
+INLINE void mat_loop_rows(const mat_axes<N> &frame, const mat_call &call,
+                          uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
     mat_strided_loop<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call,
                                                                block * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
+INLINE void mat_loop_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
     constexpr int M = mat_elements(F::HEAVY);
     typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
     loop::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
@@ -356,20 +341,20 @@ MAT_INSIDE void mat_loop_by(const mat_axes<N> &frame, const mat_call &call, uint
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_steps(const mat_axes<N> &frame, const mat_call &call,
-                               uint32_t block = blockIdx.x) {
+INLINE void mat_loop_steps(const mat_axes<N> &frame, const mat_call &call,
+                           uint32_t block = blockIdx.x) {
     mat_loop_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_long(const mat_axes<N> &frame, const mat_call &call,
-                              uint32_t block = blockIdx.x) {
+INLINE void mat_loop_long(const mat_axes<N> &frame, const mat_call &call,
+                          uint32_t block = blockIdx.x) {
     mat_loop_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_loop_types(const mat_axes<N> &frame, const mat_call &call,
-                               uint32_t block = blockIdx.x) {
+INLINE void mat_loop_types(const mat_axes<N> &frame, const mat_call &call,
+                           uint32_t block = blockIdx.x) {
     constexpr int M = mat_converted(F::HEAVY);
     mat_strided_loop<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
         frame, call, (uint64_t)block * (blockDim.x * M),

@@ -42,47 +42,72 @@ cdef extern from *:
         return PyFrame_GetLasti((PyFrameObject *)frame);
     }
 
-    #if PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
-    typedef struct { /* the beginning of 3.11's _PyInterpreterFrame */
+    /* The frames of the interpreter themselves: to make objects for them takes more time than all
+       the rest of a small call. There are none for versions whose frames are not known here. */
+    #if PY_VERSION_HEX < 0x030C0000
+    typedef struct mat_running { /* the beginning of 3.11's _PyInterpreterFrame */
         void *function, *globals, *builtins, *locals;
-        PyCodeObject *code;
-        void *object, *previous;
+        PyObject *code;
+        void *object;
+        struct mat_running *outer;
         const char *instruction;
-    } mat_frame_begin;
+    } mat_running;
+    #else
+    typedef struct mat_running { /* that of later ones */
+        void *code;
+        struct mat_running *outer;
+    #if PY_VERSION_HEX < 0x030D0000
+        void *six[6];
+        int top;
+        uint16_t offset;
+        char owner;
+    #endif
+    } mat_running;
     #endif
 
-    /* Return the code that runs innermost, borrowed, and its instruction, as PyFrame_GetLasti does;
-       NULL if they are not known. A frame object is not made for it: that takes more time than all
-       the rest of a small call. */
-    static PyObject *mat_innermost_code(int *at) {
+    /* Return the innermost frame, or NULL. */
+    static mat_running *mat_running_frame(void) {
+    #if PY_VERSION_HEX >= 0x030F0000 || defined(PYPY_VERSION)
+        return NULL;
+    #elif PY_VERSION_HEX < 0x030D0000
+        return (mat_running *)PyThreadState_Get()->cframe->current_frame;
+    #else
+        return (mat_running *)PyThreadState_Get()->current_frame;
+    #endif
+    }
+
+    static mat_running *mat_outer_frame(mat_running *frame) { return frame->outer; }
+
+    /* Return the code that a frame runs, borrowed, and its instruction, as PyFrame_GetLasti does;
+       NULL for a frame of the interpreter's own, and for one that has not begun. */
+    static PyObject *mat_running_code(mat_running *frame, int *at) {
         PyObject *code = NULL;
-    #if PY_VERSION_HEX < 0x030F0000 && !defined(PYPY_VERSION)
-        PyThreadState *state = PyThreadState_Get();
-    #if PY_VERSION_HEX < 0x030D0000
-        struct _PyInterpreterFrame *frame = state->cframe->current_frame;
-    #else
-        struct _PyInterpreterFrame *frame = state->current_frame;
-    #endif
-        if (frame == NULL) return NULL;
     #if PY_VERSION_HEX < 0x030C0000
-        code = (PyObject *)((mat_frame_begin *)frame)->code;
-        *at = (int)(((mat_frame_begin *)frame)->instruction
+        code = frame->code;
+        *at = (int)(frame->instruction
                     - (const char *)((PyCodeObject *)code)->co_code_adaptive);
-    #else
-        code = PyUnstable_InterpreterFrame_GetCode(frame);
-        *at = PyUnstable_InterpreterFrame_GetLasti(frame);
+    #elif PY_VERSION_HEX < 0x030F0000 && !defined(PYPY_VERSION)
+        struct _PyInterpreterFrame *same = (struct _PyInterpreterFrame *)frame;
+    #if PY_VERSION_HEX < 0x030D0000
+        if (frame->owner == 3) return NULL; /* between C and Python */
+    #endif
+        code = PyUnstable_InterpreterFrame_GetCode(same);
         Py_XDECREF(code); /* the frame has it */
+        if (code == NULL || !PyCode_Check(code)) return NULL;
+        *at = PyUnstable_InterpreterFrame_GetLasti(same);
     #endif
-        if (code == NULL || !PyCode_Check(code) || *at < 0) return NULL;
-    #endif
-        return code;
+        return *at < 0 ? NULL : code;
     }
     """
     PyObject *mat_frame()
     object mat_code_of(PyObject *)
     PyObject *mat_outer_of(PyObject *)
     int mat_instruction_of(PyObject *)
-    PyObject *mat_innermost_code(int *at)
+    ctypedef struct mat_running:
+        pass
+    mat_running *mat_running_frame()
+    mat_running *mat_outer_frame(mat_running *)
+    PyObject *mat_running_code(mat_running *, int *at)
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
@@ -199,6 +224,7 @@ cdef class Threads:
         self.package = package  # the folder of the package
         self.transparent = transparent  # code whose caller's line counts
         self.lines = [None] * KNOWN_LINES  # found last
+        self.kept = [None] * KNOWN_LINES
 
     cpdef unsigned long long current(self):
         """Return the identity of this thread."""
@@ -225,23 +251,30 @@ cdef class Threads:
         """Return the line outside of the package that led to this one: code and instruction, and
         a third item if the line that called compiled code is one of the package.
         """
+        cdef mat_running *frame = mat_running_frame()
+        cdef PyObject *code
         cdef int at = 0
-        cdef PyObject *innermost = mat_innermost_code(&at)
-        cdef tuple known = None if innermost == NULL else self.lines[place_of(innermost, at)]
-        if known is not None and <PyObject *>known[0] == innermost and <int>known[1] == at and (
-                len(known) == 2):
-            return known
-        return self.line_of_frames()
+        cdef bint inside = False
+        if frame == NULL:
+            return self.line_of_frames()
+        while frame != NULL:
+            code = mat_running_code(frame, &at)
+            if code != NULL:
+                if code != self.ours[place_of(code, 0)] and self.is_of_user(<object>code):
+                    return self.known_line(<object>code, at, inside)
+                inside = inside or code != <PyObject *>self.transparent
+            frame = mat_outer_frame(frame)
+        return None
 
     cdef object line_of_frames(self):
-        """Do what `line` does, for a line that was not found lately."""
+        """Do what `line` does, where only objects for frames are known."""
         cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
         cdef bint inside = False
         Py_XINCREF(frame)
         while frame != NULL:
             code = mat_code_of(frame)
-            if code is self.user_code or self.is_of_user(code):
+            if self.is_of_user(code):
                 found = self.known_line(code, mat_instruction_of(frame), inside)
                 Py_XDECREF(frame)
                 return found
@@ -279,16 +312,22 @@ cdef class Threads:
     cdef object known_line(self, object code, int at, bint inside):
         """Return a line as `line` does: the same object as before, if it was one of the last."""
         cdef size_t place = place_of(<PyObject *>code, at)
-        cdef tuple found = self.lines[place]
-        if found is not None and found[0] is code and <int>found[1] == at and (
-                len(found) == 3) == inside:
-            return found
+        if self.codes[place] == <PyObject *>code and self.instructions[place] == 2 * at + inside:
+            return self.lines[place]
         found = (code, at, True) if inside else (code, at)
         self.lines[place] = found
+        self.codes[place] = <PyObject *>code  # which `found` has
+        self.instructions[place] = 2 * at + inside
         return found
 
     cdef bint is_of_user(self, object code):
+        """Return whether code is neither of the package nor transparent."""
+        cdef size_t place = place_of(<PyObject *>code, 0)
+        if code is self.user_code:
+            return True
         if code is self.transparent or (<str>code.co_filename).startswith(self.package):
+            self.kept[place] = code
+            self.ours[place] = <PyObject *>code
             return False
         self.user_code = code  # the next call is likely from there, too
         return True

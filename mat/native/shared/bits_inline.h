@@ -17,8 +17,6 @@
 
 #include "device.cuh"
 
-#define INLINE static __device__ __forceinline__
-
 INLINE uint32_t mat_bits_f32(float x) { return __float_as_uint(x); }
 INLINE float mat_of_bits_f32(uint32_t u) { return __uint_as_float(u); }
 INLINE uint64_t mat_bits_f64(double x) { return (uint64_t)__double_as_longlong(x); }

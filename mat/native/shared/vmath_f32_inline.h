@@ -35,15 +35,20 @@ INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *power)
     return r;
 }
 
-/* exp(r + low) - 1 - r */
-INLINE float mat_exp_tail_f32(float r, float low)
+/* (exp(r) - 1 - r) / r^2 */
+INLINE float mat_exp_series_f32(float r)
 {
     float p = 0x1.6d5156p-10f;
     p = FMAF(p, r, 0x1.123e38p-7f);
     p = FMAF(p, r, 0x1.5554e4p-5f);
     p = FMAF(p, r, 0x1.55548ap-3f);
-    p = FMAF(p, r, 0.5f);
-    return FMAF(r * r, p, low);
+    return FMAF(p, r, 0.5f);
+}
+
+/* exp(r + low) - 1 - r */
+INLINE float mat_exp_tail_f32(float r, float low)
+{
+    return FMAF(r * r, mat_exp_series_f32(r), low);
 }
 
 /* exp(r + low) 2^k */
@@ -84,19 +89,22 @@ INLINE float mat_logistic_f32(float x)
     return (x < 0 ? e : 1) / (1 + e);
 }
 
+/* Near 0 a polynomial; further on 1 - 2 / (e + 1) with e = exp(2 |x|), whose errors are divided by
+   more than it */
 INLINE float mat_tanh_f32(float x)
 {
-    float rest, r, a = mat_abs_f32(x);
-    uint32_t power;
-    r = mat_exp_reduce_f32(a > 10 ? -20 : -2 * a, &rest, &power);
-    float q = mat_exp_tail_f32(r, rest),
-          scale = mat_of_bits_f32((power << 23) - (UINT32_C(128) << 23));
-    float head = 0.5f - scale, b = scale * r, sum = head - b; /* half of 1 - exp(-2 |x|) */
-    q = FMAF(-scale, q, ((0.5f - head) - scale) + ((head - sum) - b));
-    float n = sum + q, n_low = q - (n - sum);
-    float d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, y = n * inverse;
-    y = FMAF(FMAF(-y, d, n) + FMAF(-y, d_low, n_low), inverse, y);
-    return a < 0x1p-12f ? x : mat_signed_f32(y, x);
+    float a = mat_abs_f32(x), b = a > 10 ? 10 : a, z = a * a;
+    float t = FMAF(b, (float)(2 * MAT_LOG2E), MAT_ROUNDER_F), k = t - MAT_ROUNDER_F;
+    float r = FMAF(-k, MAT_LN2_LO_F, FMAF(-k, MAT_LN2_HI_F, b + b));
+    float e = FMAF(FMAF(mat_exp_series_f32(r), r, 1), r, 1);
+    e = mat_of_bits_f32(mat_bits_f32(e) + (mat_bits_f32(t) << 23));
+    float p = 0x1.c992a8p-10f;
+    p = FMAF(p, z, -0x1.f6c402p-8f);
+    p = FMAF(p, z, 0x1.5f9decp-6f);
+    p = FMAF(p, z, -0x1.b98296p-5f);
+    p = FMAF(p, z, 0x1.110de2p-3f);
+    p = FMAF(p, z, -0x1.55554ap-2f);
+    return mat_signed_f32(a < 0.75f ? FMAF(a * z, p, a) : 1 - 2 / (e + 1), x);
 }
 
 /* x = 2^k (1 + f) with 1 + f in [2/3, 4/3) */

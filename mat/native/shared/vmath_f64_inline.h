@@ -66,8 +66,8 @@ INLINE double mat_scale_f64(double p, uint64_t power)
     return p * mat_of_bits_f64(half) * mat_of_bits_f64((power << 52) - half);
 }
 
-/* exp(r + low) - 1 - r */
-INLINE double mat_exp_tail_f64(double r, double low)
+/* (exp(r) - 1 - r) / r^2 */
+INLINE double mat_exp_series_f64(double r)
 {
     double p = 0x1.af6eb812d8a52p-26;
     p = FMA(p, r, 0x1.28a1533522d79p-22);
@@ -78,8 +78,13 @@ INLINE double mat_exp_tail_f64(double r, double low)
     p = FMA(p, r, 0x1.111111110e9e9p-7);
     p = FMA(p, r, 0x1.5555555552fe3p-5);
     p = FMA(p, r, 0x1.555555555555cp-3);
-    p = FMA(p, r, 0.5);
-    return FMA(r * r, p, low);
+    return FMA(p, r, 0.5);
+}
+
+/* exp(r + low) - 1 - r */
+INLINE double mat_exp_tail_f64(double r, double low)
+{
+    return FMA(r * r, mat_exp_series_f64(r), low);
 }
 
 /* exp(r + low) 2^k */
@@ -160,14 +165,34 @@ INLINE double mat_cosh_f64(double x)
     return 2 * (g + (0.0625 / g + low));
 }
 
-/* -e / (2 + e) with e = expm1(-2 |x|), the quotient corrected by its remainder */
+/* (tanh(x) / x - 1) / z for z = x^2 up to 0.7^2 */
+INLINE double mat_tanh_tail_f64(double z)
+{
+    double p = 0x1.43456980ba3e9p-18;
+    p = FMA(p, z, -0x1.c6f1ba040018bp-16);
+    p = FMA(p, z, 0x1.71e32b0f1a3cdp-14);
+    p = FMA(p, z, -0x1.ec96cdb5cd364p-13);
+    p = FMA(p, z, 0x1.3498a0188acf4p-11);
+    p = FMA(p, z, -0x1.7d8d06c35d14cp-10);
+    p = FMA(p, z, 0x1.d6d204d502e85p-9);
+    p = FMA(p, z, -0x1.226e28facfb07p-7);
+    p = FMA(p, z, 0x1.664f4815a454bp-6);
+    p = FMA(p, z, -0x1.ba1ba1b7e7701p-5);
+    p = FMA(p, z, 0x1.111111110e352p-3);
+    p = FMA(p, z, -0x1.555555555552cp-2);
+    return p;
+}
+
+/* Near 0 a polynomial; further on 1 - 2 / (e + 1) with e = exp(2 |x|), whose errors are divided by
+   more than it */
 INLINE double mat_tanh_f64(double x)
 {
-    double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low),
-                n_low = -2 * low;
-    double d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, q = n * inverse;
-    q = FMA(FMA(-q, d, n) + FMA(-q, d_low, n_low), inverse, q);
-    return a < 0x1p-28 ? x : mat_signed_f64(q, x);
+    double a = mat_abs_f64(x), b = a > 20 ? 20 : a, z = a * a;
+    double t = FMA(b, 2 * MAT_LOG2E, MAT_ROUNDER), k = t - MAT_ROUNDER;
+    double r = FMA(-k, MAT_LN2_LO, FMA(-k, MAT_LN2_HI, b + b));
+    double e = FMA(FMA(mat_exp_series_f64(r), r, 1), r, 1);
+    e = mat_of_bits_f64(mat_bits_f64(e) + (mat_bits_f64(t) << 52));
+    return mat_signed_f64(a < 0.7 ? FMA(a * z, mat_tanh_tail_f64(z), a) : 1 - 2 / (e + 1), x);
 }
 
 /* exp(-|x|) does not overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below */

@@ -36,7 +36,8 @@ enum : int {
 // Of the mock driver
 extern "C" int mock_enter(const char *function);
 extern "C" int mock_is_at_once();
-extern "C" int mock_queue(void *stream, void (*work)(void *), void *data);
+extern "C" int mock_queue(void *stream, void (*work)(void *), void (*drop)(void *), void *data);
+extern "C" int mock_is_captured(void *stream);
 extern "C" void *mock_real(Address at, size_t bytes, int queued, const char *what);
 extern "C" int mock_wrong(const char *what, const char *why);
 extern "C" int cuCtxGetDevice(int *device);
@@ -47,6 +48,7 @@ struct Handle {
     void *stream;
     bool on_device;  // where factors are read and results written
     int math;
+    bool has_workspace = false;  // of the caller
 };
 
 typedef const Handle *H;
@@ -96,14 +98,18 @@ struct Factor {  // a number on the host, read at once, or on the device, read w
 };
 
 static void carry_out(void *work) {
-    auto *function = static_cast<std::function<void()> *>(work);
-    (*function)();
-    delete function;
+    (*static_cast<std::function<void()> *>(work))();
 }
+
+static void drop(void *work) { delete static_cast<std::function<void()> *>(work); }
 
 static Status queue(H h, std::function<void()> work) {
     if (mock_is_at_once()) return SUCCESS;
-    return mock_queue(h->stream, carry_out, new std::function<void()>(std::move(work)))
+    if (mock_is_captured(h->stream) && !h->has_workspace) {
+        mock_wrong("cuBLAS", "a call that is captured would allocate its workspace");
+        return EXECUTION_FAILED;
+    }
+    return mock_queue(h->stream, carry_out, drop, new std::function<void()>(std::move(work)))
                ? EXECUTION_FAILED
                : SUCCESS;
 }

@@ -5,8 +5,14 @@
    shows. What is computed is queued on the handle's stream; numbers on the host are read before a
    call returns, and results for the host are waited for. */
 #include "call.hpp"
+#include "factors.hpp"
 #include "matrices.hpp"
 #include "vectors.hpp"
+
+STACKED(S, float)
+STACKED(D, double)
+STACKED(C, C32)
+STACKED(Z, C64)
 
 // Handles
 
@@ -28,6 +34,13 @@ EXPORT Status cublasGetVersion_v2(H, int *version) {
 }
 EXPORT Status cublasSetStream_v2(Handle *h, void *stream) {
     h->stream = stream;
+    h->has_workspace = false;  // as NVIDIA's does
+    return SUCCESS;
+}
+EXPORT Status cublasSetWorkspace_v2(Handle *h, void *memory, size_t bytes) {
+    if (!mock_real(reinterpret_cast<Address>(memory), bytes, 0, "cublasSetWorkspace"))
+        return INVALID_VALUE;
+    h->has_workspace = true;
     return SUCCESS;
 }
 EXPORT Status cublasSetPointerMode_v2(Handle *h, int mode) {

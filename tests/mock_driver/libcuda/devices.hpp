@@ -244,6 +244,7 @@ static const std::map<int, std::pair<const char *, const char *>> ERRORS = {
     {906,
      {"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
       "operation would make the legacy stream depend on a capturing blocking stream"}},
+    {910, {"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed"}},
     {907, {"CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a "
                                         "capturing stream"}},
     {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},

@@ -1,5 +1,5 @@
 /* Libraries and launches. A "cubin" is a shared library that the compiler made of a program under
-   MAT_ON_CPU (on_cpu.hpp). */
+   MAT_ON_CPU (on_cpu.hpp), or PTX for the interpreter (ptx/libptx.cpp). */
 #ifndef MAT_MOCK_KERNELS_HPP
 #define MAT_MOCK_KERNELS_HPP
 
@@ -24,6 +24,7 @@ struct Library {
     int (*run)(const Compiled *, const unsigned *grid, const unsigned *block, uint64_t shared,
                uint64_t seed, const void *frame, uint64_t frame_bytes, const void *call);
     const char *(*error)();
+    const Compiled *(*find)(void *handle, const char *name);
     std::map<std::string, struct Function *> functions;
 };
 
@@ -36,7 +37,30 @@ struct Function {
     std::map<Device *, Function *> of_devices = {};
 };
 
+static const Compiled *find_compiled(void *handle, const char *name) {
+    auto describe = reinterpret_cast<const Compiled *(*)()>(dlsym(handle, name));
+    return describe ? describe() : nullptr;
+}
+
+template<class T> static T of_interpreter(T &, const char *name) {  // which the tests have loaded
+    return reinterpret_cast<T>(dlsym(RTLD_DEFAULT, name));
+}
+
+static Result load_ptx(void **library, const char *text) {
+    auto read = reinterpret_cast<void *(*)(const char *)>(dlsym(RTLD_DEFAULT, "ptx_load"));
+    auto problem = reinterpret_cast<const char *(*)()>(dlsym(RTLD_DEFAULT, "ptx_problem"));
+    void *handle = read ? read(text) : nullptr;
+    if (!handle) return fault(NO_BINARY, "PTX: %s", read ? problem() : "no interpreter");
+    Library *made = new Library{handle, nullptr, nullptr, nullptr, {}};
+    made->run = of_interpreter(made->run, "ptx_run");
+    made->error = of_interpreter(made->error, "ptx_error");
+    made->find = of_interpreter(made->find, "ptx_find");
+    *library = made;
+    return SUCCESS;
+}
+
 static Result load(void **library, const void *code) {
+    if (!memcmp(code, "//", 2)) return load_ptx(library, static_cast<const char *>(code));
     const Elf64_Ehdr *header = static_cast<const Elf64_Ehdr *>(code);
     if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_machine == 190)
         return NO_BINARY;  // 190: for a real GPU
@@ -47,7 +71,7 @@ static Result load(void **library, const void *code) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return fault(NO_BINARY, "cuLibraryLoadData: %s", dlerror());
-    Library *made = new Library{handle, nullptr, nullptr, {}};
+    Library *made = new Library{handle, nullptr, nullptr, find_compiled, {}};
     made->run = reinterpret_cast<decltype(made->run)>(dlsym(handle, "on_cpu_run"));
     made->error = reinterpret_cast<decltype(made->error)>(dlsym(handle, "on_cpu_error"));
     *library = made;
@@ -69,9 +93,9 @@ static Result find(void **function, void *library, const char *name) {
     Library *l = static_cast<Library *>(library);
     Function *&found = l->functions[name];
     if (!found) {
-        auto describe = reinterpret_cast<const Compiled *(*)()>(dlsym(l->handle, name));
-        if (!describe) return NOT_FOUND;
-        found = new Function{l, name, describe(), 49152};
+        const Compiled *compiled = l->find(l->handle, name);
+        if (!compiled) return NOT_FOUND;
+        found = new Function{l, name, compiled, 49152};
     }
     *function = found;
     return SUCCESS;
@@ -192,6 +216,17 @@ EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 }
 
 // Launches
+
+// For the interpreter: the block in which a kernel finds an address.
+EXPORT int mock_range(uint64_t at, uint64_t *low, uint64_t *high) {
+    for (Address shift : {ELSEWHERE, Address(0)}) {
+        const Block *b = block_at(at + shift);
+        if (!b || b->gone || at + shift >= b->low + b->bytes) continue;
+        *low = b->low - shift, *high = *low + b->bytes;
+        return 1;
+    }
+    return 0;
+}
 
 struct Shape {
     unsigned grid[3], block[3], shared;

@@ -45,6 +45,11 @@ EXPORT Result cuGetProcAddress(const char *name, void **function, int version, u
     return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
+EXPORT Result cuGetExportTable(const void **table, const void *) {  // NVRTC asks, if it is loaded
+    *table = nullptr;
+    return NOT_FOUND;
+}
+
 // Control
 
 static std::lock_guard<std::recursive_mutex> held() {
@@ -92,8 +97,11 @@ EXPORT void mock_fail(const char *function, long after, long times, int status) 
 
 EXPORT uint64_t mock_calls(const char *function) {
     auto hold = held();
+    uint64_t count = 0;
+    if (!*function)
+        for (auto &[name, times] : world.calls) count += times;
     auto found = world.calls.find(function);
-    return found == world.calls.end() ? 0 : found->second;
+    return found == world.calls.end() ? count : found->second;
 }
 
 EXPORT uint64_t mock_copies(int kind, int bytes) {
@@ -154,6 +162,9 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
         for (Stream *s : streams_of(d)) s->capture = nullptr;
     for (auto &[low, b] : world.blocks)
         if (b.kind == ON_DEVICE && b.device->broken) b.lost = b.ready = true;
+    for (auto it = world.blocks.begin(); it != world.blocks.end();)  // with its context, locks end
+        it = it->second.kind == REGISTERED && it->second.device->broken ? world.blocks.erase(it)
+                                                                         : std::next(it);
     for (Device &d : world.all) {
         if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
         d.broken = SUCCESS;
@@ -163,13 +174,20 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
 
 // For libcublas
 
-EXPORT int mock_queue(void *stream, void (*work)(void *), void *data) {
+EXPORT int mock_queue(void *stream, void (*work)(void *), void (*drop)(void *), void *data) {
     auto hold = held();
+    std::shared_ptr<void> kept(data, drop);  // a graph does it more than once
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
     MAY(may_queue(*s));
-    enqueue(*s, [=] { work(data); });
+    enqueue(*s, [=] { work(kept.get()); });
     return SUCCESS;
+}
+
+EXPORT int mock_is_captured(void *stream) {
+    auto hold = held();
+    Stream *s = stream_of(stream);
+    return s && s->capture;
 }
 
 EXPORT int mock_enter(const char *function) {

@@ -53,7 +53,8 @@ enum : Result {
     CAPTURE_UNMATCHED = 903,
     CAPTURE_UNJOINED = 904,
     CAPTURE_IMPLICIT = 906,
-    CAPTURED_EVENT = 907
+    CAPTURED_EVENT = 907,
+    GRAPH_EXEC_UPDATE_FAILURE = 910
 };
 
 static const Address ELSEWHERE = Address(1) << 60;

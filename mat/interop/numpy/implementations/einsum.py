@@ -48,6 +48,10 @@ class Term(NamedTuple):
 @implements("einsum")
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: Any) -> Result:
+    if len(operands) == 3 and out is None and not kwargs and type(optimize) is bool:
+        product = _matrix_product(*operands)
+        if product is not None:
+            return product
     dtype: DTypeLike = kwargs.pop("dtype", None)
     order, casting = kwargs.pop("order", "K"), kwargs.pop("casting", "safe")
     plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
@@ -75,6 +79,33 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         return _contracted(found, *mats)
     *of_operands, wanted = names
     return _result([_diagonal(m, n) for m, n in zip(mats, of_operands, strict=True)], wanted)
+
+
+def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
+    """Return ``a @ b`` if that is what the subscripts of two Mats of one dtype mean, else None."""
+    if type(a) is not Mat or type(b) is not Mat or type(subscripts) is not str:
+        return None
+    one, other, dtype = a.layout.shape, b.layout.shape, a.storage.dtype
+    if not _is_matrix_product(subscripts, len(one), len(other)):
+        return None
+    if one[-1] != other[-2 if len(other) > 1 else 0] or (
+            b.storage.dtype is not dtype or dtype.char not in BLAS_TYPES):
+        return None
+    product: Mat = a @ b
+    return product
+
+
+@cache
+def _is_matrix_product(subscripts: str, of_a: int, of_b: int) -> bool:
+    """Return whether `subscripts` of operands with so many axes, two at most, mean their product
+    as vectors and matrices.
+    """
+    if not 0 < of_a < 3 or not 0 < of_b < 3:
+        return False
+    found = contraction(subscripts, of_a, of_b)
+    return (found is not None and not found.exchanged
+            and found.axes == ([of_a - 1], [of_b - 2 if of_b > 1 else 0])
+            and list(found.order) == sorted(found.order))
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.compiled import IN_USE
 from ....errors import ShapeError
 from ....layout.shapes import as_axis
-from ....matrix.joined import joined_along
+from ....matrix.joined import joined_along, stacked_along
 from ....matrix.mat import Mat
 from ....ops import joining
 from ....support.types import DTypeLike, Function, Operand
@@ -46,6 +46,11 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
 @implements("stack")
 def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: DTypeLike = None,
                 casting: Casting = "same_kind") -> Result:
+    if out is None and dtype is None and casting == "same_kind":
+        found = stacked_along(arrays, axis)
+        if found is not None:
+            return found
+
     def join(parts: list[Mat], axis: int) -> Result:
         k = as_axis(axis, parts[0].ndim + 1)
         if any(m.shape != parts[0].shape for m in parts):

@@ -55,8 +55,8 @@ def numpy_outer(a: Operand, b: Operand, out: Operand = None) -> Result:
     found = as_mats([a, b])
     if not found or not is_mat_or_none(out):
         return NotImplemented
-    a, b = map(np.ravel, found)
-    return elementwise.multiply(a.expand_dims(1), b, out=out)
+    a, b = (m if m.ndim == 1 else np.ravel(m) for m in found)
+    return elementwise.multiply(a.reshape(a.size, 1), b, out=out)
 
 
 @implements("linalg.outer")

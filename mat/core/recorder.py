@@ -1,0 +1,177 @@
+"""`Recorder`: an observer of one call of a function that `mat.graph` records.
+
+It notes which data the function uses, in which memory and order, and refuses what cannot be
+repeated by a graph: allocations, and copies to or from the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+from ..errors import GraphError
+from .direction import INPUT, Direction
+from .observers import Observer, observe
+from .registry import CubeLike, Memory, RecordLike, ViewLike, host
+from .source_line import line_of, running_operation, user_line
+
+# what a function uses: a Mat that sees it, and the direction of the access
+Use = tuple[Any, Direction]
+RECORDERS: dict[int, Recorder] = {}  # by the thread; nearly always empty
+
+OUT = ("a graph allocates nothing: make it before, and write into it, by out= or a method such as "
+       "x.add_(y)")
+READ = "a graph copies nothing to the host: read results after the call"
+
+
+class DifferentCallError(Exception):
+    """A call uses other data than the one before it, by which it was prepared."""
+
+
+class Recorder(Observer):
+    """The uses of data by a function, in the thread that makes the recorder.
+
+    Attributes
+    ----------
+    uses : list of Use
+        What operations have accessed, in their order.
+    rooms : list of int
+        The most bytes that calls took for workspaces at once: of the first, of one within it, ...
+    """
+
+    # `allowed` are the views that are accessed already, if launches are being captured
+    def __init__(self, name: str, memory: Memory, allowed: list[Use] | None = None) -> None:
+        self.name = name
+        self.memory = memory
+        self.uses: list[Use] = []
+        self.rooms: list[int] = []
+        self.depth: int = 0  # of workspaces in use
+        self.captures: bool = allowed is not None
+        self._thread: int = get_ident()
+        self._allowed: dict[int, list[Use]] = {}
+        self._leaving: list[CubeLike] = []  # being moved to the host, to make room
+        for view, direction in allowed or ():
+            self._allowed.setdefault(id(view.storage), []).append((view, direction))
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Observe what this thread does within the block."""
+        RECORDERS[self._thread] = self
+        try:
+            with observe(self):
+                yield
+        finally:
+            RECORDERS.pop(self._thread, None)
+
+    def error(self, what: str, way: str) -> GraphError:
+        """Return the error for `what` the line of the user does."""
+        return GraphError(f"mat.graph cannot record {self.name}: {what} at "
+                          f"{line_of(user_line()) or '<unknown>'}; {way}")
+
+    @contextmanager
+    def room(self, nbytes: int) -> Iterator[int]:
+        """Note that a call takes a workspace for the time of the block; yield how many it has."""
+        at = self.depth
+        if at == len(self.rooms):
+            self.rooms.append(0)
+        self.rooms[at] = max(self.rooms[at], nbytes)
+        self.depth += 1
+        try:
+            yield at
+        finally:
+            self.depth -= 1
+
+    @property
+    def _is_here(self) -> bool:
+        return get_ident() == self._thread
+
+    # Events
+
+    def created(self, cube: CubeLike) -> None:
+        if self._is_here:
+            raise self.error(f"a new Mat of {cube.nbytes:,} bytes is made", OUT)
+
+    def packed(self, view: ViewLike) -> None:
+        if self._is_here:
+            raise self.error(f"{view.label()} is packed into a new Mat, since its strides do not "
+                             "fit the operation", "pack it before, by x.contiguous() or x.copy()")
+
+    def fell_back(self, operation: str, device: str) -> None:
+        if self._is_here:
+            raise self.error(f"{operation} would be carried out on the host, since {device} has no "
+                             "implementation for these operands", "leave it out of the function")
+
+    def exported(self, record: RecordLike) -> None:
+        if self._is_here:
+            raise self.error(f"{record.view.label()} is exported to another library", READ)
+
+    # the parameters are those of the method of `Observer`
+    def read_in_host(self, view: ViewLike, memory: Memory, nbytes: int,
+                     evicted: CubeLike | None) -> None:
+        if self._is_here:
+            raise self.error(f"{view.label()} is read in the host's memory, since {memory.name} "
+                             "has no room for it", "give more pool_bytes=")
+
+    def evicted(self, cube: CubeLike, memory: Memory) -> None:
+        if self._is_here:
+            self._leaving = [cube]
+
+    def copying(self, cube: CubeLike, source: Memory, target: Memory) -> None:
+        if not self._is_here or any(cube is other for other in self._leaving):
+            return
+        if target is host():
+            raise self.error(f"{cube.nbytes:,} bytes are copied from {source.name} to the host",
+                             READ)
+        if self.captures:
+            raise DifferentCallError
+
+    def freed(self, cube: CubeLike, memory: Memory) -> None:
+        if self._is_here:
+            self._leaving = []
+
+    def computing(self, operation: str, memory: str) -> None:
+        if self._is_here:
+            running: Any = running_operation()[0]
+            if getattr(running, "result", 0) is None:
+                raise self.error(f"{operation} returns a number to the host",
+                                 "use a function that writes into a Mat, such as "
+                                 "mat.sum(x, out=s), and read that after the call")
+
+    def entered(self, record: RecordLike) -> None:
+        if not self._is_here:
+            return
+        facet, view = record.facet, record.view
+        if facet.memory is not self.memory or (
+                facet.memory is host() and running_operation()[0] is None):
+            raise self.error(f"{view.label()} is accessed on the host, as facet {facet.name!r}",
+                             READ)
+        if self.captures and not self._is_allowed(view, record.direction):
+            raise DifferentCallError
+        self.uses.append((view._as_now(), record.direction))
+
+    def _is_allowed(self, view: ViewLike, direction: Direction) -> bool:
+        """Return whether an access is within one that was opened for the capture."""
+        for other, allowed in self._allowed.get(id(view.storage), ()):
+            if ((direction is INPUT or allowed is not INPUT)
+                    and (other._sees_all() or is_same(other, view))):
+                return True
+        return False
+
+
+def is_same(one: ViewLike, other: ViewLike) -> bool:
+    """Return whether two views of a storage see the same elements."""
+    a, b = one.layout, other.layout
+    return bool(a is b or (a.displacement == b.displacement and a.shape == b.shape
+                           and a.strides == b.strides))
+
+
+def refuse_if_recorded(what: str, way: str = READ, *, while_captured: bool = False) -> None:
+    """Raise `GraphError` if this thread calls a function that `mat.graph` records; with
+    `while_captured`, only if its launches are being captured.
+    """
+    recorder = RECORDERS.get(get_ident())
+    if (recorder is not None and (recorder.captures or not while_captured)
+            and not recorder._leaving):
+        raise recorder.error(what, way)

@@ -1,0 +1,344 @@
+"""`mat.graph`: record what a function launches on a device, and repeat it by one call."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from threading import get_ident
+from types import MethodType
+from typing import Any, Generic, TypeVar
+from weakref import ref
+
+from ..core.access_record import AccessRecord
+from ..core.compiled import THREADS
+from ..core.observers import OBSERVERS, Computation
+from ..core.recorder import RECORDERS, DifferentCallError, Recorder, Use
+from ..devices.in_use import CPU, Device, Launches, in_use
+from ..errors import ConflictError, DTypeError
+from ..memories.pooled import CLOCK
+from .graph_uses import Operand, Returned, are_covered, operands_of
+from .mat import Mat
+
+R = TypeVar("R")
+MOST_KINDS = 32  # of arguments that one graph knows
+MOST_RECORDINGS = 8  # of one kind of arguments, at other addresses
+
+
+class Recording:
+    """The launches of a call with Mats at certain addresses."""
+
+    __slots__ = ("launches", "returned")
+
+    def __init__(self, launches: Launches, returned: Returned) -> None:
+        self.launches: Launches = launches
+        self.returned: Returned = returned
+
+
+class _LastCall:
+    """What the arguments of the last call saw, and what the operands see, as long as they live."""
+
+    __slots__ = ("__weakref__", "seen", "views")
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[ref[Mat], object, object]] = []
+        self.views: list[Mat] = []
+
+    def is_of(self, mats: Sequence[Mat]) -> bool:
+        """Return whether the last call had these arguments, and they see the same as then."""
+        if len(self.seen) != len(mats):
+            return False
+        for x, (mat, layout, storage) in zip(mats, self.seen, strict=True):
+            if (mat() is not x or layout is not x.layout or storage is not x.storage
+                    or not x.device_enabled):
+                return False
+        return True
+
+    def set(self, mats: Sequence[Mat], views: list[Mat]) -> None:
+        """Be about these arguments."""
+        self.seen = [(ref(x, self.clear), x.layout, x.storage) for x in mats]
+        self.views = views
+
+    def clear(self, _: object) -> None:
+        """Let the data of the last call go, since one of its arguments is gone."""
+        self.seen, self.views = [], []
+
+
+class _Kind:
+    """What is known of calls with arguments of certain forms on a device."""
+
+    __slots__ = ("last", "operands", "recent", "recordings", "rooms")
+
+    def __init__(self, operands: list[Operand], rooms: list[int]) -> None:
+        self.operands: list[Operand] = operands
+        self.rooms: list[int] = rooms
+        self.recordings: dict[tuple[int, ...], Recording] = {}  # by addresses
+        # of the last calls; fewer than recordings, so that Mats that take turns replace none
+        self.recent: deque[tuple[int, ...]] = deque(maxlen=MOST_RECORDINGS // 2)
+        self.last: _LastCall = _LastCall()
+
+    def views_of(self, mats: Sequence[Mat]) -> list[Mat]:
+        """Return what the operands are for these arguments."""
+        views = self.last.views
+        if views and self.last.is_of(mats):
+            return views
+        views = [operand.of(mats)._as_now() for operand in self.operands]
+        self.last = last = _LastCall()
+        last.set(mats, views)
+        return views
+
+
+class Graph(Generic[R]):
+    """A function of Mats whose launches are recorded and repeated; `graph` makes it.
+
+    Attributes
+    ----------
+    recordings : int
+        How often launches were recorded.
+    replays : int
+        How many calls repeated launches that were recorded in an earlier call.
+    """
+
+    def __init__(self, function: Callable[..., R]) -> None:
+        if not callable(function):
+            raise DTypeError(f"mat.graph takes a function of Mats, got {function!r}")
+        self.function: Callable[..., R] = function
+        self.recordings: int = 0
+        self.replays: int = 0
+        self._name: str = getattr(function, "__qualname__", repr(function))
+        self._kinds: dict[tuple[Any, ...], _Kind] = {}
+        self._last: tuple[tuple[Any, ...], _Kind | None] = (), None
+        self._attribute: str = self._name  # of a class
+        update_wrapper(self, function)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._attribute = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Graph[R]:
+        """Return self or, of a method of an object, a graph of its own, which the object keeps."""
+        if instance is None:
+            return self
+        bound = Graph[R](MethodType(self.function, instance))
+        found: Graph[R] = vars(instance).setdefault(self._attribute, bound)
+        return found
+
+    def __repr__(self) -> str:
+        return (f"<graph of {self._name}: {self.recordings} recordings, {self.replays} replays>")
+
+    def __call__(self, *mats: Mat) -> R:
+        if get_ident() in RECORDERS or (
+                OBSERVERS and any(observer.every_access for observer in OBSERVERS)):
+            return self.function(*mats)  # a graph that another one calls is part of that
+        device, (key, last) = in_use(), self._last
+        if last is not None and key[0] is device and last.last.views and last.last.is_of(mats):
+            return self._repeat(device, key, last, mats)  # as before, without a look for its kind
+        _check(mats)
+        if device is not CPU and not all(x.device_enabled for x in mats):
+            device = CPU
+        key = (device, *_forms_of(mats))
+        kind = self._kinds.get(key)
+        if kind is None:
+            return self._learn(device, key, mats)
+        if not device.captures:
+            return self.function(*mats)
+        self._last = key, kind
+        return self._repeat(device, key, kind, mats)
+
+    def _learn(self, device: Device, key: tuple[Any, ...], mats: Sequence[Mat]) -> R:
+        """Run the function, and find out what it uses."""
+        recorder = Recorder(self._name, device.memory)
+        with recorder.recording():
+            result = self.function(*mats)
+        Returned(result, mats, self._name)
+        self._last = (), None
+        while len(self._kinds) >= MOST_KINDS:
+            self._kinds.pop(next(iter(self._kinds)), None)
+        self._kinds[key] = _Kind(operands_of(recorder.uses, mats), recorder.rooms)
+        return result
+
+    def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind,
+                mats: Sequence[Mat]) -> R:
+        """Access all that the function uses, and do its launches, which are recorded if they are
+        not yet; or run it, if that is not worth while.
+        """
+        accesses, learn = Accesses(device), False
+        try:
+            accesses.begin(kind.views_of(mats), kind.operands)
+            recording = self._recording(device, kind, mats, accesses)
+            if recording is not None:
+                accesses.compute(self._name, recording.launches)
+                found: R = recording.returned.of(mats)
+                return found
+        except DifferentCallError:  # it does something else than before
+            learn = True
+        finally:
+            accesses.finish()
+        return self._learn(device, key, mats) if learn else self.function(*mats)
+
+    def _recording(self, device: Device, kind: _Kind, mats: Sequence[Mat],
+                   accesses: Accesses) -> Recording | None:
+        """Return the recording for the addresses that are accessed; None if none is to be made."""
+        addresses = accesses.addresses
+        recording = kind.recordings.pop(addresses, None)
+        if recording is not None:
+            self.replays += 1
+        elif len(kind.recordings) < MOST_RECORDINGS or addresses in kind.recent:
+            recording = self._record(device, kind, mats, accesses)
+        kind.recent.append(addresses)
+        if recording is None:  # to record takes longer than to run
+            return None
+        kind.recordings[addresses] = recording  # the last one used is the last
+        return recording
+
+    def _record(self, device: Device, kind: _Kind, mats: Sequence[Mat],
+                accesses: Accesses) -> Recording:
+        """Run the function and record what it launches, instead of launching it."""
+        recorder = Recorder(self._name, device.memory, accesses.uses)
+        old = None
+        if len(kind.recordings) >= MOST_RECORDINGS:
+            oldest = kind.recordings.pop(next(iter(kind.recordings)), None)
+            old = None if oldest is None else oldest.launches
+        try:
+            with device.capture(kind.rooms, old) as captured, recorder.recording():
+                result = self.function(*mats)
+                if not are_covered(recorder.uses, accesses.uses):
+                    raise DifferentCallError
+        except ConflictError as error:  # it writes what it only read before
+            raise DifferentCallError from error
+        self.recordings += 1
+        return Recording(captured.launches, Returned(result, mats, self._name))
+
+
+class Accesses:
+    """The accesses to all that a graph uses, during one call of it."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.records: list[AccessRecord] = []
+        self.addresses: tuple[int, ...] = ()
+        self.launching: bool = False  # what is written is not as before, from then on
+
+    def begin(self, views: list[Mat], operands: list[Operand]) -> None:
+        """Begin all; copy what is not fresh on the device."""
+        where, facet = THREADS.line(), self.device.facet
+        for view, operand in zip(views, operands, strict=True):
+            storage: Any = view.storage
+            self.records.append(storage.open(view, facet, operand.direction, where))
+        self.addresses = tuple([record.value.address for record in self.records])
+
+    @property
+    def uses(self) -> list[Use]:
+        """What is accessed, in which direction."""
+        return [(record.view, record.direction) for record in self.records]
+
+    def finish(self) -> None:
+        """End those that are still open, after an error."""
+        if self.launching:
+            self.end(True)
+        while self.records:
+            record = self.records.pop()
+            if record.view is not None:
+                record.view.storage.undo(record)
+
+    def compute(self, name: str, launches: Launches) -> None:
+        """Do the launches and end all accesses."""
+        failed = self.launching = True
+        try:
+            if OBSERVERS:
+                with Computation(f"graph of {name}", self.device.memory.name):
+                    launches.launch()
+            else:
+                launches.launch()
+            failed = False
+        finally:
+            self.end(failed)
+
+    def end(self, failed: bool) -> None:
+        """End all accesses, the others also where one raises an error of an observer."""
+        fault, now = None, next(CLOCK)
+        while self.records:
+            record = self.records.pop()
+            view = record.view
+            if view is None:
+                continue
+            try:
+                record.value.handle.tick = now
+                view.storage.close(record, failed)
+            except BaseException as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
+
+
+def _check(mats: Sequence[object]) -> None:
+    """Raise `DTypeError` if an argument is no Mat."""
+    for x in mats:
+        if not isinstance(x, Mat):
+            raise DTypeError(f"the arguments of a graph are Mats, got {type(x).__name__}: numbers "
+                             "are recorded as they are when the function runs; put one that "
+                             "changes into a Mat, mat.array(v)")
+
+
+def _forms_of(mats: Sequence[Mat]) -> list[object]:
+    """Return what a recording depends on: the forms of Mats, and which of them share a storage."""
+    found: list[object] = []
+    for k, x in enumerate(mats):
+        first = next(j for j in range(k + 1) if mats[j].storage is x.storage)
+        found += (x.form, x.storage.size, first, x.displacement - mats[first].displacement)
+    return found
+
+
+def graph(function: Callable[..., R]) -> Graph[R]:
+    """Record what a function of Mats launches on a device, and repeat it by one call.
+
+    Parameters
+    ----------
+    function : callable
+        It takes Mats and computes with them, and with others that exist before, in place: by
+        methods such as ``x.add_(y)``, operators such as ``x += y``, or ``out=``. It returns None
+        or Mats.
+
+    Returns
+    -------
+    Graph
+        Call it as the function. Its first call with Mats of certain forms (shapes, strides,
+        dtypes) runs the function, the second one runs it once more to record it, and later calls
+        repeat the launches without running it. Its ``recordings`` and ``replays`` count these.
+
+    Raises
+    ------
+    GraphError
+        From the first call with Mats of certain forms, if the function makes a Mat, copies to or
+        from the host, draws random numbers, or returns something else than Mats. The message names
+        the line.
+    DTypeError
+        If an argument of a call is not a Mat.
+
+    Notes
+    -----
+    Each call accesses the Mats as the operations would: what is stale on the device is copied
+    there first, what is written is fresh on the device only afterwards, and conflicts are errors.
+
+    Numbers and other Mats than the arguments are those of the recording, and so is the way that
+    the function takes through its branches. For arguments at other addresses it is recorded anew,
+    and the last eight recordings are kept. Beyond these, it runs for Mats that do not come again
+    soon; so have a loop copy its inputs into the same Mats.
+
+    On the host and on ``emulated``, the same is checked in the first call, and each call runs the
+    function.
+
+    Examples
+    --------
+    >>> import mat
+    >>> @mat.graph
+    ... def step(x, y):
+    ...     x *= 2
+    ...     y += x
+    >>> x, y = mat.ones(3), mat.zeros(3)
+    >>> with mat.use_device("cuda"):  # the host, where there is none
+    ...     for _ in range(3):
+    ...         step(x, y)
+    >>> y
+    <Mat 3 F [14. 14. 14.]>
+    """
+    return Graph(function)

@@ -1,0 +1,1 @@
+# Compiled, since small Mats are copied often; it declares no types.

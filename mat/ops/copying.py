@@ -1,0 +1,116 @@
+"""Copies of Mats, in another order or dtype, too.
+
+Compiled, so that copying a small one takes little time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DTypeError
+from ..layout.orders import as_order
+from ..layout.strided import Layout
+from ..matrix.base import form_of_result
+from ..matrix.joined import copied_at_once
+from ..matrix.mat import Mat, new_like
+from ..matrix.methods import method
+from ..support.dtypes import as_dtype
+from ..support.types import DTypeLike, Function
+from .orders import axes_of_order, copied_in_order
+
+_can_cast: Function = np.can_cast
+
+
+@method("copy")
+def copy(self: Mat, order: str | None = "C") -> Mat:
+    """Return a new Mat with a copy of the visible elements.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A", "K"}
+        How they are stored: by rows, by columns, by columns if those of self are, or with the axes
+        in the order of their steps in self.
+
+    Returns
+    -------
+    Mat
+        Of the same shape and dtype, with a storage of its own.
+
+    Raises
+    ------
+    ShapeError
+        For other orders.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.ones(2, 3).copy("F").strides
+    (1, 2)
+    """
+    if order == "C":
+        found = copied_at_once(self)
+        return new_like(self, self.shape, self.dtype).assign_(self) if found is None else found
+    return copied_in_order(self, as_order(order, "copy"), self.dtype)
+
+
+@method("__copy__")
+def shallow_copy(self: Mat) -> Mat:
+    """Return a copy: views share their elements, copies do not."""
+    return copy(self)
+
+
+@method("__deepcopy__")
+def deep_copy(self: Mat, memo: object) -> Mat:
+    """Return a copy: elements are numbers, so that it is deep."""
+    return copy(self)
+
+
+@method("astype")
+def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Mat:
+    """Return a new Mat with the elements converted to another dtype.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Numbers are rounded towards zero for integers.
+    order : {"C", "F", "A", "K"}
+        As for `copy`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions are allowed, as ``numpy.can_cast`` has it.
+    subok : bool
+        Is ignored.
+    copy : bool
+        Whether the result is a new Mat also if self is of that dtype and order.
+
+    Returns
+    -------
+    Mat
+        Of the same shape.
+
+    Raises
+    ------
+    DTypeError
+        If self is complex and `dtype` is not, or there is no such dtype, or `casting` forbids it.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.array([1.5, 2.5]).astype("int32")
+    <Mat 2 int32 F [1 2]>
+    """
+    kind = as_dtype(dtype)
+    if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
+        raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
+                         "casting='unsafe' allows it")
+    if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
+        return self
+    if order == "K" and self.is_contiguous:
+        made: Mat = form_of_result(self.layout.shape, kind).new(self.device_enabled, None)
+        return made.assign_(self)
+    return copied_in_order(self, as_order(order, "astype"), kind)
+
+
+def _is_stored_in(layout: Layout, order: str | None) -> bool:
+    letter = as_order(order, "astype")
+    return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous
