@@ -142,7 +142,8 @@ def test_the_order_and_the_time_of_parts(journal):
     assert found == list(day.ENDS)
     assert list(day.ENDS.values()) == sorted(day.ENDS.values())
     plan = day.Plan(journal, only="calls")
-    assert [[j.name for j in found] for _, found, _ in day.parts(plan)][-1] == ["Calls"]
+    (found,) = [found for _, found, _ in day.parts(plan)][-1]
+    assert found.words[-2:] == ["benchmarks", "Calls"]
     assert day.CONTACT not in [title for title, _, _ in day.parts(plan)]
 
 
@@ -221,7 +222,7 @@ def test_the_whole_of_it(tmp_path):
         assert line in text
     assert "no more time" not in text
     lines = [json.loads(line) for line in Path(f"{report}.jsonl").read_text().splitlines()]
-    matmul = next(line for line in lines if line["name"] == "matmul, bfloat16, 16"
+    matmul = next(line for line in lines if line["name"] == "Products: matmul, bfloat16, 16"
                   and line["outcome"] == OK)
     assert set(matmul["extra"]["found"]["others"]) == {"cuBLAS"}
 
@@ -254,12 +255,14 @@ def test_killed_in_the_middle(tmp_path):
              str(report)]
     process = subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 200
-    while len(journal.progress("Benchmarks", "Calls").finished) < 2 and time.monotonic() < until:
+    progress = journal.progress("Benchmarks", "benchmarks")
+    while len(progress.finished) < 2 and time.monotonic() < until:
         time.sleep(0.02)
+        journal.refresh()
     process.send_signal(signal.SIGKILL)
     process.wait()
     time.sleep(1.5)  # until its children have ended, too
-    before = journal.progress("Benchmarks", "Calls").finished
+    before = journal.progress("Benchmarks", "benchmarks").finished
     assert len(before) >= 2
     assert "| Tests: tests/cuda | 2 ok |" in report.read_text()
     done = ended([*words, "--go-on"])

@@ -49,10 +49,10 @@ def lines():
     yield Line("Tests", "tests/ops/test_c.py", "", CUT, "there was no more time")
     for title, found in FOUND.items():
         for f in found:
-            yield Line("Benchmarks", title, f.name, FAILED if f.failed else OK, f.failed,
-                       {"found": asdict(f)})
-    yield Line("Benchmarks", "Second", "hung", CUT, "it took too long")
-    yield Line("Benchmarks", "Second", "", DONE)
+            yield Line("Benchmarks", "benchmarks", f"{title}: {f.name}",
+                       FAILED if f.failed else OK, f.failed, {"found": asdict(f)})
+    yield Line("Benchmarks", "benchmarks", "Second: hung", CUT, "it took too long")
+    yield Line("Benchmarks", "benchmarks", "", DONE)
 
 
 def test_the_page():
@@ -172,12 +172,17 @@ def test_the_others_compute(cuda, monkeypatch, title):
 
 
 def test_measuring_leaves_out_what_is_known(tmp_path):
-    recorder = Recorder(Journal(tmp_path / "lines"), "Benchmarks", "Calls")
-    recorder.end("first", OK)
-    items = [Item("first", lambda: 1 / 0), Item("second", lambda: None)]
-    found = list(measuring.run(lambda: iter(items), lambda: None, True, recorder))
-    assert [f.name for f in found] == ["second"]
-    assert recorder.journal.progress("Benchmarks", "Calls").open == "second"
+    recorder = Recorder(Journal(tmp_path / "lines"), "Benchmarks", "benchmarks")
+    recorder.end("Calls: first", OK)
+    items = [Item("first", lambda: 1 / 0), Item("second", lambda: None), Item("third", lambda: 0)]
+    measured = measuring.run(lambda: iter(items), lambda: None, True, recorder, "Calls")
+    assert next(measured).name == "second"
+    progress = recorder.journal.progress("Benchmarks", "benchmarks")
+    assert progress.open == "Calls: second"
+    recorder.end("Calls: second", OK)
+    assert next(measured).name == "third"
+    recorder.end("Calls: (after second)", CRASHED)  # what comes next could not be made
+    assert list(measuring.run(lambda: iter(items), lambda: None, True, recorder, "Calls")) == []
 
 
 def test_calls_are_counted_after_a_warm_up():

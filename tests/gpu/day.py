@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -80,7 +80,8 @@ def parts(plan: Plan) -> Iterator[tuple[str, list[Job], int]]:
         from .sections import SECTIONS
 
         titles = [title for title in SECTIONS if plan.only.lower() in title.lower()]
-        yield BENCHMARKS, [_worker(plan, BENCHMARKS, title, 60) for title in titles], 1
+        # in one process, since torch and CuPy take seconds to start
+        yield BENCHMARKS, [_worker(plan, BENCHMARKS, "benchmarks", 60, titles)] * bool(titles), 1
     if whole and not plan.no_tests and not plan.mock:
         yield REST, list(_tests(plan, REST, "--all")), plan.at_once
 
@@ -96,9 +97,8 @@ def run(plan: Plan, seen: Callable[..., None]) -> None:
         seen(True)
 
 
-def _worker(plan: Plan, part: str, name: str, silence: float) -> Job:
-    words = [sys.executable, "-m", "tests.gpu.worker",
-             *(["benchmarks", name] if part == BENCHMARKS else [name])]
+def _worker(plan: Plan, part: str, name: str, silence: float, titles: Iterable[str] = ()) -> Job:
+    words = [sys.executable, "-m", "tests.gpu.worker", name, *titles]
     return Job(part, name, words + ["--mock"] * plan.mock, plan.seconds(0.5), silence,
                plan.environment)
 

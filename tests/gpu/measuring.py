@@ -46,11 +46,19 @@ class Found:
 
 
 def run(section: Callable[[], Section], synchronize: Thunk, quick: bool,
-        recorder: Recorder | None = None) -> Iterator[Found]:
-    """Measure all of a section, whatever of it fails, but for what `recorder` has already."""
+        recorder: Recorder | None = None, title: str = "") -> Iterator[Found]:
+    """Measure all of a section, whatever of it fails, but for what `recorder` has already, by
+    `name_of` the title and the name.
+    """
     items = section()
     finished = set() if recorder is None else recorder.finished()
+    last = "the start"
     while True:
+        making = name_of(title, f"(after {last})")
+        if making in finished:  # a process has ended there
+            return
+        if recorder is not None:
+            recorder.begin(making)
         try:
             item = next(items)
         except StopIteration:
@@ -59,15 +67,21 @@ def run(section: Callable[[], Section], synchronize: Thunk, quick: bool,
             traceback.print_exc()
             yield Found("(all that comes after)", failed=_words(error))
             return
-        if item.name in finished:
+        last = item.name
+        if name_of(title, item.name) in finished:
             continue
         if recorder is not None:
-            recorder.begin(item.name)
+            recorder.begin(name_of(title, item.name))
         try:
             yield _figure(item) if isinstance(item, Figure) else _item(item, synchronize, quick)
         except Exception as error:
             traceback.print_exc()
             yield Found(item.name, failed=_words(error))
+
+
+def name_of(title: str, name: str) -> str:
+    """Return the name in the journal of a row of a section."""
+    return f"{title}: {name}"
 
 
 def _words(error: Exception) -> str:

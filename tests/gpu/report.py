@@ -56,9 +56,10 @@ def known(lines: Iterable[Line]) -> Known:
         if "facts" in line.extra:
             found.facts, found.limits = line.extra["facts"], Limits(**line.extra["limits"])
         if line.part == BENCHMARKS and line.outcome != DONE and line.name:
-            row = line.extra.get("found") or {"name": line.name, "failed": f"{line.outcome}: "
-                                                                           f"{line.text}"}
-            found.sections.setdefault(line.job, []).append(Found(**row))
+            title, _, name = line.name.partition(": ")
+            row = line.extra.get("found") or {"name": name,
+                                              "failed": f"{line.outcome}: {line.text}"}
+            found.sections.setdefault(title, []).append(Found(**row))
     return found
 
 

@@ -1,5 +1,5 @@
-"""The process of a job: ``python -m tests.gpu.worker contact`` or ``... benchmarks TITLE``, with
-``--mock`` on the mock driver. Each outcome goes to the journal.
+"""The process of a job: ``python -m tests.gpu.worker contact`` or ``... benchmarks TITLE ...``,
+with ``--mock`` on the mock driver. Each outcome goes to the journal.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from dataclasses import asdict
+from functools import partial
 
 from .jobs import LOST
 from .journal import FAILED, LEFT_OUT, OK, Recorder
@@ -17,7 +18,7 @@ from .journal import FAILED, LEFT_OUT, OK, Recorder
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu.worker", description=__doc__)
     parser.add_argument("part", choices=("facts", "contact", "benchmarks"))
-    parser.add_argument("title", nargs="?", default="")
+    parser.add_argument("titles", nargs="*", help="of sections")
     parser.add_argument("--mock", action="store_true")
     given = parser.parse_args()
     recorder = Recorder.from_environment()
@@ -29,7 +30,7 @@ def main() -> None:
         elif given.part == "contact":
             contact(recorder, given.mock)
         else:
-            benchmarks(recorder, given.title, given.mock)
+            benchmarks(recorder, given.titles, given.mock)
 
 
 def facts(recorder: Recorder) -> None:
@@ -62,12 +63,12 @@ def contact(recorder: Recorder, mock: bool) -> None:
     recorder.done()
 
 
-def benchmarks(recorder: Recorder, title: str, mock: bool) -> None:
-    """Measure what of a section has no outcome yet."""
+def benchmarks(recorder: Recorder, titles: list[str], mock: bool) -> None:
+    """Measure what of these sections has no outcome yet."""
     import mat
 
     from . import limits
-    from .measuring import run
+    from .measuring import name_of, run
     from .report import in_words
     from .sections import SECTIONS
     from .setting import Setting
@@ -75,10 +76,16 @@ def benchmarks(recorder: Recorder, title: str, mock: bool) -> None:
     # functions of the driver and of cuBLAS that are called as they are need a current device
     with mat.use_device("cuda", required=True) as device, device.gpu.current():
         at, most = Setting(device, small=mock, alone=mock), limits.of(device.gpu)
-        for found in run(lambda: SECTIONS[title](at), device.synchronize, mock, recorder):
-            text = found.failed or ("" if mock else in_words(found, most))
-            recorder.end(found.name, FAILED if found.failed else OK, text, found=asdict(found))
-            end_if_lost()
+        for title in titles:
+            for found in run(partial(SECTIONS[title], at), device.synchronize, mock, recorder,
+                             title):
+                text = found.failed or ("" if mock else in_words(found, most))
+                recorder.end(name_of(title, found.name), FAILED if found.failed else OK, text,
+                             section=title, found=asdict(found))
+                end_if_lost()
+            mat.trim()
+            if at.torch:
+                at.torch.cuda.empty_cache()
     recorder.done()
 
 
