@@ -15,7 +15,6 @@ from ..errors import GraphError
 from .direction import INPUT, Direction
 from .observers import Observer, observe
 from .registry import CubeLike, Memory, RecordLike, ViewLike, host
-from .runs import Runs
 from .source_line import line_of, running_operation, user_line
 
 # what a function uses: a Mat that sees it, and the direction of the access
@@ -128,13 +127,9 @@ class Recorder(Observer):
         if self.captures:
             raise DifferentCallError
 
-    def copied(self, cube: CubeLike, source: Memory, target: Memory, seconds: float) -> None:
-        if self._is_here and target is host():
+    def freed(self, cube: CubeLike, memory: Memory) -> None:
+        if self._is_here:
             self._leaving = []
-
-    def copied_runs(self, cube: CubeLike, source: Memory, target: Memory, runs: Runs,
-                    seconds: float) -> None:
-        self.copied(cube, source, target, seconds)
 
     def computing(self, operation: str, memory: str) -> None:
         if self._is_here:

@@ -67,11 +67,11 @@ class Capture:
 
     launches: Launches
 
-    def __init__(self, gpu: Gpu, rooms: list[DeviceBlock]) -> None:
+    def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
         self.thread: int = threading.get_ident()
         self.stream: DriverObject = gpu.capture_stream
-        self.rooms: list[DeviceBlock] = rooms
+        self.rooms: list[DeviceBlock] = []
 
     def room(self, depth: int, nbytes: int) -> int:
         """Return the address of a workspace, which the launches use whenever they are repeated."""
@@ -79,8 +79,11 @@ class Capture:
             raise DifferentCallError
         return self.rooms[depth].address
 
-    def begin(self) -> None:
-        """Begin to capture."""
+    def begin(self, rooms: list[int]) -> None:
+        """Begin to capture, with workspaces of so many bytes."""
+        _destroy_old()
+        for nbytes in rooms:
+            self.rooms.append(_take(self.gpu, nbytes))
         check(driver.cuStreamBeginCapture(self.stream, _MODE), "a capture", self.gpu)
         self.gpu.capturing = self
 
@@ -95,30 +98,35 @@ class Capture:
         status, graph = driver.cuStreamEndCapture(self.stream)
         if not int(status):
             driver.cuGraphDestroy(graph)
+        for block in self.rooms:
+            _free(self.gpu, block)
 
 
 @contextmanager
 def capture(gpu: Gpu, rooms: list[int], old: Any) -> Iterator[Capture]:
     """Capture what this thread launches in the block, with workspaces of so many bytes, one within
     the other. `old` is a replay that nobody launches any more, which the new one may replace.
+
+    Raise `DifferentCallError` while another thread captures, which may wait for this one.
     """
-    with gpu.capture_lock, gpu.current():
-        _destroy_old()
-        workspace = prepare_capture(gpu)
-        found = Capture(gpu, [_take(gpu, nbytes) for nbytes in rooms])
-        try:
-            found.begin()
-            yield found
-            graph = found.end()
-        except BaseException:
-            found.abandon()
-            for block in found.rooms:
-                _free(gpu, block)
-            raise
-        try:
-            found.launches = Replay(gpu, _made(gpu, graph, old), found.rooms, workspace)
-        finally:
-            check(driver.cuGraphDestroy(graph), "freeing a graph", gpu)
+    if not gpu.capture_lock.acquire(blocking=False):
+        raise DifferentCallError
+    try:
+        with gpu.current():
+            found, workspace = Capture(gpu), prepare_capture(gpu)
+            try:
+                found.begin(rooms)
+                yield found
+                graph = found.end()
+            except BaseException:
+                found.abandon()
+                raise
+            try:
+                found.launches = Replay(gpu, _made(gpu, graph, old), found.rooms, workspace)
+            finally:
+                check(driver.cuGraphDestroy(graph), "freeing a graph", gpu)
+    finally:
+        gpu.capture_lock.release()
 
 
 def _made(gpu: Gpu, graph: DriverObject, old: Replay | None) -> DriverObject:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import BLOCKS
+from ..core.direction import OUTPUT
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..devices.device import enabled_on
@@ -15,7 +16,7 @@ from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY, with_strides
 from ..layout.strided import Layout, packed
 from ..memories.spill import spilled_copy
-from ..support.dtypes import as_dtype, is_masked
+from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
@@ -30,7 +31,8 @@ _observers = OBSERVERS
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
-_DTYPES: set[DType] = set()  # of arrays that Mats were made of
+# of arrays that Mats are made of; others join them when they were
+_DTYPES: set[DType] = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
 
 def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
@@ -229,9 +231,13 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
         return None
     form = form_of_result(a.shape, dtype)
     nbytes = form.size * form.itemsize
-    if nbytes > MOST_AT_ONCE:
+    if nbytes > MOST_AT_ONCE and not a.flags.c_contiguous:
         return None
     made: Mat = form.new(current().device_enabled, None)
+    if nbytes > MOST_AT_ONCE:  # memory of ours is used again, and aligned
+        with made.facet(_array, OUTPUT) as elements:
+            elements[...] = a
+        return made
     storage = made.storage
     address = storage.ready(_array.mask, _array.bit, False, True)
     if not address or not _blocks.copy_of_array(address, a, nbytes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from threading import get_ident
@@ -45,9 +46,13 @@ class _LastCall:
 
     def is_of(self, mats: Sequence[Mat]) -> bool:
         """Return whether the last call had these arguments, and they see the same as then."""
-        return len(self.seen) == len(mats) and all(
-            mat() is x and layout is x.layout and storage is x.storage
-            for x, (mat, layout, storage) in zip(mats, self.seen, strict=True))
+        if len(self.seen) != len(mats):
+            return False
+        for x, (mat, layout, storage) in zip(mats, self.seen, strict=True):
+            if (mat() is not x or layout is not x.layout or storage is not x.storage
+                    or not x.device_enabled):
+                return False
+        return True
 
     def set(self, mats: Sequence[Mat], views: list[Mat]) -> None:
         """Be about these arguments."""
@@ -62,12 +67,14 @@ class _LastCall:
 class _Kind:
     """What is known of calls with arguments of certain forms on a device."""
 
-    __slots__ = ("last", "operands", "recordings", "rooms")
+    __slots__ = ("last", "operands", "recent", "recordings", "rooms")
 
     def __init__(self, operands: list[Operand], rooms: list[int]) -> None:
         self.operands: list[Operand] = operands
         self.rooms: list[int] = rooms
-        self.recordings: dict[tuple[int, ...], Recording] = {}  # the last one used is the last
+        self.recordings: dict[tuple[int, ...], Recording] = {}  # by addresses
+        # of the last calls; fewer than recordings, so that Mats that take turns replace none
+        self.recent: deque[tuple[int, ...]] = deque(maxlen=MOST_RECORDINGS // 2)
         self.last: _LastCall = _LastCall()
 
     def views_of(self, mats: Sequence[Mat]) -> list[Mat]:
@@ -99,7 +106,8 @@ class Graph(Generic[R]):
         self.recordings: int = 0
         self.replays: int = 0
         self._name: str = getattr(function, "__qualname__", repr(function))
-        self._kinds: dict[object, _Kind] = {}
+        self._kinds: dict[tuple[Any, ...], _Kind] = {}
+        self._last: tuple[tuple[Any, ...], _Kind | None] = (), None
         self._attribute: str = self._name  # of a class
         update_wrapper(self, function)
 
@@ -121,57 +129,66 @@ class Graph(Generic[R]):
         if get_ident() in RECORDERS or (
                 OBSERVERS and any(observer.every_access for observer in OBSERVERS)):
             return self.function(*mats)  # a graph that another one calls is part of that
-        for x in mats:
-            if not isinstance(x, Mat):
-                raise DTypeError(f"the arguments of a graph are Mats, got {type(x).__name__}: "
-                                 "numbers are recorded as they are when the function runs; put "
-                                 "one that changes into a Mat, mat.array(v)")
-        device = in_use()
+        device, (key, last) = in_use(), self._last
+        if last is not None and key[0] is device and last.last.views and last.last.is_of(mats):
+            return self._repeat(device, key, last, mats)  # as before, without a look for its kind
+        _check(mats)
         if device is not CPU and not all(x.device_enabled for x in mats):
             device = CPU
-        key = (device.name, *_forms_of(mats))
+        key = (device, *_forms_of(mats))
         kind = self._kinds.get(key)
         if kind is None:
             return self._learn(device, key, mats)
         if not device.captures:
             return self.function(*mats)
+        self._last = key, kind
         return self._repeat(device, key, kind, mats)
 
-    def _learn(self, device: Device, key: object, mats: Sequence[Mat]) -> R:
+    def _learn(self, device: Device, key: tuple[Any, ...], mats: Sequence[Mat]) -> R:
         """Run the function, and find out what it uses."""
         recorder = Recorder(self._name, device.memory)
         with recorder.recording():
             result = self.function(*mats)
         Returned(result, mats, self._name)
+        self._last = (), None
         while len(self._kinds) >= MOST_KINDS:
             self._kinds.pop(next(iter(self._kinds)), None)
         self._kinds[key] = _Kind(operands_of(recorder.uses, mats), recorder.rooms)
         return result
 
-    def _repeat(self, device: Device, key: object, kind: _Kind, mats: Sequence[Mat]) -> R:
+    def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind,
+                mats: Sequence[Mat]) -> R:
         """Access all that the function uses, and do its launches, which are recorded if they are
-        not yet.
+        not yet; or run it, if that is not worth while.
         """
-        accesses = Accesses(device)
-        recording = None
+        accesses, learn = Accesses(device), False
         try:
             accesses.begin(kind.views_of(mats), kind.operands)
-            recording = kind.recordings.pop(accesses.addresses, None)
-            if recording is None:
-                recording = self._record(device, kind, mats, accesses)
-            else:
-                self.replays += 1
-            kind.recordings[accesses.addresses] = recording
-        except DifferentCallError:
-            recording = None
+            recording = self._recording(device, kind, mats, accesses)
+            if recording is not None:
+                accesses.compute(self._name, recording.launches)
+                found: R = recording.returned.of(mats)
+                return found
+        except DifferentCallError:  # it does something else than before
+            learn = True
         finally:
-            if recording is None:
-                accesses.undo()
-        if recording is None:  # the function does something else than before
-            return self._learn(device, key, mats)
-        accesses.compute(self._name, recording.launches)
-        found: R = recording.returned.of(mats)
-        return found
+            accesses.finish()
+        return self._learn(device, key, mats) if learn else self.function(*mats)
+
+    def _recording(self, device: Device, kind: _Kind, mats: Sequence[Mat],
+                   accesses: Accesses) -> Recording | None:
+        """Return the recording for the addresses that are accessed; None if none is to be made."""
+        addresses = accesses.addresses
+        recording = kind.recordings.pop(addresses, None)
+        if recording is not None:
+            self.replays += 1
+        elif len(kind.recordings) < MOST_RECORDINGS or addresses in kind.recent:
+            recording = self._record(device, kind, mats, accesses)
+        kind.recent.append(addresses)
+        if recording is None:  # to record takes longer than to run
+            return None
+        kind.recordings[addresses] = recording  # the last one used is the last
+        return recording
 
     def _record(self, device: Device, kind: _Kind, mats: Sequence[Mat],
                 accesses: Accesses) -> Recording:
@@ -199,6 +216,7 @@ class Accesses:
         self.device = device
         self.records: list[AccessRecord] = []
         self.addresses: tuple[int, ...] = ()
+        self.launching: bool = False  # what is written is not as before, from then on
 
     def begin(self, views: list[Mat], operands: list[Operand]) -> None:
         """Begin all; copy what is not fresh on the device."""
@@ -213,8 +231,10 @@ class Accesses:
         """What is accessed, in which direction."""
         return [(record.view, record.direction) for record in self.records]
 
-    def undo(self) -> None:
-        """End all, after which the data is what it was before."""
+    def finish(self) -> None:
+        """End those that are still open, after an error."""
+        if self.launching:
+            self.end(True)
         while self.records:
             record = self.records.pop()
             if record.view is not None:
@@ -222,7 +242,7 @@ class Accesses:
 
     def compute(self, name: str, launches: Launches) -> None:
         """Do the launches and end all accesses."""
-        failed = True
+        failed = self.launching = True
         try:
             if OBSERVERS:
                 with Computation(f"graph of {name}", self.device.memory.name):
@@ -248,6 +268,15 @@ class Accesses:
                 fault = fault or error
         if fault is not None:
             raise fault
+
+
+def _check(mats: Sequence[object]) -> None:
+    """Raise `DTypeError` if an argument is no Mat."""
+    for x in mats:
+        if not isinstance(x, Mat):
+            raise DTypeError(f"the arguments of a graph are Mats, got {type(x).__name__}: numbers "
+                             "are recorded as they are when the function runs; put one that "
+                             "changes into a Mat, mat.array(v)")
 
 
 def _forms_of(mats: Sequence[Mat]) -> list[object]:
@@ -292,7 +321,8 @@ def graph(function: Callable[..., R]) -> Graph[R]:
 
     Numbers and other Mats than the arguments are those of the recording, and so is the way that
     the function takes through its branches. For arguments at other addresses it is recorded anew,
-    and the last eight recordings are kept; so have a loop copy its inputs into the same Mats.
+    and the last eight recordings are kept. Beyond these, it runs for Mats that do not come again
+    soon; so have a loop copy its inputs into the same Mats.
 
     On the host and on ``emulated``, the same is checked in the first call, and each call runs the
     function.

@@ -12,12 +12,13 @@ from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
-from .creation import adopted, placed
+from .creation import adopted, copy_of_array, placed
 from .mat import Mat
 from .nested import as_plain, without_mats
 
 _PLAIN: set[object] = {bool, int, float, type(None)}
 _ARRAYS = (Mat, np.ndarray)
+_FEW = 4096  # bytes of arrays that are copied to memory of ours rather than adopted
 _SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
@@ -63,10 +64,16 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
         raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
                          "end: mat.arange(1, 3)")
     numbers = start, stop, step
-    if not _PLAIN.issuperset(map(type, numbers)):
+    counts = type(start) is int and stop is None and step is None  # the usual case
+    if not counts and not _PLAIN.issuperset(map(type, numbers)):
         numbers = _number(start), _number(stop), _number(step)
-    kind = _kind(numbers) if dtype is None else as_dtype(dtype)
-    return placed(adopted(_counted(*numbers, kind)), device)
+    if dtype is not None:
+        kind: DType | None = as_dtype(dtype)
+    else:
+        kind = None if counts else _kind(numbers)
+    found = _counted(*numbers, kind)
+    made = copy_of_array(found, "C") if found.nbytes <= _FEW else None  # which is faster
+    return placed(adopted(found) if made is None else made, device)
 
 
 def _number(value: Number) -> Number:

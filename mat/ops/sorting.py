@@ -41,14 +41,14 @@ _COMPILED = compiled(_INDICES.char)
 
 
 def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
-    """Return `a` in order, or the indices for it.
+    """Return `a` in descending order, or the indices for that or for ascending order.
 
     Descending order is the ascending order of the negative elements, or of integers' complements:
     it is stable, and NaN is last.
     """
     kind: Literal["stable"] | None = "stable" if stable else None
     if not descending:
-        return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
+        return np.argsort(a, axis, kind)
     opposite: Function = np.invert if a.dtype.kind in "biu" else np.negative
     return (np.argsort(opposite(a), axis, kind) if indices
             else opposite(np.sort(opposite(a), axis, kind)))
@@ -64,10 +64,12 @@ def _declare(name: str, doc: str, indices: bool) -> Op:
         as_axis(axis, x.ndim)
 
     def sort_by_numpy(x: Array, out: Array, axis: int, descending: bool, stable: bool) -> None:
-        if indices or descending or x is not out:
+        if indices or descending:
             out[...] = _in_order(x, axis, descending, stable, indices)
-        else:
-            out.sort(axis, "stable" if stable else None)
+            return
+        if x is not out:
+            out[...] = x
+        out.sort(axis, "stable" if stable else None)
 
     def prepare(cuda: Engine, x: Mat, out: Mat, axis: int, descending: bool,
                 stable: bool) -> Function:

@@ -64,6 +64,7 @@ def test_observers_are_notified(mocks):
     assert diary.notes == []
 
 
+@pytest.mark.host
 def test_observers_are_notified_of_packing():
     a = mat.zeros(12, 12)[::2, ::3]
     with observe(Diary()) as diary:

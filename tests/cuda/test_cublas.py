@@ -290,6 +290,8 @@ def test_invalid_values_are_refused(blas):
 
 
 def test_operands_outside_of_their_block(cuda, blas):
+    if not cuda.is_mock:
+        pytest.skip("the mock driver checks the addresses, a GPU would use them")
     (at,) = blas.put(np.zeros((4, 4)))
     one = factor("d", 1)
     assert blas.call("gemm", "d", 0, 0, 4, 5, 4, one, at, 4, at, 4, one, at, 4) == 13

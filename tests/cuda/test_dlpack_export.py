@@ -234,6 +234,27 @@ def test_a_stream_of_the_consumers_own(cuda, dev):
     driver.cuStreamDestroy(stream)
 
 
+@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.parametrize(("stream", "waits"), [(None, 0), (1, 0), (2, 1), (-1, 0), ("own", 0)])
+def test_streams_that_wait(cuda, dev, stream, waits):
+    driver = pytest.importorskip("cuda.bindings.driver")
+    x = only_there(mat.zeros(1000))
+    stream = int(dev.gpu.stream) if stream == "own" else stream
+    cuda.delay()
+    x += 7
+    before = cuda.calls("cuStreamWaitEvent")
+    capsule = x.__dlpack__(max_version=(1, 0), stream=stream)
+    assert cuda.calls("cuStreamWaitEvent") == before + waits
+    if stream != -1:  # then the consumer's stream, the legacy one by default, finds the result
+        found = np.empty(1000)
+        with x.facet("cuda", "input") as a, dev.gpu.current():
+            driver.cuMemcpyDtoHAsync(found.ctypes.data, a.address, found.nbytes,
+                                     driver.CUstream(stream or 1))
+            driver.cuStreamSynchronize(driver.CUstream(stream or 1))
+        assert (found == 7).all()
+    del capsule
+
+
 @pytest.mark.parametrize("stream", [0, -2, 1.5, True, "1"])
 def test_streams_that_there_cannot_be(dev, stream):
     x = mat.zeros(3)

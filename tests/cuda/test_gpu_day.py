@@ -146,13 +146,25 @@ def test_the_order_and_the_time_of_parts(journal):
     assert day.CONTACT not in [title for title, _, _ in day.parts(plan)]
 
 
+@pytest.mark.slow
+def test_the_second_round_has_only_the_tests_that_the_first_left_out(journal):
+    path = "tests/cuda/test_gpu_report.py"
+    for name in ("test_goals_are_judged", "test_the_page"):
+        journal.write(Line(day.SUITE, path, f"{path}::{name}", OK))
+    given = day._pytest(day.Plan(journal, mock=True), day.REST, path, ("-k", "page or judged"))
+    jobs.run(given, journal, time.monotonic() + 60)
+    assert [(line.part, line.name.partition("::")[2]) for line in journal.lines] == [
+        (day.SUITE, "test_goals_are_judged"), (day.SUITE, "test_the_page"),
+        (day.REST, "test_the_page_of_a_trial_has_no_times"), (day.REST, "")]
+
+
 def test_what_sanitizers_say(journal):
     given = day._pytest(day.Plan(journal), day.MEMCHECK, "tests/cuda/test_a.py")
     for text in ("pytest\n========= ERROR SUMMARY: 0 errors\n",
                  "========= Invalid __global__ read\n========= ERROR SUMMARY: 1 error\n",
                  "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
                  "========= Error: Race reported between\n",
-                 "========= Device not supported\n"):
+                 "========= Error: Device not supported\n"):
         day._summarized("memcheck", given, journal, 0, text)
     journal.refresh()
     assert [line.outcome for line in journal.lines] == [OK, FAILED, OK, FAILED, LEFT_OUT]
@@ -169,12 +181,13 @@ def ended(words, environment=None):
                           env={**os.environ, **(environment or {})}, check=False)
 
 
-def test_without_a_gpu_it_measures_nothing():
+def test_without_a_gpu_it_measures_nothing(tmp_path):
     if mat.cuda_available():
         pytest.skip("there is one")
-    done = ended(["--no-tests"])
+    done = ended(["--report", str(tmp_path / "gpu.md")])
     assert done.returncode == 1
     assert "there is nothing to measure" in done.stdout
+    assert "| there is a device | failed |" in (tmp_path / "gpu.md").read_text()
 
 
 TOOL = """#!/bin/sh
@@ -211,6 +224,23 @@ def test_the_whole_of_it(tmp_path):
     matmul = next(line for line in lines if line["name"] == "matmul, bfloat16, 16"
                   and line["outcome"] == OK)
     assert set(matmul["extra"]["found"]["others"]) == {"cuBLAS"}
+
+
+@on_mock
+@pytest.mark.slow
+def test_a_rehearsal(tmp_path):
+    """As on a GPU, of which there is one."""
+    report = tmp_path / "gpu.md"
+    done = ended(["--rehearse", "--report", str(report), "--tests", *day.TRIAL,
+                  "tests/cuda/test_locked_ranges.py"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = report.read_text()
+    assert "Mock GPU 0" in text
+    assert "Mock GPU 1" not in text
+    lines = [json.loads(line) for line in Path(f"{report}.jsonl").read_text().splitlines()]
+    left_out = {line["name"].partition("::")[2] for line in lines if line["outcome"] == LEFT_OUT}
+    assert "test_the_device_that_asks_locks" in left_out
+    assert sum(line["outcome"] == OK for line in lines) >= 8
 
 
 @pytest.mark.unchecked("what it runs keeps arrays beyond their blocks, to time launches only")

@@ -82,6 +82,15 @@ def test_the_page_of_a_trial_has_no_times():
     assert "Goals" not in text
 
 
+def test_a_row_in_words():
+    fast, slow, gone = FOUND["First"]
+    most = limits.Limits(4e9)
+    assert report.in_words(fast, most) == "1 ms, 2 GB/s, 50%; torch 4.00, device copy 0.90"
+    assert report.in_words(slow, most) == "2 ms; torch 0.50, CuPy: ValueError: not so"
+    assert report.in_words(gone, most) == "failed: KeyError: no"
+    assert report.in_words(FOUND["Second"][1], most) == "3.25 s"
+
+
 def test_limits_of_cards():
     """Those of data sheets, at the highest clock: an H200, and an A100."""
     facts = {"processors": 132, "clock": 1_980_000, "memory clock": 3_201_000, "bus": 6144}

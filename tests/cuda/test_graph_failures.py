@@ -284,3 +284,46 @@ def test_the_direction_check_sees_each_access(mock, dev):
     assert report.accesses > 30
     same(x, a)
     same(y, b)
+
+
+def test_a_thread_does_not_wait_for_one_that_records(mock, dev):
+    x, y = mat.zeros(5), mat.zeros(5)
+    inner = mat.graph(lambda y: y.add_(1))
+
+    def work():
+        with mat.use_device("cuda"):
+            inner(y)
+
+    @mat.graph
+    def step(x):
+        x += 1
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    for _ in range(4):
+        step(x)
+    inner(y)
+    same(x, np.full(5, 4.0))
+    same(y, np.full(5, 3.0))
+    assert (step.replays, inner.recordings) == (2, 1)
+
+
+def test_others_are_evicted_for_what_a_graph_uses(mock):
+    others = [mat.full(100, float(k)) for k in range(3)]
+    with mat.use_device("cuda", pool_bytes=3 * 1024):
+        for other in others:
+            only_there(other)
+        x, y, a, b = pair()
+        step = mat.graph(halve_and_add)
+        for _ in range(3):
+            step(x, y)
+            by_numpy(a, b)
+        assert step.replays == 1
+        bad = mat.graph(lambda x: float(x[:1].sum()))
+        with pytest.raises(GraphError):
+            bad(x)
+        same(x, a)
+        same(y, b)
+    for k, other in enumerate(others):
+        same(other, np.full(100, k))

@@ -211,7 +211,7 @@ def test_what_fails_half_way_in_a_block_is_torn(dev):
 
 
 def test_no_such_device(cuda):
-    with pytest.raises(DeviceError, match="there are 2"):
+    with pytest.raises(DeviceError, match=r"there are \d"):
         mat.use_device("cuda:7", required=True)
     with mat.use_device("cuda:7") as dev:
         assert dev == "cpu"

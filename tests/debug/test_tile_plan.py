@@ -16,6 +16,7 @@ def test_it_says_how_a_call_would_be_cut():
     assert "10 tiles of (100, 10)" in repr(found)
 
 
+@pytest.mark.host
 def test_nothing_is_computed_or_copied():
     x, y = mat.arange(1000.0), mat.zeros(1000)
     with mat.debug.count_copies() as copies:

@@ -22,8 +22,8 @@ import mat
 from mat.support.cache_dir import write_whole
 
 from . import jobs, kit
-from .day import Plan, default_at_once, run
-from .journal import Journal
+from .day import CONTACT, Plan, default_at_once, run
+from .journal import FAILED, Journal, Line
 from .report import known, page
 
 
@@ -42,6 +42,9 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-benchmarks", action="store_true")
     parser.add_argument("--mock", action="store_true", help="on the mock driver, to see "
                                                                "that everything runs")
+    parser.add_argument("--rehearse", action="store_true", help=(
+        "with the mock driver as if it were the machine's: all tests that a GPU would run, and no "
+        "benchmarks"))
     kit.arguments(parser)
     return parser.parse_args(words)
 
@@ -50,21 +53,33 @@ def main() -> int:
     given = parse()
     if given.kit:
         return kit.main(given)
-    if not given.mock and not mat.cuda_available():
-        print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --mock sees whether "
-              "everything runs")
-        return 1
+    more = _rehearsal() if given.rehearse else {}
+    there = given.mock or more or mat.cuda_available()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(given.report or Path(folder) / "report.md")
         journal = Journal(report.with_name(report.name + ".jsonl"))
         if not given.go_on:
             journal.path.unlink(missing_ok=True)
         plan = Plan(journal, given.minutes, given.mock, given.only, given.tests, given.no_tests,
-                    given.no_benchmarks, max(given.at_once, 1))
-        _run(plan, Writer(plan, report))
-        if not given.report:
+                    given.no_benchmarks or given.rehearse, max(given.at_once, 1), more)
+        if not there:
+            reason = mat.show_config()["CUDA"]
+            print(f"there is nothing to measure: {reason}; --mock sees whether everything runs")
+            journal.write(Line(CONTACT, "contact", "there is a device", FAILED, reason))
+        _run(plan, Writer(plan, report), bool(there))
+        if not given.report and there:
             print(report.read_text(encoding="utf-8"))
     return int(bool(known(journal.lines).bad()))
+
+
+def _rehearsal() -> dict[str, str]:
+    """Return the environment of a rehearsal."""
+    from ..mock_driver import driver, rehearsal  # here, since a GPU needs neither
+
+    if driver.missing():
+        raise SystemExit(f"there can be no mock driver here: {driver.missing()}")
+    found: dict[str, str] = rehearsal.environment()
+    return found
 
 
 class Writer:
@@ -88,12 +103,15 @@ class Writer:
             self.written, self.next = self.printed, monotonic() + 2
 
 
-def _run(plan: Plan, write: Writer) -> None:
-    """Run the plan; whatever ends it, its processes end and the page is written."""
+def _run(plan: Plan, write: Writer, there: bool) -> None:
+    """Run the plan if there is a device; whatever ends it, its processes end and the page is
+    written.
+    """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(130))
     try:
-        run(plan, write)
+        if there:
+            run(plan, write)
     finally:
         with suppress(Exception):
             for process in list(jobs.RUNNING):

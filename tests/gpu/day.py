@@ -59,6 +59,7 @@ class Plan:
     no_tests: bool = False
     no_benchmarks: bool = False
     at_once: int = 1
+    environment: dict[str, str] = field(default_factory=dict)  # more of it, for every process
 
     def seconds(self, share: float, otherwise: float = 7200.0) -> float:
         return otherwise if self.minutes is None else self.minutes * 60 * share
@@ -98,7 +99,8 @@ def run(plan: Plan, seen: Callable[..., None]) -> None:
 def _worker(plan: Plan, part: str, name: str, silence: float) -> Job:
     words = [sys.executable, "-m", "tests.gpu.worker",
              *(["benchmarks", name] if part == BENCHMARKS else [name])]
-    return Job(part, name, words + ["--mock"] * plan.mock, plan.seconds(0.5), silence)
+    return Job(part, name, words + ["--mock"] * plan.mock, plan.seconds(0.5), silence,
+               plan.environment)
 
 
 # Tests
@@ -126,19 +128,24 @@ def _pytest(plan: Plan, part: str, path: str, words: tuple[str, ...] = ()) -> Jo
     # warnings of versions that were never tried are no errors
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default",
                "-p", "tests.gpu.recording", *words, path]
-    environment = {"MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if plan.mock else "1"}
+    environment = {**plan.environment, "MAT_TEST_DEVICE": "cuda",
+                   "MAT_TEST_CUDA": "" if plan.mock else "1"}
     limit = plan.seconds(0.25, 1800.0)
     return Job(part, path, command, limit, min(60.0, limit), environment)
 
 
 # Under NVIDIA's tools
 
+TOOLKIT = Path("/usr/local/cuda")
+FOUND = ("Invalid", "Misaligned", "Race", "hazard", "Use-", "use-")  # in messages of errors
+
 
 def sanitizer() -> str | None:
-    """Return the path of compute-sanitizer, of the toolkit or of the wheel, or None."""
+    """Return the path of compute-sanitizer, of the wheel or of the toolkit, or None."""
     folder = Path(sysconfig.get_paths()["purelib"])
-    ours = sorted(folder.glob("nvidia/*/bin/compute-sanitizer"))
-    return str(ours[0]) if ours else shutil.which("compute-sanitizer")
+    found = [*folder.glob("nvidia/*/bin/compute-sanitizer"), TOOLKIT / "bin/compute-sanitizer"]
+    ours = next((path for path in found if path.exists()), None)
+    return shutil.which("compute-sanitizer") if ours is None else str(ours)
 
 
 def _sanitized(plan: Plan, tool: str) -> Iterator[Job]:
@@ -147,7 +154,7 @@ def _sanitized(plan: Plan, tool: str) -> Iterator[Job]:
         reason = "there is no compute-sanitizer, which nvidia-cuda-sanitizer-api has"
         plan.journal.write(Line(tool, "all", "", LEFT_OUT, reason))
         return
-    options = ["--tool", tool, "--target-processes", "application-only", "--print-limit", "20",
+    options = ["--tool", tool, "--print-limit", "20",
                *(["--report-api-errors", "no"] if tool == MEMCHECK else [])]
     for name, every in {TRIAL[0]: 1}.items() if plan.mock else SAMPLED.items():
         job = _pytest(plan, tool, name)
@@ -163,7 +170,7 @@ def _summarized(tool: str, job: Job, journal: Journal, status: int | None, outpu
     lines = [line for line in output.splitlines() if line.startswith("=========")]
     summary = next((line for line in reversed(lines) if "SUMMARY" in line), "")
     found = re.search(r"SUMMARY: (\d+)", summary)
-    if found is None and not any("Error" in line or "hazard" in line for line in lines):
+    if found is None and not any(word in line for line in lines for word in FOUND):
         reason = " ".join(line.strip("= ") for line in lines) or "the tool said nothing"
         outcome, text = LEFT_OUT, f"no summary: {reason[-500:]}"
     else:

@@ -76,7 +76,8 @@ def _why(status: int | None, output: str) -> str:
     if status is None:
         return "it took too long"
     name = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    return f"{name}: {output[-TAIL:].strip()}"
+    said = output.partition("\nExtension modules:")[0]  # which faulthandler lists at the end
+    return f"{name}: {said[-TAIL:].strip()}"
 
 
 def _process(job: Job, journal: Journal, until: float) -> tuple[int | None, str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from .day import REST, SUITE
 from .jobs import LOST
 from .journal import FAILED, LEFT_OUT, OK, Recorder
 
@@ -34,6 +35,8 @@ def uses_the_device(item: Any) -> bool:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     finished = RECORDER.finished()
+    if RECORDER.part == REST:
+        finished |= RECORDER.journal.progress(SUITE, RECORDER.job).finished
     left_out = [item for item in items
                 if item.nodeid in finished or (REAL and not uses_the_device(item))]
     config.hook.pytest_deselected(items=left_out)

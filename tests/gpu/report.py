@@ -134,6 +134,15 @@ def measured(found: list[Found], limits: Limits) -> str:
                   *(f"{name}: time, and times its speed" for name in others), "goals"), rows)
 
 
+def in_words(f: Found, limits: Limits) -> str:
+    """Return a row in a line: our time, the rate, the share of the limit, and times others' speed.
+    """
+    own = [_own(f), rate(f), limits.share(f.nbytes, f.operations, f.kind, f.seconds)]
+    others = [f"{name} {seconds / f.seconds:.2f}" for name, seconds in f.others.items()
+              if f.seconds] + [f"{name}: {text}" for name, text in f.notes.items()]
+    return "; ".join(filter(None, [", ".join(filter(None, own)), ", ".join(others)]))
+
+
 def _own(f: Found) -> str:
     if f.failed:
         return f"failed: {f.failed}"

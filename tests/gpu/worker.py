@@ -66,17 +66,18 @@ def benchmarks(recorder: Recorder, title: str, mock: bool) -> None:
     """Measure what of a section has no outcome yet."""
     import mat
 
+    from . import limits
     from .measuring import run
+    from .report import in_words
     from .sections import SECTIONS
     from .setting import Setting
 
     # functions of the driver and of cuBLAS that are called as they are need a current device
     with mat.use_device("cuda", required=True) as device, device.gpu.current():
-        at = Setting(device, small=mock, alone=mock)
+        at, most = Setting(device, small=mock, alone=mock), limits.of(device.gpu)
         for found in run(lambda: SECTIONS[title](at), device.synchronize, mock, recorder):
-            text = found.failed or ""
-            print(f"{title}: {found.name}{': ' + text if text else ''}", flush=True)
-            recorder.end(found.name, FAILED if text else OK, text, found=asdict(found))
+            text = found.failed or ("" if mock else in_words(found, most))
+            recorder.end(found.name, FAILED if found.failed else OK, text, found=asdict(found))
             end_if_lost()
     recorder.done()
 

@@ -138,10 +138,13 @@ on_cpu_switch:
 )");
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+static const void *home;  // the stack of the scheduler
+static size_t home_size;
+#endif
+
 static void go(fibre *from, fibre *to) {
 #if defined(__SANITIZE_ADDRESS__)
-    static const void *home;
-    static size_t home_size;
     __sanitizer_start_switch_fiber(&from->fake_stack, to == &scheduler ? home : to->stack,
                                    to == &scheduler ? home_size : STACK);
 #endif
@@ -161,7 +164,7 @@ static void ended();                // in barriers.hpp
 
 static void life() {  // of a fibre: threads, one after the other, for ever
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(nullptr, &home, &home_size);
 #endif
     for (;;) {
         fibre *self = now->on;

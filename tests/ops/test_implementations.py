@@ -55,6 +55,10 @@ def compare(found, wanted, dtype, text):
     assert_allclose(found, wanted, **tolerance(dtype), err_msg=text)
 
 
+# the operands that are packed vectors wherever these are called
+POSITIONS = {"scatter": (0,), "accumulate_at": (0, 1)}
+
+
 def run(op, implementation, args, kwargs, mix, wanted):
     """Call the operation with `args` laid out by `mix`, and compare everything; return whether the
     implementation took them.
@@ -62,8 +66,9 @@ def run(op, implementation, args, kwargs, mix, wanted):
     # unless only a part is written
     doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written
     given = [poisoned(op, args, k) if k in doomed else a for k, a in enumerate(args)]
-    mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k,
-            a in enumerate(given)]
+    packed = POSITIONS.get(op.__name__, ())
+    mats = [place(a, "packed" if k in packed else mix[k % len(mix)])
+            if isinstance(a, np.ndarray) else a for k, a in enumerate(given)]
     operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
     if not implementation.pack and not all(implementation.fits_layout(m.layout) for m in operands):
         return False

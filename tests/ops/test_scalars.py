@@ -10,6 +10,8 @@ import pytest
 
 import mat
 
+from ..conftest import DEVICE
+
 NUMBERS = [True, False, np.True_, np.False_, 1, -1, 127, 128, 300, -129, 2**40, -2**40, 2**62,
            2**63, 1.5, -2.5, float("inf"), float("nan"), 1j, np.float16(1.5), np.float32(1e30),
            np.float32(-2), np.float64(0.1), np.float64(1e300), np.float64(-0.5),
@@ -20,7 +22,8 @@ DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16
           "float64", "complex64", "complex128"]
 OPERATORS = {name: getattr(operator, name) for name in (
     "add", "sub", "mul", "truediv", "eq", "lt", "ge", "and_", "floordiv", "mod", "pow")}
-CLOSE = {"e": 1e-3, "f": 1e-6, "F": 1e-6}  # relative
+# relative; on a GPU the error of a complex power is that of a logarithm, times the exponent
+CLOSE = {"e": 1e-3, "f": 1e-6, "F": 1e-4 if DEVICE.startswith("cuda") else 1e-6}
 
 
 def outcome(call, *operands):

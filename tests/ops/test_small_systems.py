@@ -62,6 +62,7 @@ def test_broadcasting(rng, one, other):
     near(mat.inv(wide), np.linalg.inv(np.broadcast_to(a, (2, *one))), "float64")
 
 
+@pytest.mark.host
 def test_errors_are_those_of_double_precision():
     n = np.arange(1, 8)
     hilbert = np.stack([1 / (n[:, None] + n - 1)] * 3)
@@ -119,6 +120,7 @@ def test_what_is_no_number_stays_in_its_matrix(rng):
     assert_array_equal(np.isnan(found).all((1, 2)), np.arange(6) == 4)
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bits_do_not_depend_on_threads_neighbours_or_the_device(rng, dtype):
     a = well_conditioned(rng, (5001, 8, 8), dtype)

@@ -164,6 +164,7 @@ def test_bad_names():
         mat.kernel("y = 1", y="output", **{f"x{k}": "input" for k in range(16)})
 
 
+@pytest.mark.host
 @pytest.mark.parametrize(("text", "message"), [
     ("y = z * x", r"line 1 of the kernel: .*z.* undeclared.*\n    y = z \* x\n        \^"),
     ("T t = x;\ny = t +* 2", r"line 2 of the kernel: (?s:.*)\n    y = t \+\* 2\n"),
@@ -315,6 +316,7 @@ def test_threads_compile_once_and_agree(fresh):
     assert len(runs) == 1
 
 
+@pytest.mark.host
 def test_another_process_takes_what_is_there(fresh):
     place_, _ = fresh
     use()

@@ -23,7 +23,9 @@ def gather_samples(rng, dtype):
                                  ((4, 3, 2), (0, 1), 0), ((3, 2), (0, 1), 0)):
         most = int(np.prod([shape[k] for k in chosen]))
         for of_at in ((3,), (2, 2), (0,)):
-            x, at = numbers(rng, shape, dtype), rng.integers(-most, most, of_at)
+            # of several axes the caller makes no position negative
+            low = -most if len(chosen) == 1 else 0
+            x, at = numbers(rng, shape, dtype), rng.integers(low, most, of_at)
             out = np.empty(gathered(x, at, None, place, chosen).shape, dtype)
             yield (x, at, out, place, chosen), {}
 

@@ -107,7 +107,11 @@ template<class R> INLINE bool operator==(mat_complex<R> a, int b) {
 
 INLINE float mat_widen(mat_e4m3 x) { return from_e4m3(x.bits); }
 INLINE float mat_widen(mat_e5m2 x) { return from_e5m2(x.bits); }
-INLINE float mat_widen(mat_f16 x) { return from_half(x.bits); }
+/* A device's instruction need not keep the sign of a NaN. */
+INLINE float mat_widen(mat_f16 x) {
+    const uint32_t size = __float_as_uint(from_half(x.bits)) & 0x7fffffffu;
+    return __uint_as_float(size | (x.bits & 0x8000u) << 16);
+}
 INLINE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
 INLINE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
 INLINE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }

@@ -31,8 +31,7 @@ INLINE float from_bfloat(uint16_t bits) {
 INLINE float from_half(uint16_t bits) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-    /* the instruction need not keep the sign of a NaN */
-    return __uint_as_float((__float_as_uint(x) & 0x7fffffffu) | (bits & 0x8000u) << 16);
+    return x;
 }
 
 INLINE uint16_t to_half(float x) {

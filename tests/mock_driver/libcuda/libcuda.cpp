@@ -162,6 +162,9 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
         for (Stream *s : streams_of(d)) s->capture = nullptr;
     for (auto &[low, b] : world.blocks)
         if (b.kind == ON_DEVICE && b.device->broken) b.lost = b.ready = true;
+    for (auto it = world.blocks.begin(); it != world.blocks.end();)  // with its context, locks end
+        it = it->second.kind == REGISTERED && it->second.device->broken ? world.blocks.erase(it)
+                                                                         : std::next(it);
     for (Device &d : world.all) {
         if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
         d.broken = SUCCESS;
