@@ -150,7 +150,6 @@ class Handles(dict[Gpu, Handle]):
         handle.lock = threading.Lock()
         return handle
 
-
     def here(self, gpu: Gpu) -> Handle:
         """Return the handle for calls of this thread."""
         if self.captured is None:

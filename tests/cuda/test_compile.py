@@ -6,19 +6,21 @@ takes minutes, this does every 16th program; MAT_COMPILE is another share, and 1
 """
 
 import os
+import re
 from functools import cache
 
 import pytest
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import convert
+from mat.cuda import convert, elementwise
 from mat.cuda.nvrtc import Nvrtc, Program
 from mat.support.cuda_probe import LEAST
 
 from ..mock_driver.cubin import Kernel, kernels
 from ..mock_driver.harness import check, compiler
 from ..mock_driver.programs import is_ours, listed, unlisted
+from ..mock_driver.ptx.nvrtc_ptx import ptx
 from ..support.needs_nvrtc import needs_nvrtc
 
 SHARE = int(os.environ.get("MAT_COMPILE", "16"))
@@ -90,6 +92,20 @@ def test_conversions_compile_for_the_oldest_devices(source):
     arch = "sm_{}{}".format(*LEAST)
     for program in (convert.program(source, "float64"), convert.program(source, "int8")):
         assert compiled(program, arch)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_a_complex_number_is_one_access(kind):
+    """Where elements are not adjacent, too."""
+    family = next(f for f in elementwise.families(kind) if f.name == "two")
+    program = elementwise.program(family, kind, "steps")
+    text = ptx(program.text, program.options, "compute_80")
+    _, found, rest = text.partition(f".entry mat_two_{kind}_steps(")
+    accesses = re.findall(r"\b(?:ld|st)\.global\.(\S+)", rest.partition(".entry")[0])
+    assert found
+    assert accesses
+    assert all(access.startswith("v2.") for access in accesses), accesses
 
 
 def test_programs_are_told_apart():
