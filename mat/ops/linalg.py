@@ -234,8 +234,8 @@ def solve(a: Mat, b: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.solve(mat.array([[2.0, 0], [0, 4]]), mat.array([2.0, 4]))
-    <Mat 2 ... [1. 1.]>
+    >>> mat.solve(mat.array([[2.0, 0], [0, 4]]), mat.array([2.0, 4])).tolist()
+    [1.0, 1.0]
     """
     a = _check_square("solve", a)
     if not isinstance(b, Mat):
