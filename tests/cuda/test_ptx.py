@@ -9,8 +9,13 @@ import pytest
 
 import mat
 
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+from mat.cuda.nvrtc import EXACT
+
 from ..mock_driver.harness import KernelFault, compiler
 from ..mock_driver.harness import run as run_compiled
+from ..mock_driver.programs import listed
 from ..mock_driver.ptx import interpreter
 from ..support.needs_nvrtc import needs_nvrtc
 from .ptx_forms import cases, opcodes
@@ -268,10 +273,6 @@ def test_every_form_in_our_programs_is_known_and_tested(arch):
 
     MAT_COMPILE is the share of programs, and 1 is all of them.
     """
-    pytest.importorskip("cuda.core", reason="cuda-python is not installed")
-    from mat.cuda.nvrtc import EXACT
-
-    from ..mock_driver.programs import listed
     tested = {opcode for opcode, *_ in cases()}
     moving = ("ld.", "st.", "atom.", "red.", "cvta.", "shfl.", "bar.", "vote.", "redux.", "bra",
               "ret", "exit", "trap", "membar", "fence", "mov.b", "barrier.")
