@@ -73,6 +73,7 @@ def test_a_job_without_progress_is_not_started_for_ever(journal):
     assert "exit status 3: no such module" in journal.lines[0].text
 
 
+@pytest.mark.slow
 def test_a_job_ends_with_its_time(journal):
     begun = time.monotonic()
     jobs.run(job(WORK.replace('"crash", ', "")), journal, begun + 1.5)

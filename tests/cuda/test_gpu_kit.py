@@ -82,6 +82,7 @@ def test_a_wheel_of_other_sources_is_noticed(tmp_path):
     assert kit.changed_files(path) == ["mat/version.py", "mat/native/cuda/gone.cuh"]
 
 
+@pytest.mark.slow
 def test_the_tests_are_packed_and_the_package_is_not(tmp_path):
     kit.pack_sources(tmp_path)
     with tarfile.open(tmp_path / "source.tar.xz") as archive:

@@ -31,7 +31,7 @@ def test_thirty_launches_are_repeated_by_one_call(mock, dev):
     same(y, b)
 
 
-def test_what_the_host_wrote_is_copied_before(mock, dev):
+def test_what_the_host_wrote_is_copied_before(cuda, dev):
     x, y, a, b = pair()
     step = warmed(mat.graph(halve_and_add), x, y)
     by_numpy(a, b)
@@ -47,7 +47,7 @@ def test_what_the_host_wrote_is_copied_before(mock, dev):
     same(y, b)
 
 
-def test_what_is_overwritten_first_is_not_copied(mock, dev):
+def test_what_is_overwritten_first_is_not_copied(cuda, dev):
     x, t, y = mat.ones(50), mat.zeros(50), mat.zeros(50)
 
     @mat.graph
@@ -86,7 +86,7 @@ def test_other_mats_of_the_same_forms(mock, dev):
         same(y, b)
 
 
-def test_arguments_that_see_parts_of_one_storage(mock, dev):
+def test_arguments_that_see_parts_of_one_storage(cuda, dev):
     data, total = mat.array(np.arange(60_000.0)), mat.zeros(10_000)
     step = mat.graph(lambda part, total: total.add_(part))
     for _ in range(2):
@@ -97,7 +97,7 @@ def test_arguments_that_see_parts_of_one_storage(mock, dev):
     assert step.replays == 5
 
 
-def test_arguments_that_are_the_same(mock, dev):
+def test_arguments_that_are_the_same(cuda, dev):
     step = mat.graph(lambda x, y: y.add_(x))
     for _ in range(3):
         x, y = mat.ones(7), mat.full(7, 2.0)
@@ -107,7 +107,7 @@ def test_arguments_that_are_the_same(mock, dev):
         same(y, np.full(7, 6.0))
 
 
-def test_parts_of_an_argument_and_other_mats(mock, dev):
+def test_parts_of_an_argument_and_other_mats(cuda, dev):
     weights = mat.array(np.arange(12.0).reshape(3, 4))
 
     @mat.graph
@@ -128,7 +128,7 @@ def test_parts_of_an_argument_and_other_mats(mock, dev):
         same(part, wanted[1:])
 
 
-def test_results_are_the_arguments(mock, dev):
+def test_results_are_the_arguments(cuda, dev):
     step = mat.graph(lambda x, y: [x.add_(1), (y, None)])
     for _ in range(3):
         x, y = mat.zeros(3), mat.zeros(3)
@@ -139,7 +139,7 @@ def test_results_are_the_arguments(mock, dev):
         same(x, np.ones(3))
 
 
-def test_workspaces_stay_with_the_graph(mock, dev):
+def test_workspaces_stay_with_the_graph(cuda, dev):
     x, s = mat.array(np.arange(40_000.0)), mat.zeros(())
     step = mat.graph(lambda x, s: mat.sum(x, out=s))
     for k in range(1, 4):
@@ -150,7 +150,7 @@ def test_workspaces_stay_with_the_graph(mock, dev):
 
 
 @pytest.mark.parametrize("way", ["drop", "evict", "leave", "trim"])
-def test_copies_that_are_gone_are_made_again(mock, way):
+def test_copies_that_are_gone_are_made_again(cuda, way):
     x, y, a, b = pair()
     step = mat.graph(halve_and_add)
     for _ in range(4):
@@ -180,7 +180,7 @@ def test_copies_that_are_gone_are_made_again(mock, way):
     lambda x: mat.sum(x), lambda x: x.uniform_(), lambda x: mat.blas.nrm2(x),
     lambda x: x.equals(x), lambda x: np.asarray(x), lambda x: x.copy(), lambda x: str(x),
     lambda x: mat.linalg.inv(x.reshape(2, 2))])
-def test_what_cannot_be_repeated_names_its_line(mock, dev, make):
+def test_what_cannot_be_repeated_names_its_line(cuda, dev, make):
     x = only_there(mat.ones(4))
 
     @mat.graph
@@ -194,7 +194,7 @@ def test_what_cannot_be_repeated_names_its_line(mock, dev, make):
     assert x.fresh == {"cuda:0"}
 
 
-def test_numbers_are_neither_arguments_nor_results(mock, dev):
+def test_numbers_are_neither_arguments_nor_results(cuda, dev):
     step = mat.graph(lambda x: 5)
     with pytest.raises(mat.DTypeError, match="float"):
         step(1.0)
@@ -202,7 +202,7 @@ def test_numbers_are_neither_arguments_nor_results(mock, dev):
         step(mat.ones(3))
 
 
-def test_methods_are_graphs_of_their_objects(mock, dev):
+def test_methods_are_graphs_of_their_objects(cuda, dev):
     class Layer:
         def __init__(self, value):
             self.weights = mat.full(4, value)

@@ -219,6 +219,31 @@ def training(at: Setting) -> Section:
     yield Item(f"step of a network of {wide} units, {rows} rows, float32", _mlp(rows, wide),
                peers(torch=at.torch and (lambda: _mlp_torch(at.torch, rows, wide))), {TORCH: 1.0})
     yield from _digits(at)
+    yield from _short_steps(at)
+
+
+def _short_steps(at: Setting) -> Section:
+    """Thirty launches that each take less than the host needs to queue them."""
+    x, y = (mat.from_numpy(random(1000, "float32", k)) for k in range(2))
+
+    def step(x: mat.Mat, y: mat.Mat) -> None:
+        for _ in range(10):
+            y *= 0.5
+            y += x
+            mat.axpy(-0.25, y, x)
+
+    def in_torch(x: Any, y: Any) -> None:
+        for _ in range(10):
+            y.mul_(0.5).add_(x)
+            x.add_(y, alpha=-0.25)
+
+    t = [at.torch.rand(1000, device="cuda") for _ in range(2)] if at.torch else None
+    graph = mat.graph(step)
+    yield Item("a step of 30 short launches", lambda: step(x, y),
+               peers(torch=t and (lambda: lambda: in_torch(*t))), {TORCH: 1.0})
+    yield Item("the same, as a graph", lambda: graph(x, y),
+               peers(torch=t and (lambda: lambda: in_torch(*t)),
+                     mat=lambda: lambda: step(x, y)), {TORCH: 5.0})
 
 
 def _mlp(rows: int, wide: int) -> Thunk:

@@ -276,6 +276,44 @@ def _ahead(mock: bool) -> str:
     return ""
 
 
+@check("work of another library on the legacy stream is in order with ours")
+def _ordered(mock: bool) -> str:
+    driver, n = _module("cuda.bindings.driver"), 1 << (16 if mock else 24)
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
+        x, y = mat.ones(n, dtype="float32"), mat.zeros(n, dtype="float32")
+        for _ in range(20):
+            x *= 2.0  # takes a while, and the copy comes after it
+        with x.facet("cuda", "input") as a, y.facet("cuda", "output") as b:
+            driver.cuMemcpyDtoDAsync(b.address, a.address, y.nbytes, driver.CUstream(1))
+        y += 1.0  # and this after the copy
+        found = float(y.max()), float(y.min())
+    if found != (2.0**20 + 1,) * 2:
+        raise AssertionError(f"{found}, not twice {2.0**20 + 1}")
+    return f"stream {int(device.gpu.stream):#x}"
+
+
+@check("a graph is recorded and repeated")
+def _graph(mock: bool) -> str:
+    @mat.graph
+    def step(x: mat.Mat, y: mat.Mat) -> None:
+        y *= 0.5
+        y += x
+        mat.axpy(-0.25, y, x)
+
+    a, b = _values(1000), _values(1000, seed=1)
+    with mat.use_device("cuda", required=True):
+        x, y = mat.from_numpy(a.copy()), mat.from_numpy(b.copy())
+        for _ in range(6):
+            step(x, y)
+            b = b * np.float32(0.5) + a
+            a = a - np.float32(0.25) * b
+    _same(x.to_numpy(), a, 1e-3)
+    _same(y.to_numpy(), b, 1e-3)
+    if not step.replays:
+        raise AssertionError(f"{step.recordings} recordings, and no replay")
+    return f"{step.recordings} recordings, {step.replays} replays"
+
+
 @check("every program loads")
 def _loads(mock: bool) -> str:
     programs = _module("tests.mock_driver.programs").listed()

@@ -25,7 +25,8 @@ ENDS = {WHERE: 0.1, CONTACT: 0.15, MEMCHECK: 0.28, RACECHECK: 0.36, SUITE: 0.66,
         BENCHMARKS: 0.96, REST: 0.98}
 FILES = {  # of tests, those first that find most
     "tests/cuda": ["driver", "memory", "transfers", "pinned", "locked_ranges", "copy", "each",
-                   "reductions", "blas", "cublas", "factor", "selection", "user_kernel"],
+                   "reductions", "blas", "cublas", "factor", "graph", "graph_operations",
+                   "prefetch", "selection", "user_kernel"],
     "tests/ops": ["implementations", "elementwise", "reduce", "blas", "nn", "sorting", "selection",
                   "random", "linalg", "conv"],
     **{f"tests/{name}": [] for name in (
@@ -35,8 +36,8 @@ FILES = {  # of tests, those first that find most
 WITHOUT_GPU = {f"tests/cuda/test_{name}.py" for name in (
     "capture", "compile", "conv", "cublas_table", "driver", "driver_errors", "elementwise",
     "failed_device", "function_bits", "functions", "gpu_day", "gpu_kit", "gpu_report",
-    "integer_matmul", "mock_cache", "mock_driver", "nn", "nvrtc", "permute", "races", "random",
-    "reduce", "scan_and_sort", "span_walk")}
+    "graph_failures", "integer_matmul", "mock_cache", "mock_driver", "nn", "nvrtc", "permute",
+    "ptx", "ptx_forms", "races", "random", "reduce", "sass", "scan_and_sort", "span_walk")}
 # of these files one of so many tests is run under NVIDIA's tools, which are slow
 SAMPLED = {f"tests/{name}.py": every for name, every in {
     "ops/test_implementations": 6, "cuda/test_each": 1, "cuda/test_reductions": 3,
