@@ -20,6 +20,7 @@ cdef class View:
     cdef object _direction_allowed(self, object direction)
     cpdef bint _sees_all(self) except -1
     cpdef object _touched(self)
+    cpdef View _whole(self)
     cpdef object _relative_to(self, Py_ssize_t start)
 
 

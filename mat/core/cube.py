@@ -58,6 +58,10 @@ class View:
         size: int = self.storage.size
         return size
 
+    def _whole(self) -> View:
+        """Return a view of all elements of the storage."""
+        return self
+
     def _relative_to(self, start: int) -> View:  # noqa: ARG002  # all are of the whole
         """Return the same elements in a storage that begins with the element `start`."""
         return self
@@ -88,6 +92,9 @@ class Cube(ConflictChecks):
         """Begin an access: check conflicts, make the data fresh, present it, then record it."""
         if _pending:  # now: an interrupt must not come after the access has begun
             flush()
+        if facet.of_storage and not view._sees_all():
+            # what the view does not see is presented as well, and is not overwritten
+            view, direction = view._whole(), _io if direction is _output else direction
         lock = self._guard()
         lock.acquire()
         try:

@@ -1,4 +1,4 @@
 cdef class Registration:
     cdef readonly unsigned long long bit, mask
     cdef readonly int reading, writing
-    cdef readonly bint of_device, chooses
+    cdef readonly bint of_device, chooses, of_storage

@@ -236,6 +236,9 @@ class Facet(Registration):
         that device is in use.
     quiet : bool
         True if the engine is NumPy, whose floating-point warnings operations switch off.
+    of_storage : bool
+        True if it presents all elements of the storage, also those that `view` does not see: then
+        all of them are made fresh, and conflict.
     """
 
     name: str
@@ -245,6 +248,7 @@ class Facet(Registration):
     presents: type | None = None
     device: Any = None
     quiet: bool = False
+    of_storage: bool = False
 
     def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
         """Return what a block is given for `view`, whose storage is in `handle`.
@@ -368,7 +372,7 @@ def register_facet(facet: F) -> F:
     k = len(others)
     facet.letter = facet.letter.upper()
     facet.register(k, facet.memory.bit, facet.device is not None,
-                   type(facet).chosen is not Facet.chosen)
+                   type(facet).chosen is not Facet.chosen, facet.of_storage)
     (device_facets if facet.device else facets)[facet.name] = facet
     return facet
 

@@ -34,6 +34,7 @@ class BackingFacet(Facet):
     memory: Memory = HOST
     engine: Engine = np
     quiet: bool = True
+    of_storage: bool = True
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
         return protected_view(handle, writable)

@@ -2,6 +2,7 @@ cimport cython
 
 from mat._core cimport LiveObjects, Maker
 from mat.core.access cimport Access
+from mat.core.cube cimport View
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.operators cimport Operators
@@ -50,6 +51,7 @@ cdef class MatBase(Operators):
     cdef object _direction_allowed(self, object direction)
     cpdef bint _sees_all(self) except -1
     cpdef object _touched(self)
+    cpdef View _whole(self)
     @cython.locals(layout=Layout)
     cpdef object _relative_to(self, Py_ssize_t start)
     cdef Access _facet(self, object name, object direction)

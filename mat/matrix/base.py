@@ -394,6 +394,10 @@ class MatBase(Operators):
         """Return how many elements of the storage are visible, of a layout that can be written."""
         return self.layout.size
 
+    def _whole(self) -> MatBase:
+        """Return a view of all elements of the storage, by their index there."""
+        return self._view_of(packed((self.storage.size,)))
+
     def _relative_to(self, start: int) -> MatBase:
         """Return the same elements in a storage that begins with the element `start`."""
         layout = self.layout

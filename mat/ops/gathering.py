@@ -170,7 +170,8 @@ def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> 
 
 def positions_of(mask: Mat) -> Mat:
     """Return the positions of what is true in `mask`, of bool, as a new vector of int64."""
-    packed = mask.contiguous()
+    # no other thread can change a copy after it was counted
+    packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
     if not packed.size:
         return new_like(mask, (0,), LONG)
     starts = new_like(mask, (1 + -(-packed.size // TILE),), LONG)

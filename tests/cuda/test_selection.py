@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.core.observers import Observer, observe
 from mat.errors import IndexOutOfRange
+from mat.ops.gathering import gather, mask_positions, scatter
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
@@ -71,6 +72,23 @@ def test_positions_of_masks(there, rng, n):
         mask = rng.random(n) < share
         found = mat.arange(n)[mat.array(mask)]
         assert_array_equal(found.to_numpy(), np.flatnonzero(mask))
+
+
+def test_positions_that_change_after_they_were_checked_break_nothing(there, mock):
+    """Another thread may write them meanwhile; the elements may be any, but of the Mats."""
+    x, out = mat.arange(12.0).reshape(3, 4) + 0.0, mat.zeros(3)
+    at = mat.array([-(2**62), 12, 2**62 + 5]) + 0
+    gather(x, at, out, 0, (0, 1))
+    assert out.fresh == {"cuda:0"}
+    assert set(out.tolist()) <= set(x.ravel().tolist())
+    scatter(at, out + 100, x, 0, (0, 1), False)
+    assert_array_equal(x.ravel()[1:].to_numpy(), np.arange(1.0, 12.0))
+
+    mask, found = mat.ones(9000, dtype="bool"), mat.full(6, -1, dtype="int64") + 0
+    starts = mat.array([0, 2, 3, 5]) + 0  # as if fewer had been true
+    mask_positions(mask, starts, found)
+    assert found.tolist() == [0, 1, 4096, 8192, 8193, -1]
+    assert mock.faults() == []
 
 
 def test_accumulating_keeps_the_order(there, rng):

@@ -49,7 +49,8 @@ struct mat_gathering {
     mat_chosen_axes chosen;
 };
 
-/* The offset of a position, which may be negative where there is one axis. */
+/* The offset of a position, which may be negative where there is one axis; 0 of one that is out of
+   range: another thread may have changed positions since they were checked. */
 INLINE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
     int64_t offset = 0;
 #pragma unroll 1
@@ -59,7 +60,8 @@ INLINE int64_t mat_offset(const mat_chosen_axes &chosen, int64_t position) {
         offset += (position - over * chosen.length[k]) * chosen.step[k];
         position = over;
     }
-    return offset + (position < 0 ? position + chosen.length[0] : position) * chosen.step[0];
+    position += position < 0 ? chosen.length[0] : 0;
+    return (uint64_t)position < (uint64_t)chosen.length[0] ? offset + position * chosen.step[0] : 0;
 }
 
 template<class T, class I>
@@ -273,10 +275,11 @@ INLINE uint64_t mat_before(uint64_t mine, uint64_t *sums) {
         const int64_t start = (int64_t)blockIdx.x * MAT_TILE + 16 * (int)threadIdx.x; \
         uint32_t words[4]; \
         mat_part(frame, call, start, words); \
-        int64_t *out = (int64_t *)call.at[2] + ((const int64_t *)call.at[1])[blockIdx.x] + \
-                       mat_before(mat_count(words), sums); \
+        const int64_t *counted = (const int64_t *)call.at[1] + blockIdx.x; \
+        int64_t *out = (int64_t *)call.at[2] + counted[0] + mat_before(mat_count(words), sums); \
+        const int64_t *end = (const int64_t *)call.at[2] + counted[1]; /* of a mask as it was */ \
         _Pragma("unroll") for (int w = 0; w < 4; w++) \
-            for (uint32_t bits = mat_truths(words[w]); bits; bits &= bits - 1) \
+            for (uint32_t bits = mat_truths(words[w]); bits && out < end; bits &= bits - 1) \
                 *out++ = start + 4 * w + (31 - __clz(bits & -bits)) / 8; \
     }
 
