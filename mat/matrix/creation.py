@@ -233,7 +233,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     nbytes = form.size * form.itemsize
     if nbytes > MOST_AT_ONCE and not a.flags.c_contiguous:
         return None
-    made: Mat = form.new(current().device_enabled, None)
+    made: Mat = form.new(current().device_enabled, 0)
     if nbytes > MOST_AT_ONCE:  # memory of ours is used again, and aligned
         with made.facet(_array, OUTPUT) as elements:
             elements[...] = a
@@ -242,7 +242,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     address = storage.ready(_array.mask, _array.bit, False, True)
     if not address or not _blocks.copy_of_array(address, a, nbytes):
         return None
-    storage.written(_array.mask)
+    storage.fresh, storage.pristine = _array.mask, False
     return made
 
 
