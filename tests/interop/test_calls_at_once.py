@@ -82,9 +82,6 @@ def test_assignments() -> None:
             np.testing.assert_array_equal(y.to_numpy(), b)
         y[:, 1:3], b[:, 1:3] = y[:, 2:], b[:, 2:].copy()
         np.testing.assert_array_equal(y.to_numpy(), b)
-    shared = np.arange(10.0)
-    mat.from_numpy(shared[2:])[...] = mat.from_numpy(shared[:8])
-    np.testing.assert_array_equal(shared, [0, 1, *range(8)])
 
 
 def test_assignments_to_parts_keep_the_rest() -> None:
