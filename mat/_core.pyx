@@ -19,7 +19,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -116,8 +116,8 @@ cdef class HostBlocks:
         (<double *>address)[0] = value
 
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept:
-        """Copy bytes from one address to another."""
-        memcpy(<void *>target, <const void *>source, nbytes)
+        """Copy bytes from one address to another; arrays of the user may share memory."""
+        memmove(<void *>target, <const void *>source, nbytes)
 
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1:
         """Copy an array of NumPy that stores so many bytes by rows; return False for others."""

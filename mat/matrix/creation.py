@@ -242,7 +242,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     address = storage.ready(_array.mask, _array.bit, False, True)
     if not address or not _blocks.copy_of_array(address, a, nbytes):
         return None
-    storage.written(_array.mask)
+    storage.fresh, storage.pristine = _array.mask, False
     return made
 
 

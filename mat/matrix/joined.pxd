@@ -4,6 +4,7 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks, KernelCall
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
 from mat.matrix.storage cimport Storage
 
@@ -21,6 +22,10 @@ cpdef MatBase stacked_along(object mats, object axis)
 
 @cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t)
 cpdef MatBase copied_at_once(MatBase view)
+
+@cython.locals(one=Layout, other=Layout, storage=Storage, to=uintptr_t, at=uintptr_t,
+               nbytes=Py_ssize_t)
+cpdef bint assigned_at_once(MatBase target, MatBase source) except -1
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
                total=Py_ssize_t)

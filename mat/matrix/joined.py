@@ -85,6 +85,36 @@ def copied_at_once(view: Mat) -> Mat | None:
     return target
 
 
+def assigned_at_once(target: Mat, source: Mat) -> bool:
+    """Copy a small Mat to another one of its shape and dtype, with a storage of its own, if the
+    elements of both are packed; return False, with nothing done, for others, and where an access
+    has to be opened.
+    """
+    if _in_use or _observers or not _blocks.enabled:
+        return False
+    one, other, storage = source.layout, target.layout, target.storage
+    if not one.contiguous or not other.contiguous or one.shape != other.shape:
+        return False
+    if source.storage is storage or source.storage.dtype is not storage.dtype:
+        return False
+    nbytes = one.size * storage.itemsize
+    if nbytes >= 2 * WORTH or not nbytes or not storage.writable:
+        return False
+    _locate(source)
+    _locate(target)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    if source.layout is not one or target.layout is not other or target.storage is not storage:
+        return False
+    at = source.storage.ready(_foreign.mask, _foreign.bit, True, False)
+    to = storage.ready(_foreign.mask, _foreign.bit, other.size != storage.size, True)
+    if not at or not to:
+        return False
+    _blocks.copy(to + other.displacement * storage.itemsize,
+                 at + one.displacement * storage.itemsize, nbytes)
+    storage.written(_foreign.mask)
+    return True
+
+
 def joined_along(mats: object, axis: object) -> Mat | None:
     """Return a list or tuple of small Mats joined along an axis that they have, as `joined_at_once`
     does; None for other objects, and for those whose shapes do not fit.

@@ -73,6 +73,36 @@ def test_a_copy_of_an_array_follows_no_later_change() -> None:
     assert mat.array(np.asfortranarray(A)).strides == (1, 3)
 
 
+def test_assignments() -> None:
+    for dtype in ("float64", "float32", "int16", "bool"):
+        a, b = (A > 0).astype(dtype), np.zeros((5, 4), dtype)
+        x, y = mat.array(a), mat.array(b)
+        for index in (slice(1, 4), slice(0, 3), (slice(2, 5), slice(None)), (slice(4, 1, -1),)):
+            b[index], y[index] = a, x
+            np.testing.assert_array_equal(y.to_numpy(), b)
+        y[:, 1:3], b[:, 1:3] = y[:, 2:], b[:, 2:].copy()
+        np.testing.assert_array_equal(y.to_numpy(), b)
+
+
+def test_assignments_to_parts_keep_the_rest() -> None:
+    x, y = mat.array([1.0, 2.0, 3.0]), mat.array([7.0, 8.0])
+    with mat.use_device("emulated"):
+        x.add_(1.0)
+    x[1:] = y
+    with mat.use_device("emulated"):
+        x.add_(1.0)
+    assert x.tolist() == [3.0, 8.0, 9.0]
+    z = mat.empty(2)
+    z[...] = y
+    assert z.tolist() == y.tolist()
+    with pytest.raises(mat.DirectionError):
+        mat.from_numpy(np.broadcast_to(np.zeros(2), 2))[...] = y
+    kept = np.asarray(z)
+    with pytest.raises(mat.ConflictError):
+        z[...] = y
+    assert kept.tolist() == y.tolist()
+
+
 def test_what_is_stale_is_copied_first() -> None:
     x, z = mat.array([1.0, 2.0]), mat.zeros(2)
     with mat.use_device("emulated"):
