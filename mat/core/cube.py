@@ -228,7 +228,7 @@ class Cube(ConflictChecks):
         if record is None:
             return view.storage.export(view, facet, where)
         if _observers:
-            _notify_exported(record)
+            record.notify()
         return record
 
     def _export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord | None:
@@ -442,12 +442,3 @@ class Cube(ConflictChecks):
             except BaseException as error:
                 fault = fault or error
         return fault
-
-
-def _notify_exported(record: ExportRecord) -> None:
-    try:
-        for observer in tuple(_observers):
-            observer.exported(record)
-    except BaseException:
-        record.end()
-        raise

@@ -68,6 +68,15 @@ class ExportRecord(AccessRecord):
         return (f"{self.label()}, exported as facet {self.facet.name!r} at {line_of(self.where)} "
                 "to an object that still exists")
 
+    def notify(self) -> None:
+        """Notify observers that the export has begun; it ends if one raises an error."""
+        try:
+            for observer in tuple(_observers):
+                observer.exported(self)
+        except BaseException:
+            self.end()
+            raise
+
     def end(self) -> None:
         """End the export: no object has the exported data any more.
 

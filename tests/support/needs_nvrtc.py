@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from mat.cuda.nvrtc import Nvrtc
 from mat.errors import DeviceError
 
 
@@ -13,7 +12,11 @@ def why_not():
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
         return "under AddressSanitizer NVRTC does not find its own libraries"
     try:
+        from mat.cuda.nvrtc import Nvrtc
+
         return "" if Nvrtc().version() else "NVRTC has no version"
+    except ImportError:
+        return "cuda-python is not installed"
     except DeviceError as error:
         return str(error) or "NVRTC is not installed"
 
