@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+import numpy as np
+
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..memories.host import HOST
@@ -58,7 +60,16 @@ def _numel(x: Mat, **settings: object) -> object:
     return importlib.import_module("dask.array.backends")._numel_arraylike(x, **settings)
 
 
+def _joined(arrays: list[Mat], axis: int = 0) -> object:
+    """Return chunks joined along an axis; a single one is itself, since no chunk is changed.
+
+    dask joins a grid of chunks by one axis after the other, of which most have one chunk only.
+    """
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
+
+
 def _register_functions(dispatch: ModuleType) -> None:
+    dispatch.concatenate_lookup.register(Mat, _joined)
     dispatch.numel_lookup.register(Mat, _numel)
     dispatch.to_numpy_dispatch.register(Mat, _to_numpy)
     dispatch.percentile_lookup.register(Mat, _percentile)

@@ -128,8 +128,28 @@ class Elements(MatBase):
 
     def __index__(self) -> int:
         if self.layout.shape or self.storage.dtype.kind not in "iu":
-            raise DTypeError(f"only an integer Mat without axes is an index, not {self.label()}")
+            raise DTypeError(_NotAnIndex(self))
         return int(self._only())
+
+
+class _NotAnIndex:
+    """The text of an error that is mostly caught, and not read: ``array[mask]`` asks a Mat for an
+    index before it takes it as an array.
+    """
+
+    __slots__ = ("mat",)
+
+    def __init__(self, mat: Any) -> None:
+        self.mat: Any = mat
+
+    def __str__(self) -> str:
+        return f"only an integer Mat without axes is an index, not {self.mat.label()}"
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 def _makes_a_view(index: tuple[object, ...]) -> bool:

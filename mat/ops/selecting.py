@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import broadcast_shapes
+from ..matrix.creation import adopted
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import EVERY
 from ..support.native import compiled
+from ..support.options import FLOAT64
 from ..support.types import Array, DType, Engine, Number, Operand
 from .cut_elements import by_elements
 from .elementwise import not_equal
@@ -78,11 +81,20 @@ def are_alike(a: Operand, b: Operand) -> bool:
     return isinstance(a, Mat) and isinstance(b, Mat) and a.storage.dtype is b.storage.dtype
 
 
+def are_float64(a: Operand, b: Operand) -> bool:
+    """Return whether one is a Mat of float64, and the other one a float of Python."""
+    if type(a) is float:
+        a, b = b, a
+    return type(b) is float and isinstance(a, Mat) and a.storage.dtype is FLOAT64
+
+
 def promoted_by(a: Operand, b: Operand) -> DType:
     """Return the dtype that two operands have together, Mats or numbers of Python."""
     if are_alike(a, b):
         found: DType = a.storage.dtype
         return found
+    if are_float64(a, b):
+        return FLOAT64
     return np.result_type(*(v.storage.dtype if isinstance(v, Mat) else v for v in (a, b)))
 
 
@@ -95,6 +107,7 @@ def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
 
 def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
     """Return a number as a Mat without axes, which a device fills itself."""
-    found: Mat = full((), value, dtype)
+    at_once = dtype is FLOAT64 and type(value) is float and not IN_USE
+    found = adopted(np.array(value)) if at_once else full((), value, dtype)
     found.device_enabled = like.device_enabled
     return found

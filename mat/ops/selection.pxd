@@ -15,7 +15,7 @@ cdef int _NOT_CALLED
 
 cdef class SelectionKernels:
     cdef readonly Form form
-    cdef readonly Py_ssize_t count, lines, worth
+    cdef readonly Py_ssize_t count, elements, lines, worth
     cdef readonly int axis, axes
     cdef readonly bint whole
     cdef readonly tuple before, rest
@@ -48,6 +48,7 @@ cdef class Selection:
     cdef uintptr_t starts_address
     @cython.locals(found=Py_ssize_t)
     cpdef Py_ssize_t count(self) except? -2
+    @cython.locals(elements=Py_ssize_t)
     cdef fill_in(self, MatBase view, MatBase index, SelectionKernels kernels, bint masked)
     cdef Py_ssize_t tiles(self)
     cdef Py_ssize_t work(self)

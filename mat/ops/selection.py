@@ -43,8 +43,8 @@ _INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
-    __slots__ = ("axes", "axis", "before", "check", "count", "fill", "form", "get", "lines",
-                 "number", "put", "rest", "result", "whole", "worth")
+    __slots__ = ("axes", "axis", "before", "check", "count", "elements", "fill", "form", "get",
+                 "lines", "number", "put", "rest", "result", "whole", "worth")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form: Form = form
@@ -55,6 +55,7 @@ class SelectionKernels:
         self.rest: tuple[int, ...] = form.shape[axis + (axes or 1):]
         self.whole: bool = not self.before and not self.rest  # all axes are selected of
         self.lines: int = prod(self.before)
+        self.elements: int = self.lines * prod(self.rest)  # that one integer selects
         # items that a thread gets at least, or tiles of a mask
         nbytes = form.itemsize * prod(self.rest)
         self.worth: int = 1 if axes else max(1, min(_ITEMS, _BYTES // max(nbytes, 1)))
@@ -166,7 +167,9 @@ class Selection:
         self.masked: bool = masked
         self.shape: Ints = index.layout.shape
         self.size: int = index.layout.size
-        self.large: bool = self.size > _LARGE or kernels.form.size > _LARGE
+        # a mask is searched whole
+        elements = kernels.form.size if masked else self.size * kernels.elements
+        self.large: bool = self.size > _LARGE or elements > _LARGE
         self.starts: Array | None = None  # how many items are selected before each tile of a mask
         self.starts_address: int = 0
 

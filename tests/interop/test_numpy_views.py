@@ -170,3 +170,38 @@ def test_broadcast_arrays_exports_mats_among_arrays():
         x.fill_(1)
     del exported, given
     x.fill_(1)
+
+
+VIEWED = [*(f"{name}(a{axis})" for name in ("squeeze", "flip") for axis in
+            ("", ", 1", ", -2", ", 0", ", 3", ", (1,)", ", True", ", axis=None")),
+          *(f"expand_dims(a, {axis})" for axis in (0, 3, -1, -4, 4, -5, "(0, 1)")),
+          *(f"{name}(a, {i}, {k})" for name in ("swapaxes", "moveaxis") for i, k in
+            ((0, 2), (-1, 1), (1, 1), (0, 3), (-4, 0))), "moveaxis(a, (0, 1), (1, 2))",
+          *(f"rot90(a, {k}, {axes})" for k in (-1, 0, 2, 3, 5) for axes in
+            ((0, 1), (2, 0), (-1, 1))), "rot90(a)", "rot90(a, 1, (1, -2))", "rot90(a, 1, (0, 3))",
+          *(f"diagonal(a, {k}, {axes})" for k in (-9, -1, 0, 2, 7) for axes in
+            ("0, 2", "2, 1", "-1, 0")), "diagonal(a)", "diagonal(a, 0, 1, 1)", "diagonal(a[0, 0])",
+          *(f"diag(a[:, 0], {k})" for k in (-9, -1, 0, 2)), "diag(a)", "diag(a[0, 0], 1)",
+          "fliplr(a)", "flipud(a)", "fliplr(a[0, 0])", "flipud(a[0, 0, 0:0])", "flip(a[0:0])",
+          *(f"broadcast_to(a, {shape})" for shape in
+            ((3, 5, 4), (2, 3, 1, 4), (3, 0, 4), (3, 4), (1, 1, 4), (3, 1, -4), [3, 2, 4], 4))]
+
+
+@pytest.mark.parametrize("call", VIEWED)
+def test_views_are_those_of_numpy(call):
+    whole = np.arange(144.0).reshape(6, 2, 12)
+    for part in ((slice(3), slice(1), slice(4)),
+                 (slice(None, None, 2), slice(1, None), slice(9, 1, -2))):
+        a, x = whole[part], mat.array(whole)[part]
+        try:
+            wanted = eval(f"np.{call}", {"np": np, "a": a})
+        except Exception as error:
+            with pytest.raises(type(error)):
+                eval(f"np.{call}", {"np": np, "a": x})
+            continue
+        found = eval(f"np.{call}", {"np": np, "a": x})
+        assert type(found) is mat.Mat
+        assert_array_equal(found.to_numpy(), wanted)
+        assert found.storage is x.storage or "diag(a[0, 0]" in call
+        assert [s for s, n in zip(found.strides, found.shape, strict=True) if n > 1] == [
+            s // 8 for s, n in zip(wanted.strides, wanted.shape, strict=True) if n > 1]

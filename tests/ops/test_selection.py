@@ -2,6 +2,8 @@
 large, shared, read-only or out of range; and Mats that are joined.
 """
 
+import operator
+import pickle
 import sys
 import threading
 
@@ -130,6 +132,25 @@ def test_large(rng):
     x[k[:1000]] = mat.array(a[:1000])
     a[k[:1000]] = a[:1000].copy()
     same(x, a)
+
+
+@pytest.mark.parametrize("count", [1, 3, 90])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_few_and_many_of_a_large_matrix(rng, axis, count):
+    whole = rng.standard_normal((400, 500))
+    index = (slice(None),) * axis + (rng.permutation(400)[:count] - 200,)
+    for part in ((slice(None),), (slice(None, None, 2), slice(None, None, -1))):
+        a, x = whole[part], mat.array(whole)[part]
+        index = (*index[:-1], index[-1] % a.shape[axis])
+        same(x[index], a[index])
+        values, a = rng.standard_normal(a[index].shape), a.copy()
+        x[index], a[index] = mat.array(values), values
+        same(x, a)
+        x[index] = a[index] = 0.5
+        same(x, a)
+        with pytest.raises(IndexOutOfRange):
+            x[(*index[:-1], [*index[-1], 500])]
+        same(x, a)
 
 
 def test_under_observers(rng):
@@ -321,3 +342,30 @@ def test_joining_tuples_along_axes_that_fit_or_do_not(rng, concat):
                         ((mats[0][0, 0, ...],) * 2, 0)):
         with pytest.raises(ShapeError):
             concat(parts, axis)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool", "complex128"])
+@pytest.mark.parametrize("number", [2.0, -0.0, float("nan"), 1e300, 3, True, 1j])
+def test_where_with_a_number(rng, dtype, number):
+    a = elements(rng, (5, 6), dtype)
+    x, chosen = mat.array(a), rng.random((5, 6)) > 0.5
+    with np.errstate(all="ignore"):
+        for condition in (chosen, chosen[0], chosen[:, :1]):
+            same(np.where(mat.array(condition), x, number), np.where(condition, a, number))
+            same(np.where(mat.array(condition), number, x[:, ::-1]),
+                 np.where(condition, number, a[:, ::-1]))
+
+
+def test_arrays_are_indexed_by_mats(rng):
+    a = rng.standard_normal((4, 5))
+    mask, k = mat.array(a > 0), mat.array([2, 0], dtype="int64")
+    assert np.array_equal(a[mask], a[a > 0])
+    assert np.array_equal(a[k], a[[2, 0]])
+    assert np.array_equal(a[mat.array(3, dtype="int64")], a[3])
+    for wrong, label in ((mask, "<Mat 4x5 bool>"), (k, "<Mat 2 int64>"), (mat.array(1.0),
+                                                                       "<Mat ()>")):
+        with pytest.raises(mat.errors.DTypeError) as caught:
+            operator.index(wrong)
+        message = f"only an integer Mat without axes is an index, not {label}"
+        assert str(caught.value) == str(pickle.loads(pickle.dumps(caught.value))) == message
+        assert repr(caught.value) == f"DTypeError({message!r})"

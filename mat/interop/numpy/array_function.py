@@ -40,6 +40,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     norms,
     padding,
     places,
+    plain_views,
     polynomials,
     products,
     quantiles,
@@ -71,6 +72,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
+_MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -129,7 +131,7 @@ def _without_elements(value: Operand) -> Operand:
     """Return an array of a Mat's shape and dtype that has no memory for its elements."""
     if not isinstance(value, Mat):
         return value
-    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return np.ndarray(value.shape, value.dtype, _MEMORY, 0, (0,) * value.ndim)
 
 
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -2,6 +2,7 @@
 are those for chunks of NumPy.
 """
 
+import importlib
 import warnings
 from contextlib import nullcontext
 
@@ -85,3 +86,16 @@ def test_nothing_goes_to_the_host(code):
         assert (n.d2h, n.h2d, n.fallbacks) == (0, 0, 0)
         assert found.fresh == {"emulated"}
         np.testing.assert_allclose(found.to_numpy(), eval(code, {"da": np, "x": a}), rtol=1e-9)
+
+
+def test_one_chunk_is_not_copied_where_chunks_are_joined():
+    join = importlib.import_module("dask.array.core")._concatenate2
+    x, y = mat.arange(6.0).reshape(2, 3), mat.ones(2, 3)
+    assert join([[x]], axes=[0, 1]) is x
+    with mat.debug.count_allocations() as n:
+        found = join([[x, y]], axes=[0, 1])
+    assert (type(found), n.count) == (mat.Mat, 1)
+    assert found.tolist() == np.concatenate([x.to_numpy(), y.to_numpy()], axis=1).tolist()
+    assert join([[x], [y]], axes=[0, 1]).tolist() == x.tolist() + y.tolist()
+    found = da.from_array(x, chunks=(1, 2), asarray=False).rechunk((2, 3)).reshape(-1).compute()
+    assert found.tolist() == list(range(6))

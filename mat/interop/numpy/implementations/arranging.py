@@ -16,6 +16,7 @@ from ....support.types import Operand
 from ..operands import as_mats
 from ..registry import Result, implements
 from .inserting import repeated_each
+from .plain_views import numpy_diagonal
 from .there import is_there, mats_there
 
 
@@ -63,9 +64,9 @@ def numpy_tile(A: Operand, reps: Operand) -> Result:  # noqa: N803  # NumPy's na
 
 @implements("diag")
 def numpy_diag(v: Operand, k: int = 0) -> Result:
-    if not isinstance(v, Mat) or v.ndim != 1 or type(k) is not int:
-        return NotImplemented  # also for the diagonal of a matrix, which is a view
-    return arrangement.on_diagonal(v, k)
+    if not isinstance(v, Mat) or not 0 < v.ndim < 3 or type(k) is not int:
+        return NotImplemented
+    return arrangement.on_diagonal(v, k) if v.ndim == 1 else numpy_diagonal(v, k)
 
 
 @implements("tril")
