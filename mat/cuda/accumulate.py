@@ -10,7 +10,7 @@ from functools import cache
 from ..layout.shapes import Ints
 from ..support.dtypes import BY_CHAR, DISTINCT
 from ..support.types import Operand
-from .elementwise import THREADS, lines, strided_loop, type_of
+from .elementwise import THREADS, lines, of_equal, strided_loop, type_of
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
 from .selection import WAYS, apart
@@ -22,7 +22,8 @@ KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT)
 @cache
 def program(kind: str) -> Program:
     """Return the kernels for elements of a type."""
-    rules = " ".join(f"MAT_RULE({name})" for name in RULES if lines()[name].computes(kind))
+    rules = " ".join(f"MAT_RULE{of_equal(name, kind)}({name})" for name in RULES
+                     if lines()[name].computes(kind))
     kernels = (f"MAT_ACCUMULATE({kind}, {way}, {count})" for way, count in WAYS.items())
     return Program("\n".join(['#include "accumulate.cuh"', f"MAT_RULES({kind}, {rules})",
                               *kernels, ""]), (EXACT,))

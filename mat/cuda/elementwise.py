@@ -45,6 +45,9 @@ _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
 _FILLED = {BY_CHAR[char].name: BY_CHAR[char].suffix for char in BLAS_TYPES}
+# types of which these lines take the first of equal operands
+_FIRST = {"maximum": ("f16", "c64", "c128"), "minimum": ("f16", "c64", "c128"),
+          "clip": ("f16", "bf16")}
 _DECLARED = re.compile(r"^([A-Z_]+)\((\w+), (b?i?f?c?), (LIGHT|HEAVY),", re.MULTILINE)
 
 
@@ -87,6 +90,13 @@ def type_of(dtype: DType) -> str:
     return "" if found is None else found.suffix
 
 
+def of_equal(name: str, kind: str) -> str:
+    """Return the end of the macro of a line of which the result, of equal operands such as zeros of
+    both signs, is the first one, as NumPy's.
+    """
+    return "_FIRST" if kind in _FIRST.get(name, ()) else ""
+
+
 # Families and programs
 
 
@@ -107,7 +117,7 @@ class Family(NamedTuple):
         if not self.inputs:
             return f"MAT_FUSED({self.name}, {kind})"
         macro = ("", "MAT_ONE", "MAT_TWO", "MAT_THREE")[self.inputs]
-        lines = " ".join(f"{macro}({line})" for line in self.lines)
+        lines = " ".join(f"{macro}{of_equal(line, kind)}({line})" for line in self.lines)
         return (f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, "
                 f"mat_{self.result}, mat_{self.stored}, {lines})")
 

@@ -236,6 +236,8 @@ def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVE
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
         line = name if operands[-1].storage.dtype == result else name + "_in"
+        if dtype.char == "e" and name in ("maximum", "minimum"):
+            line += "_first"
         dtype = FLOAT32 if dtype.char in HALVES else dtype
         found: CpuKernel = cpu.prepare_elementwise(line, *operands, dtype=dtype)
         return found
@@ -316,8 +318,8 @@ def clipping(name: str, doc: str) -> Function:
     kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + INTEGERS), when=of_one_dtype)(
         lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out))
     kernel.prepare("foreign", dtypes=compiled(HALVES), when=_clips_halves)(
-        lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out,
-                                                               dtype=FLOAT32))
+        lambda cpu, x, low, high, out: cpu.prepare_elementwise(
+            name + "_first", x, low, high, out, dtype=FLOAT32))
     kernel.prepare("cuda", dtypes=EVERY, when=_clips_on_device)(
         lambda cuda, x, low, high, out: cuda.prepare_elementwise(name, x, low, high, out))
     kernel.on("array", bare=True, silent=True)(

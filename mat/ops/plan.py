@@ -217,7 +217,9 @@ class Plan:
                 view: Operand = args[operand.position]
                 copies: Any = view.storage.copies
                 address = copies[memory].address
-                kernel.set_operand(k, address + view.layout.displacement * operand.form.itemsize)
+                if view.layout.size:  # without elements it may be that of no block
+                    address += view.layout.displacement * operand.form.itemsize
+                kernel.set_operand(k, address)
             elif operand.kind != _repeated:
                 kernel.set_operand(k, 0)
                 if not kernel.set_number(count + k, args[operand.position]):

@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat.core.observers import Observer, observe
 
+from ..support.layouts import place
+
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 
@@ -103,3 +105,15 @@ def test_logic_of_other_dtypes_stays_there(there):
     for z, f in zip(found, (np.logical_and, np.logical_or, np.logical_xor), strict=True):
         assert_array_equal(z.to_numpy(), f(a, b))
     assert some.tolist() == [False, True, True, False]
+
+
+def test_operands_without_elements_have_the_address_of_their_block(cuda):
+    """The mock driver checks addresses; the first call plans, the others launch at once, unless
+    somebody observes them.
+    """
+    with mat.use_device("cuda", required=True):
+        a, x = place(np.ones((3, 0)), "column"), place(np.ones(0), "column")
+        for _ in range(3):
+            y = mat.ones(3)
+            assert_array_equal(mat.gemv(1, a, x, 2, y).to_numpy(), [2, 2, 2])
+            assert_array_equal(y.sum_(a, 1, beta=1).to_numpy(), [2, 2, 2])

@@ -58,6 +58,16 @@ def whole(entry: dict, joined: Path) -> Path:
     return path
 
 
+def _paths(*options: str) -> list[str]:
+    """Return where this Python finds modules, with folders that its .pth files add; with ``-S``
+    only those of the standard library.
+    """
+    ask = "import sys; print(*sys.path, sep='\\n')"
+    done = subprocess.run([sys.executable, "-I", *options, "-c", ask], check=True,
+                          capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
 def make(target: Path) -> Path:
     """Make an empty environment that sees the packages of this Python; return its Python."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--clear", str(target)],
@@ -66,9 +76,8 @@ def make(target: Path) -> Path:
     ask = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     packages = subprocess.run([python, "-c", ask], check=True, capture_output=True,
                               text=True).stdout.strip()
-    import site  # here, since it is that of the Python that runs this
-
-    seen = [p for p in site.getsitepackages() if Path(p).is_dir()]
+    standard = _paths("-S")
+    seen = [p for p in _paths() if p not in standard and Path(p).is_dir()]
     text = SEES.format(prefix=sys.prefix, packages="\n".join(seen))
     # the name comes after those of the kit's own files
     Path(packages, "zz-of-the-machine.pth").write_text(text)

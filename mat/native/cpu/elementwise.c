@@ -101,6 +101,15 @@ typedef struct {
 #undef COMPARE
 #undef FUSED
 
+/* Of equal floats of 16 bits, which can be zeros of both signs, NumPy's are the first ones. */
+#define MAT_FIRST(x, y, z) \
+    (x != x ? x : y != y ? y : z != z ? z : x < y ? (y > z ? z : y) : x > z ? z : x)
+#define T float
+MAT_TWO(mat_each_maximum_first_f32, float, (x >= y) | (x != x) ? x : y)
+MAT_TWO(mat_each_minimum_first_f32, float, (x <= y) | (x != x) ? x : y)
+MAT_THREE(mat_each_clip_first_f32, MAT_FIRST(x, y, z), MAT_FIRST(x, y, z))
+#undef T
+
 /* One value everywhere: a number, or the bits of an element of any other type. */
 #define FILL(name, E, value) \
     MAT_ELEMENTWISE(mat_each_fill_##name, 0, 1, 0, (MAT_OUTPUT(E, out, 0); E v; value;), out[i] = v)
@@ -131,6 +140,8 @@ const double mat_signs[2] = {-1, 1};
 
 static const mat_named_kernel kernels[] = {
 #include "elementwise.def"
+    ENTRY(maximum_first, f32, LIGHT) ENTRY(minimum_first, f32, LIGHT)
+    ENTRY(clip_first, f32, LIGHT)
     BOTH(fill, LIGHT) ENTRY(fill, c64, LIGHT) ENTRY(fill, c128, LIGHT) ENTRY(fill, 1, LIGHT)
         ENTRY(fill, 2, LIGHT) ENTRY(fill, 4, LIGHT) ENTRY(fill, 8, LIGHT)
             {NULL, NULL, 0}};

@@ -17,6 +17,8 @@ struct mat_accumulating {
 
 #define MAT_RULE(name) \
     case MAT_LINE_##name: return mat_narrow<S>(each_##name(x, y));
+#define MAT_RULE_FIRST(name) \
+    case MAT_LINE_##name: return mat_narrow<S>(each_##name##_first(x, y));
 #define MAT_RULES(type, lines) \
     struct mat_rules_##type { \
         typedef mat_##type S; \

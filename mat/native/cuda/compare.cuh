@@ -3,6 +3,7 @@
 #ifndef MAT_COMPARE_CUH
 #define MAT_COMPARE_CUH
 
+#include "functions.cuh"
 #include "reduce.cuh"
 
 enum { MAT_COMPARE_THREADS = 256 };
@@ -29,7 +30,8 @@ struct mat_equal {
     }
 };
 
-/* |a - b| <= atol + rtol |b|, where b is finite, or they are equal. */
+/* |a - b| <= atol + rtol |b|, where b is finite, or they are equal. Moduli have the bits of the
+   host's, which decide where the distance is the tolerance. */
 struct mat_near {
     template <class T> static INLINE bool of(T x, T y, const mat_tolerance &by) {
         typedef mat_computed<T> V;
@@ -42,8 +44,8 @@ struct mat_near {
     }
     template<class V>
     static INLINE bool of(mat_complex<V> a, mat_complex<V> b, const mat_tolerance &by) {
-        bool near = (V)hypot((double)(V)(a.re - b.re), (double)(V)(a.im - b.im))
-                    <= (V)by.atol + (V)((V)by.rtol * (V)hypot((double)b.re, (double)b.im));
+        bool near = mat_hypot(a.re - b.re, a.im - b.im)
+                    <= (V)by.atol + (V)((V)by.rtol * mat_hypot(b.re, b.im));
         bool nan = (a.re != a.re || a.im != a.im) && (b.re != b.re || b.im != b.im);
         return (near && mat_finite(b.re) && mat_finite(b.im)) || a == b ||
                (by.equal_nan && nan);

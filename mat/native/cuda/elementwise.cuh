@@ -32,8 +32,10 @@
     template<class T> INLINE auto each_##name(T x, T y) { return expression; }
 #define BINARY_DEVICE BINARY
 #define DIVISION BINARY
-#define TERNARY(name, kinds, weight, expression, ...) \
-    template<class T> INLINE auto each_##name(T x, T y, T z) { return expression; }
+#define TERNARY(name, kinds, weight, expression, of_numbers) \
+    template<class T> INLINE auto each_##name(T x, T y, T z, bool numbers) { \
+        return numbers ? of_numbers : expression; \
+    }
 #define TEST UNARY
 #define COMPARE BINARY
 #define FUSED(name, kinds, weight, count, expression) \
@@ -57,6 +59,14 @@
 #undef FN
 
 #include "complex.cuh"
+
+/* Of equal 16-bit floats and complex numbers, which can have zeros of both signs, NumPy's are the
+   first ones. */
+template<class T> INLINE T each_maximum_first(T x, T y) { return (x >= y) | (x != x) ? x : y; }
+template<class T> INLINE T each_minimum_first(T x, T y) { return (x <= y) | (x != x) ? x : y; }
+template<class T> INLINE T each_clip_first(T x, T y, T z) {
+    return x != x ? x : y != y ? y : z != z ? z : x < y ? (y > z ? z : y) : x > z ? z : x;
+}
 
 /* Their positions in elementwise.def */
 
@@ -94,7 +104,18 @@ enum {
         break;
 #define MAT_ONE(name) MAT_LINE(name, each_##name(in[m][0]))
 #define MAT_TWO(name) MAT_LINE(name, each_##name(in[m][0], in[m][1]))
-#define MAT_THREE(name) MAT_LINE(name, each_##name(in[m][0], in[m][1], in[m][2]))
+#define MAT_TWO_FIRST(name) MAT_LINE(name, each_##name##_first(in[m][0], in[m][1]))
+#define MAT_THREE(name) MAT_LINE(name, each_##name(in[m][0], in[m][1], in[m][2], numbers))
+
+#define MAT_THREE_FIRST(name) \
+    MAT_LINE(name, each_##name##_first(in[m][0], in[m][1], in[m][2]))
+
+/* Whether y and z are one element each along the innermost axis, as numbers are: the host's kernels
+   distinguish it so, too. */
+template <int N> INLINE bool mat_of_numbers(const mat_axes<N> &frame) {
+    if constexpr (N == 4) return !frame.step[1] && !frame.step[2];
+    return false;
+}
 
 #define MAT_FAMILY(family, type, inputs, heavy, result_type, stored, lines) \
     struct mat_##family##_##type { \
@@ -103,8 +124,9 @@ enum {
         typedef stored R; \
         enum { NUMBERS = 0, HEAVY = heavy, N = inputs + 1 }; \
         const int line; \
+        const bool numbers; \
         INLINE mat_##family##_##type(const mat_axes<N> &frame, const mat_call &) \
-            : line((int)frame.line) {} \
+            : line((int)frame.line), numbers(mat_of_numbers(frame)) {} \
         INLINE bool keeps() const { return false; } \
         template<int M> \
         INLINE void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
