@@ -19,21 +19,12 @@ import scipy
 
 import mat
 
+from ..support.machine import processor
 from . import pythons, report
 from .report import Run, judged, reached, rival, seconds, verdict
 from .row import Row
 from .rows import GOALS, SECTIONS, have_torch
 from .timing import Measured, measure
-
-
-def processor() -> str:
-    """The CPU's name, as far as the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.partition(":")[2].strip() for line in lines
-                    if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def environment() -> dict[str, str]:

@@ -7,11 +7,11 @@ import os
 import platform
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import mat
 
+from ..support.machine import processor
 from . import limits as card
 from .setting import version
 
@@ -37,11 +37,3 @@ def limits() -> dict[str, Any]:
     return asdict(card.of(importlib.import_module("mat.cuda.gpu").gpu(0)))
 
 
-def processor() -> str:
-    """Return the CPU's name, as far as the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.partition(":")[2].strip() for line in lines
-                    if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
