@@ -148,6 +148,7 @@ def test_the_order_and_the_time_of_parts(journal):
     assert day.CONTACT not in [title for title, _, _ in day.parts(plan)]
 
 
+@on_mock
 @pytest.mark.slow
 def test_the_second_round_has_only_the_tests_that_the_first_left_out(journal):
     path = "tests/cuda/test_gpu_report.py"

@@ -155,7 +155,9 @@ def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
 
 
 def test_the_url_of_the_project_is_one():
-    """It is in pyproject.toml; CITATION.cff, which cannot refer to that, repeats it."""
+    """It is in pyproject.toml; CITATION.cff and the first page of the site, which stand alone, repeat
+    it.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project["urls"]["Source"]
     assert [url for url in project["urls"].values() if not url.startswith(source)] == []
@@ -165,7 +167,8 @@ def test_the_url_of_the_project_is_one():
     assert project["authors"]
     assert project["keywords"]
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
-    assert [page.name for page in pages if source in page.read_text(encoding="utf-8")] == []
+    assert [page for page in pages if source in page.read_text(encoding="utf-8")] == [
+        ROOT / "docs" / "README.md"]
 
 
 def test_the_name_of_a_wheel(any_wheel):
