@@ -41,12 +41,14 @@ def made(kind, transposed):
     return found.T if transposed else found
 
 
-def speeds(client, repetitions=5):
-    """The gigabytes a second from worker to worker and to the client, by kind and layout."""
+def speeds(client, repetitions=10):
+    """The gigabytes a second from worker to worker and to the client, by kind and layout: the best
+    of several times each, in another order every time.
+    """
     found = {}
-    for _ in range(repetitions):
+    for turn in range(repetitions):
         for transposed in (False, True):
-            for kind in KINDS:
+            for kind in KINDS[::-1 if turn % 2 else 1]:
                 to_worker, to_client = _once(client, kind, transposed)
                 found.setdefault(("worker", transposed, kind), []).append(to_worker)
                 found.setdefault(("client", transposed, kind), []).append(to_client)
