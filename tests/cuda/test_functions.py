@@ -141,3 +141,15 @@ def test_complex_functions(rng, name, dtype):
     assert np.all(np.abs(found[same] - wanted[same]) <= 64 * np.finfo(dtype).eps * scale)
     easy = np.isfinite(z) & (np.abs(z) < 1e4)
     assert_array_equal(np.isnan(found)[easy], np.isnan(wanted)[easy])
+
+
+@on_cpu
+@pytest.mark.parametrize("power", [-3, -1, 0, 1, 2, 3, 4, 50])
+def test_small_whole_powers_of_complex_specials(power):
+    """NumPy's products: a first power is the number itself, also where a part is infinite."""
+    parts = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e200]
+    x = np.array([complex(re, im) for re in parts for im in parts])
+    y = np.full(x.size, power, "complex128")
+    out = mat.zeros(x.size, dtype="complex128")
+    run("pow", mat.array(x), mat.array(y), out)
+    assert_array_equal(out.to_numpy().view("float64"), reference("pow", x, y).view("float64"))

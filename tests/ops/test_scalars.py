@@ -22,8 +22,10 @@ DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16
           "float64", "complex64", "complex128"]
 OPERATORS = {name: getattr(operator, name) for name in (
     "add", "sub", "mul", "truediv", "eq", "lt", "ge", "and_", "floordiv", "mod", "pow")}
-# relative; on a GPU the error of a complex power is that of a logarithm, times the exponent
-CLOSE = {"e": 1e-3, "f": 1e-6, "F": 1e-4 if DEVICE.startswith("cuda") else 1e-6}
+# relative; the error of a complex power, also NumPy's, is that of a logarithm, times the exponent
+CLOSE = {"e": 1e-3, "f": 1e-6, "F": 1e-6, "D": 1e-14}
+if DEVICE.startswith("cuda"):
+    CLOSE |= {"F": 1e-4, "D": 1e-13}
 
 
 def outcome(call, *operands):
@@ -40,6 +42,9 @@ def differ(found, wanted):
     if found is None or wanted is None:
         return found is not wanted
     tolerance = CLOSE.get(wanted.dtype.char, 1e-14) if wanted.dtype.kind in "fc" else 0
+    if found.dtype == "complex64" and DEVICE.startswith("cuda"):
+        # a power that is too large, which is computed in double, may be NaN on the host
+        wanted = np.where(np.isfinite(wanted) | np.isfinite(found), wanted, found)
     return found.dtype != wanted.dtype or not np.allclose(found, wanted, tolerance, 0, True)
 
 

@@ -170,6 +170,9 @@ INLINE mat_c128 mat_pow(mat_c128 a, mat_c128 b) {
         return b.re > 0 ? mat_c128(0, 0) : mat_c128(nan, nan);
     }
     if (b.im == 0 && b.re == rint(b.re) && mat_fabs(b.re) < 100) {
+        if (b.re == 1) return a; /* without products by 1, which are NaN where a is infinite */
+        if (b.re == 2) return a * a;
+        if (b.re == 3) return a * (a * a);
         mat_c128 power = 1.0;
         for (int rest = (int)mat_fabs(b.re); rest > 0; rest >>= 1, a = a * a)
             if (rest & 1) power = power * a;
