@@ -155,7 +155,7 @@ def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
 
 
 def test_the_url_of_the_project_is_one():
-    """It is in pyproject.toml; CITATION.cff and the site's first page, which stand alone, repeat it."""
+    """It is in pyproject.toml; CITATION.cff and the first page, which stand alone, repeat it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project["urls"]["Source"]
     assert [url for url in project["urls"].values() if not url.startswith(source)] == []
