@@ -44,3 +44,11 @@ cdef _locate(MatBase view)
 @cython.locals(kernel=KernelCall, view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t,
                nbytes=Py_ssize_t, left=Py_ssize_t)
 cdef bint _copy_rows(list parts, MatBase target, Py_ssize_t rows, Py_ssize_t itemsize) except -1
+
+@cython.locals(kernel=KernelCall)
+cdef _set_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step)
+
+@cython.locals(view=MatBase, kernel=KernelCall, rows=Py_ssize_t, itemsize=Py_ssize_t,
+               to=uintptr_t, address=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,
+               threads=Py_ssize_t)
+cpdef bint join_released(list parts, MatBase target, Py_ssize_t axis) except -1

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.compiled import BLOCKS, IN_USE
+from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.kernel import CpuKernel
+from ..cpu.thread_pool import serving
 from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints
 from ..support.native import ffi, lib
 from ..support.options import current
 from .base import form_of_result
 from .mat import Mat
+from .with_facets import with_facets
 
 # bytes of a joined Mat from which other threads of Python are not to wait for the copy, and bytes
 # that are worth a thread
@@ -201,14 +204,50 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
         left -= view.layout.size
         if not at or left < 0 or not view.layout.contiguous:
             return False  # another thread may have changed it
-        kernel.set_units(rows * nbytes)
-        kernel.set_number(0, rows)
-        kernel.set_number(1, nbytes)
-        kernel.set_number(2, nbytes)
-        kernel.set_number(3, step)
-        kernel.set_operand(0, at + view.layout.displacement * itemsize)
-        kernel.set_operand(1, to)
+        _set_rows(at + view.layout.displacement * itemsize, to, rows, nbytes, step)
         kernel.run_at_once()
         to += nbytes
     target.storage.written(_foreign.mask)
     return left == 0
+
+
+def _set_rows(at: int, to: int, rows: int, nbytes: int, step: int) -> None:
+    """Give the kernel so many packed rows, and where each is to be, `step` bytes apart."""
+    kernel = _ROWS
+    kernel.set_units(rows * nbytes)
+    kernel.set_number(0, rows)
+    kernel.set_number(1, nbytes)
+    kernel.set_number(2, nbytes)
+    kernel.set_number(3, step)
+    kernel.set_operand(0, at)
+    kernel.set_operand(1, to)
+
+
+def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
+    """Copy Mats of one dtype to their places along an axis of a new Mat, in accesses, without the
+    GIL; return False, and copy nothing, unless all are packed.
+    """
+    if _ROWS is None or _observers:
+        return False
+    requests: list[Any] = [(target, "foreign", OUTPUT)]
+    for part in parts:
+        view = part
+        if not view.layout.contiguous:
+            return False
+        requests.append((view, "foreign", INPUT))
+    rows, itemsize, kernel = 1, target.storage.itemsize, _ROWS
+    for k in range(axis):
+        rows *= target.layout.shape[k]
+    with with_facets(*requests) as found:
+        to, step = found[0].address, target.layout.size // max(rows, 1) * itemsize
+        for k in range(len(parts)):
+            view = parts[k]
+            nbytes = view.layout.size // max(rows, 1) * itemsize
+            address = found[k + 1].address
+            threads = serving() if rows * nbytes >= 2 * WORTH else 1
+            if nbytes:
+                # no code of Python may run from here until the kernel has its operands
+                _set_rows(address, to, rows, nbytes, step)
+                kernel.run_by(threads, WORTH)
+            to += nbytes
+    return True

@@ -11,7 +11,7 @@ import numpy as np
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ..layout.shapes import Ints, as_axis
-from ..matrix.joined import joined_along, joined_at_once
+from ..matrix.joined import join_released, joined_along, joined_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
@@ -99,7 +99,8 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
         return target
     alike = all(m.dtype == target.dtype for m in parts)
     if alike and target.nbytes >= SHARED_PART * len(parts) and lib is not None:
-        _write_parts(target, parts, k, "foreign")
+        if out is not None or not join_released(parts, target, k):
+            _write_parts(target, parts, k, "foreign")
         return target
     with with_facets((target, "array", "output"),
                      *((m, "array", "input") for m in parts)) as (a, *arrays):

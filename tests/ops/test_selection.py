@@ -6,6 +6,7 @@ import operator
 import pickle
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -369,3 +370,22 @@ def test_arrays_are_indexed_by_mats(rng):
         message = f"only an integer Mat without axes is an index, not {label}"
         assert str(caught.value) == str(pickle.loads(pickle.dumps(caught.value))) == message
         assert repr(caught.value) == f"DTypeError({message!r})"
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_joining_large_parts(rng, axis):
+    """More bytes than are joined at once: packed parts, others, empty ones, one twice, and a part
+    without elements yet.
+    """
+    a, b = rng.standard_normal((2, 300, 7, 200))
+    x, y = mat.array(a), mat.array(b)
+    for parts, wanted in (([x, y], [a, b]), ([x, x, y[:, ::2], y], [a, a, b[:, ::2], b]),
+                          ([y[1:], x[1:, :0], x[:299], mat.zeros(299, 7, 200)],
+                           [b[1:], a[1:, :0], a[:299], np.zeros((299, 7, 200))])):
+        fitting = [k for k, w in enumerate(wanted) if np.delete(w.shape, axis).tolist()
+                   == np.delete(wanted[0].shape, axis).tolist()]
+        parts, wanted = [parts[k] for k in fitting], [wanted[k] for k in fitting]
+        same(mat.concat(parts, axis), np.concatenate(wanted, axis))
+        same(np.concatenate(parts, axis), np.concatenate(wanted, axis))
+    with y.facet("array"), ThreadPoolExecutor(1) as pool, pytest.raises(ConflictError):
+        pool.submit(mat.concat, [x, y], axis).result()
