@@ -90,7 +90,7 @@ INLINE float mat_logistic_f32(float x)
 }
 
 /* Near 0 a polynomial; further on 1 - 2 / (e + 1) with e = exp(2 |x|), whose errors are divided by
-   more than it */
+   more than it. The polynomial is for NaN, too, whose bits may have any exponent added beyond */
 INLINE float mat_tanh_f32(float x)
 {
     float a = mat_abs_f32(x), b = a > 10 ? 10 : a, z = a * a;
@@ -104,7 +104,7 @@ INLINE float mat_tanh_f32(float x)
     p = FMAF(p, z, -0x1.b98296p-5f);
     p = FMAF(p, z, 0x1.110de2p-3f);
     p = FMAF(p, z, -0x1.55554ap-2f);
-    return mat_signed_f32(a < 0.75f ? FMAF(a * z, p, a) : 1 - 2 / (e + 1), x);
+    return mat_signed_f32(a >= 0.75f ? 1 - 2 / (e + 1) : FMAF(a * z, p, a), x);
 }
 
 /* x = 2^k (1 + f) with 1 + f in [2/3, 4/3) */

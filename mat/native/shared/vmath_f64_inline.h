@@ -184,7 +184,7 @@ INLINE double mat_tanh_tail_f64(double z)
 }
 
 /* Near 0 a polynomial; further on 1 - 2 / (e + 1) with e = exp(2 |x|), whose errors are divided by
-   more than it */
+   more than it. The polynomial is for NaN, too, whose bits may have any exponent added beyond */
 INLINE double mat_tanh_f64(double x)
 {
     double a = mat_abs_f64(x), b = a > 20 ? 20 : a, z = a * a;
@@ -192,7 +192,7 @@ INLINE double mat_tanh_f64(double x)
     double r = FMA(-k, MAT_LN2_LO, FMA(-k, MAT_LN2_HI, b + b));
     double e = FMA(FMA(mat_exp_series_f64(r), r, 1), r, 1);
     e = mat_of_bits_f64(mat_bits_f64(e) + (mat_bits_f64(t) << 52));
-    return mat_signed_f64(a < 0.7 ? FMA(a * z, mat_tanh_tail_f64(z), a) : 1 - 2 / (e + 1), x);
+    return mat_signed_f64(a >= 0.7 ? 1 - 2 / (e + 1) : FMA(a * z, mat_tanh_tail_f64(z), a), x);
 }
 
 /* exp(-|x|) does not overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below */
