@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"
 # with handlers of our own, in undefined.hpp
 RACES = os.environ.get("MAT_MOCK_RACES") == "1"  # races are looked for, in races.hpp
-CHECKED = (("-fsanitize=thread", "-DMAT_RACES") if RACES
+CHECKED = (("-fsanitize=thread", "-fno-threadsafe-statics", "-DMAT_RACES") if RACES
            else ("-fsanitize=alignment,bounds,float-cast-overflow",))
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden",
          "-fno-strict-aliasing", "-w",
