@@ -44,7 +44,7 @@ class Blas:
 
     def __init__(self, gpu):
         self.gpu = gpu
-        self.handle = Handles(0)[gpu]
+        self.handle = Handles(0, Handles(0))[gpu]  # on the stream where the device computes
         self.there = []
 
     def put(self, *arrays):
