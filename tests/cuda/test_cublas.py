@@ -304,7 +304,7 @@ def test_operands_outside_of_their_block(cuda, blas):
 def test_results_on_the_device(blas, rng):
     x = random(rng, "d", 9)
     at, out = blas.put(x, np.zeros(1))
-    handle = Handles(1)[blas.gpu]
+    handle = Handles(1, Handles(1))[blas.gpu]
     assert library().cublasDdot_v2(handle, 9, at, 1, at, 1, ffi.cast("void *", out)) == 0
     assert library().cublasDscal_v2(handle, 9, ffi.cast("void *", out), at, 1) == 0
     close(blas.get(at, x), x * (x @ x), "d")
