@@ -36,7 +36,7 @@ from .cublas_table import (
     routine,
     symbol,
 )
-from .gpu import Gpu
+from .gpu import DriverObject, Gpu
 
 # bytes that cuBLAS has for itself, by its manual: from that compute capability on, and before
 HOPPER, HOPPERS, WORKSPACE = 90, 32 << 20, 4 << 20
@@ -127,12 +127,15 @@ class Handles(dict[Gpu, Handle]):
                 self[gpu] = self._make(gpu)
         return self[gpu]
 
+    def stream_of(self, gpu: Gpu) -> DriverObject:
+        """Return the stream of the handle for a device."""
+        return gpu.stream
+
     def _make(self, gpu: Gpu) -> Handle:
         with gpu.current():
             lib = library()
             handle = self.create(gpu, lib.cublasCreate_v2)
-            stream = gpu.stream if self.captured is not None else gpu.capture_stream
-            check(lib.cublasSetStream_v2(handle, int(stream)), "the stream of cuBLAS")
+            check(lib.cublasSetStream_v2(handle, int(self.stream_of(gpu))), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
             check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
                   "the math mode of cuBLAS")
@@ -161,7 +164,14 @@ class Handles(dict[Gpu, Handle]):
         return self.captured[gpu]
 
 
-HANDLES, ON_DEVICE = (Handles(mode, Handles(mode))
+class CapturedHandles(Handles):
+    """The handle of each device on the stream where its launches are captured."""
+
+    def stream_of(self, gpu: Gpu) -> DriverObject:
+        return gpu.capture_stream
+
+
+HANDLES, ON_DEVICE = (Handles(mode, CapturedHandles(mode))
                       for mode in (POINTER_MODE_HOST, POINTER_MODE_DEVICE))
 _workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
 

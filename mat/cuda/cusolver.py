@@ -54,7 +54,7 @@ class SolverHandles(Handles):
     def _make(self, gpu: Gpu) -> Handle:
         with gpu.current():
             handle = self.create(gpu, library().cusolverDnCreate)
-            STATUSES.check(library().cusolverDnSetStream(handle, int(gpu.stream)),
+            STATUSES.check(library().cusolverDnSetStream(handle, int(self.stream_of(gpu))),
                            "the stream of cuSOLVER")
         return handle
 

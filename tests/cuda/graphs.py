@@ -1,5 +1,7 @@
 """Helpers of the tests of graphs: a function of 30 launches, by mat and by NumPy."""
 
+import threading
+
 import numpy as np
 
 import mat
@@ -31,4 +33,16 @@ def warmed(step, *mats):
     """Call `step` twice: to run it, and to record it."""
     step(*mats)
     step(*mats)
+    return step
+
+
+def beside_a_thread(work):
+    """A graph that adds 1, and has another thread do `work` while it is being recorded."""
+    @mat.graph
+    def step(x):
+        x += 1
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
     return step

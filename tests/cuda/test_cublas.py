@@ -44,7 +44,7 @@ class Blas:
 
     def __init__(self, gpu):
         self.gpu = gpu
-        self.handle = Handles(0, Handles(0))[gpu]  # on the stream where the device computes
+        self.handle = Handles(0)[gpu]
         self.there = []
 
     def put(self, *arrays):
@@ -304,7 +304,7 @@ def test_operands_outside_of_their_block(cuda, blas):
 def test_results_on_the_device(blas, rng):
     x = random(rng, "d", 9)
     at, out = blas.put(x, np.zeros(1))
-    handle = Handles(1, Handles(1))[blas.gpu]
+    handle = Handles(1)[blas.gpu]
     assert library().cublasDdot_v2(handle, 9, at, 1, at, 1, ffi.cast("void *", out)) == 0
     assert library().cublasDscal_v2(handle, 9, ffi.cast("void *", out), at, 1) == 0
     close(blas.get(at, x), x * (x @ x), "d")
@@ -315,6 +315,7 @@ def test_it_keeps_to_its_stream(cuda, blas, rng):
         pytest.skip("about the mock driver")
     x = random(rng, "d", 9)
     (at,) = blas.put(x)
+    blas.gpu.synchronize()
     cuda.delay()
     blas("scal", "d", 9, factor("d", 2), at, 1)
     early = np.empty_like(x)

@@ -1,7 +1,6 @@
 """Graphs beside other threads and blocks, in little memory, and with what fails."""
 
 import gc
-import threading
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import mat
 from mat.errors import ConflictError, DeviceError, GraphError, OutOfDeviceMemory
 
 from .computing import only_there
-from .graphs import by_numpy, halve_and_add, pair, same, warmed
+from .graphs import beside_a_thread, by_numpy, halve_and_add, pair, same, warmed
 
 pytestmark = [pytest.mark.host, pytest.mark.unchecked(
     "functions run then, instead of being repeated")]
@@ -138,13 +137,7 @@ def test_other_threads_go_on_while_one_records(mock, dev):
             others.add_(1)
             calls.append(others.to_numpy()[0])
 
-    @mat.graph
-    def step(x):
-        x += 1
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-
+    step = beside_a_thread(work)
     for _ in range(4):
         step(x)
     assert calls == [1.0, 2.0]
@@ -299,13 +292,7 @@ def test_a_thread_does_not_wait_for_one_that_records(mock, dev):
         with mat.use_device("cuda"):
             inner(y)
 
-    @mat.graph
-    def step(x):
-        x += 1
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-
+    step = beside_a_thread(work)
     for _ in range(4):
         step(x)
     inner(y)

@@ -9,3 +9,4 @@ cdef list _in_use
 cdef bint _are_operands(tuple inputs) except -1
 cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
 cdef object _at_once(Calls kernel, tuple inputs, dict kwargs)
+cdef object _only_out(dict kwargs)

@@ -92,8 +92,13 @@ def _at_once(kernel: Calls, inputs: Arguments, kwargs: Keywords) -> Operand:
     """
     if not kwargs:
         return kernel.at_once(inputs, None)
-    out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
+    out = _only_out(kwargs)
     return None if out is None else kernel.at_once(inputs, out)
+
+
+def _only_out(kwargs: Keywords) -> Operand:
+    """Return the first ``out=``, if there is no other keyword; else None."""
+    return kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
 
 
 def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
@@ -106,7 +111,7 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
     if not kwargs or (len(kwargs) == 1 and "dtype" in kwargs
                       and _is_natural(ufunc, inputs, kwargs["dtype"])):
         return implementation(*inputs)
-    out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
+    out = _only_out(kwargs)
     if isinstance(out, Mat) and ufunc.nout == 1:
         return implementation(*inputs, out=out)
     return None
