@@ -129,6 +129,7 @@ ctypedef int cu_launch(void *function, unsigned int grid_x, unsigned int grid_y,
 ctypedef int cu_context(void **context) noexcept nogil
 ctypedef int cu_push(void *context) noexcept nogil
 ctypedef int cu_fetch(void *host, uintptr_t address, size_t nbytes, void *stream) noexcept nogil
+ctypedef int cu_record(void *event, void *stream) noexcept nogil
 
 ctypedef struct CudaCall:  # mat_call
     uint64_t operand[CALL_OPERANDS]
@@ -174,3 +175,8 @@ cdef class CudaFetch(DriverCall):
     cdef cu_fetch *copy
     cdef cu_push *wait
     cdef void *stream
+    cdef cu_record *record
+    cdef cu_push *wait_for
+    cdef readonly list free
+    cdef int into_slot(self, void *slot, void *event, uintptr_t address,
+                       size_t nbytes) noexcept nogil

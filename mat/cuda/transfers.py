@@ -8,18 +8,23 @@ import numpy as np
 
 from ..core.compiled import CudaFetch
 from ..core.recorder import RECORDERS, refuse_if_recorded
+from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.options import current
 from ..support.types import Array, Bytes
 from .driver import driver
 from .gpu import Gpu, addresses, check
-from .pinned import is_locked, is_partly_locked
-from .staging import Rows, Stage, copy_2d, stage
+from .pinned import POOL, Pinned, is_locked, is_partly_locked
+from .staging import Rows, Stage, StreamEvent, copy_2d, stage
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
 # copies up to this size use many buffers of that size, so that the host need not wait
 SMALL = 64 << 10
 MANY = 32
+# Numbers go through slots in page-locked memory, each of a line of the cache
+NUMBER = 64
+SLOTS = 16
+NO_SLOT = -1  # of the compiled copies: nothing was done
 INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
 MOST_PITCH = (1 << 31) - 1  # bytes from row to row: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices
 
@@ -42,12 +47,29 @@ def refuse_to_fetch(host: Array) -> None:
 
 
 class _Fetches(dict[Gpu, CudaFetch]):
-    """The compiled short copies from each device."""
+    """The compiled short copies from each device, and the slots that numbers go through."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[Pinned, list[StreamEvent]]] = []
 
     def __missing__(self, gpu: Gpu) -> CudaFetch:
-        copy, wait = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize")
-        self[gpu] = made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
+        copy, wait, record, wait_for = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize",
+                                                 "cuEventRecord", "cuEventSynchronize")
+        made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
+        made.use_slots(record, wait_for, self._slots(gpu))
+        self[gpu] = made
         return made
+
+    def _slots(self, gpu: Gpu) -> list[tuple[int, int]]:
+        """Return the address and the event of each slot; of none, if no pages can be locked."""
+        try:
+            block = POOL.take(SLOTS * NUMBER, gpu)
+        except OutOfDeviceMemory:
+            return []
+        events = [StreamEvent(gpu) for _ in range(SLOTS)]
+        self.kept.append((block, events))
+        return [(block.address + k * NUMBER, int(event.event or 0))
+                for k, event in enumerate(events)]
 
 
 _fetches = _Fetches()
@@ -104,10 +126,14 @@ def fetch(gpu: Gpu, host: Array, address: int) -> None:
 
 def _fetch_small(gpu: Gpu, host: Array, address: int) -> bool:
     """Do so by a compiled call, if there is one and the driver copies to such an array."""
-    if host.nbytes > SMALL or CudaFetch is None or is_partly_locked(host, written=True):
+    if host.nbytes > SMALL or CudaFetch is None:
         return False
     gpu.raise_if_lost()
-    status = _fetches[gpu].fetch(host, address)
+    status = _fetches[gpu].fetch_number(host, address) if host.nbytes <= NUMBER else NO_SLOT
+    if status == NO_SLOT:
+        if is_partly_locked(host, written=True):
+            return False
+        status = _fetches[gpu].fetch(host, address)
     if status == INVALID_VALUE:  # the pages may be locked in part
         return False
     if status:

@@ -134,13 +134,26 @@ cdef class CublasProduct(DriverCall):
 
 
 cdef class CudaFetch(DriverCall):
-    """Short copies to the host, each of which waits for all work that is queued on a stream."""
+    """Short copies to the host, each of which waits for all work that is queued on a stream.
+
+    Numbers go through slots in page-locked memory, to which the device writes by itself: for
+    other memory the driver would copy once more, and wait twice.
+    """
 
     def __init__(self, uintptr_t copy, uintptr_t wait, uintptr_t stream):
         """Set the addresses of `cuMemcpyDtoHAsync` and `cuStreamSynchronize`, and the stream."""
         self.copy = <cu_fetch *>copy
         self.wait = <cu_push *>wait
         self.stream = <void *>stream
+        self.free = []
+
+    def use_slots(self, uintptr_t record, uintptr_t wait_for, list slots):
+        """Set the addresses of `cuEventRecord` and `cuEventSynchronize`, and the slots: each an
+        address and an event. The caller keeps them.
+        """
+        self.record = <cu_record *>record
+        self.wait_for = <cu_push *>wait_for
+        self.free = slots
 
     def fetch(self, cnp.ndarray host, uintptr_t address):
         """Copy to an array of adjacent elements from an address of the device; return the status.
@@ -156,4 +169,34 @@ cdef class CudaFetch(DriverCall):
             if not status:
                 status = self.wait(self.stream)
             self.leave(entered)
+        return status
+
+    def fetch_number(self, cnp.ndarray host, uintptr_t address):
+        """Do so through a slot; return -1, with nothing done, if all of them are in use."""
+        cdef uintptr_t slot, event
+        cdef size_t nbytes = cnp.PyArray_NBYTES(host)
+        cdef int status
+        if not self.free:
+            return -1
+        taken = self.free.pop()  # no other thread has it until it is back
+        slot, event = taken
+        with nogil:
+            status = self.into_slot(<void *>slot, <void *>event, address, nbytes)
+        if not status:  # else the device may still write to it
+            memcpy(cnp.PyArray_DATA(host), <void *>slot, nbytes)
+            self.free.append(taken)
+        return status
+
+    cdef int into_slot(self, void *slot, void *event, uintptr_t address,
+                       size_t nbytes) noexcept nogil:
+        """Copy to a slot and wait for that alone; return the status."""
+        cdef bint entered = False
+        cdef int status = self.enter(&entered)
+        if not status:
+            status = self.copy(slot, address, nbytes, self.stream)
+        if not status:
+            status = self.record(event, self.stream)
+        if not status:
+            status = self.wait_for(event)
+        self.leave(entered)
         return status
