@@ -26,7 +26,7 @@ from ..harness import (
 from ..programs import is_ours
 
 ARCH = "sm_80"  # all that later devices have is added to it
-SHARE = int(os.environ.get("MAT_MOCK_PTX", "0"))
+SHARE = int(os.environ.get("MAT_MOCK_PTX") or 0)
 FLAGS = (*(flag for flag in FLAGS if flag != "-DMAT_ON_CPU"), "-frounding-math", "-Wall")
 
 
