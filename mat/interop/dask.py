@@ -1,5 +1,5 @@
 """What dask requires of a chunk besides NumPy's functions: a name for its contents, the bytes that
-it takes, and dask's tables of functions for a class.
+it takes, dask's tables of functions for a class, and Mats as results where there is no table.
 
 dask is not imported here. Its tables are filled when it is, or now, if it is there already.
 """
@@ -18,6 +18,7 @@ from ..support.after_import import after_import
 from ..support.plugins import plugin
 from ..support.types import Array
 from .dask_gpu_transport import deserialized_on_gpu, serialized_on_gpu
+from .dask_results import REPLACED, replace_functions
 from .dask_transport import deserialized, serialized
 from .pickling import elements_of
 
@@ -94,9 +95,11 @@ def _register_gpu_transport(cuda: ModuleType) -> None:
 
 
 def register() -> None:
-    """Fill dask's tables now, or when dask is imported."""
+    """Fill dask's tables, and replace functions, now or when dask is imported."""
     after_import("dask.array.dispatch", _register_functions)
     after_import("dask.array.chunk_types", _register_chunk_type)
     after_import("dask.array.backends", _register_backend)
+    for name in REPLACED:
+        after_import(name, replace_functions)
     after_import("distributed.protocol.serialize", _register_transport)
     after_import("distributed.protocol.cuda", _register_gpu_transport)

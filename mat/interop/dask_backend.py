@@ -18,6 +18,7 @@ from ..matrix.creation import empty, ones, zeros
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.types import Keywords, Number, Operand, ShapeLike
+from .dask_results import makes_arrays, with_mats_as_chunks
 from .numpy.random.random_state import RandomState
 
 Creation = Callable[..., Any]
@@ -63,6 +64,8 @@ def _blocked(function: Creation, name: str) -> Creation:
     """Return the function that makes an array of the chunks that `function` makes."""
 
     def create(*args: object, **settings: Any) -> object:
+        if makes_arrays():
+            return getattr(array_creation_dispatch.dispatch("numpy"), name)(*args, **settings)
         settings.setdefault("dtype", "float64")
         settings["meta"] = empty(_META, dtype=settings["dtype"])
         return wrap_func_shape_as_first_arg(function, *args, **settings)
@@ -83,7 +86,9 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped 
     def arange(*args: object, like: Operand = None, **settings: object) -> object:
         """Return an array as `dask.array.arange` does, of Mats."""
         numpys = array_creation_dispatch.dispatch("numpy").arange
-        return numpys(*args, like=empty(_META) if like is None else like, **settings)
+        if like is None and not makes_arrays():
+            like = empty(_META)
+        return numpys(*args, like=like, **settings)
 
     @property
     def RandomState(self) -> type[RandomState]:
@@ -102,12 +107,8 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped 
 
     @classmethod
     def to_backend(cls, data: Operand, **settings: object) -> object:
-        """Return the array `data` with Mats as chunks.
-
-        Results of some functions of dask have arrays as chunks, whatever they were computed of, and
-        no array knows that: a chunk that is a Mat already costs nothing.
-        """
-        return data.map_blocks(asarray, meta=empty((0,) * data.ndim, dtype=data.dtype), **settings)
+        """Return the array `data` with Mats as chunks."""
+        return with_mats_as_chunks(data, **settings)
 
 
 array_creation_dispatch.register_backend("mat", Backend())

@@ -52,6 +52,7 @@ def after_import(name: str, function: Function) -> None:
     """
     module = sys.modules.get(name)
     if module is not None:
+        __import__(name)  # which waits for another thread that is still importing it
         _call(function, module)
         return
     _FINDER.waiting.setdefault(name, []).append(function)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from importlib.machinery import ModuleSpec
 
 import pytest
@@ -39,6 +40,21 @@ def test_a_module_that_is_there_is_not_waited_for(folder):
     __import__(module(folder, "mat_test_before"))
     after_import("mat_test_before", lambda m: found.append(m.x))
     assert found == [1]
+
+
+def test_a_module_that_another_thread_is_importing_is_waited_for(folder, monkeypatch):
+    found = []
+    begun, go = events = threading.Event(), threading.Event()
+    monkeypatch.setattr(sys, "mat_test_events", events, raising=False)
+    name = module(folder, "mat_test_slow", "import sys\nbegun, go = sys.mat_test_events\n"
+                                           "begun.set()\ngo.wait(60)\nx = 1\n")
+    other = threading.Thread(target=__import__, args=(name,))
+    other.start()
+    begun.wait()
+    threading.Timer(0.05, go.set).start()
+    after_import(name, lambda m: found.append(m.x))
+    assert found == [1]
+    other.join()
 
 
 def test_an_import_that_fails_is_repeated(folder):

@@ -76,6 +76,31 @@ def test_a_worker_that_is_killed_loses_nothing():
         np.testing.assert_allclose(future.result().to_numpy(), wanted)
 
 
+def test_results_of_functions_on_workers(client):
+    x = drawn(shape=(200, 200)) + 100 * da.eye(200, chunks=100)
+    a = x.compute(scheduler="synchronous").to_numpy()
+    inverse, found = dask.compute(da.linalg.inv(x), da.unique(x > 0, return_counts=True))
+    assert [type(y) for y in (inverse, *found)] == [mat.Mat] * 3
+    np.testing.assert_allclose(inverse.to_numpy(), np.linalg.inv(a), atol=1e-12)
+    assert found[1].tolist() == np.unique(a > 0, return_counts=True)[1].tolist()
+
+
+def test_a_worker_imports_dask_first():
+    def on_the_worker():  # which takes nothing from this module, and so does not import it
+        import sys
+
+        import dask.array as da
+        assert "mat" not in sys.modules
+        import mat
+        x = da.from_array(mat.array([3, 1, 3]), chunks=2, asarray=False)
+        return type(da.unique(x).compute(scheduler="synchronous")).__name__
+
+    with (distributed.LocalCluster(n_workers=1, threads_per_worker=1,
+                                   dashboard_address=":0") as cluster,
+          distributed.Client(cluster) as client):
+        assert client.submit(on_the_worker).result() == "Mat"
+
+
 def test_data_of_eight_pools_on_each_worker(client):
     plugin = mat.dask.Device("emulated", pool_bytes=drawn().nbytes // 8)
     client.register_plugin(plugin)
