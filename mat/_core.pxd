@@ -52,6 +52,7 @@ cdef class Threads:
     cdef object known_line(self, object code, int at, bint inside)
     cdef bint is_of_user(self, object code)
     cpdef object consumer_line(self, object is_installed)
+    cdef object consumer_line_of_frames(self, object is_installed)
     cpdef object line(self)
 
 
@@ -69,6 +70,10 @@ cdef class HostBlocks:
     cdef object scalar(self, uintptr_t address, object dtype)
     cdef void set_double(self, uintptr_t address, double value) noexcept
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
+    cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
+                   bint stable) except -1
+    cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
+                    int64_t step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
 
@@ -90,6 +95,11 @@ cdef class Maker:
     cdef object kind
     cdef object make(self)
     cdef object make_like(self, object other)
+
+
+cdef class PackedMethod:
+    cdef dict __dict__
+    cdef object function
 
 
 cdef class KernelCall:

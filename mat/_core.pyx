@@ -15,7 +15,7 @@ from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
                             PyFloat_CheckExact)
 from cpython.list cimport PyList_CheckExact
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
@@ -118,6 +118,28 @@ cdef class HostBlocks:
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept:
         """Copy bytes from one address to another; arrays of the user may share memory."""
         memmove(<void *>target, <const void *>source, nbytes)
+
+    cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
+                   bint stable) except -1:
+        """Sort packed elements along an axis, as NumPy does; other threads may run."""
+        cdef cnp.npy_intp lengths[MOST_AXES]
+        cdef int k, axes = len(shape)
+        if axes > MOST_AXES:
+            return False
+        for k in range(axes):
+            lengths[k] = shape[k]
+        Py_INCREF(dtype)  # the array gets that reference
+        cnp.PyArray_Sort(PyArray_NewFromDescr(
+            <PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths, NULL, <void *>address,
+            cnp.NPY_ARRAY_CARRAY, NULL), axis, cnp.NPY_MERGESORT if stable else cnp.NPY_QUICKSORT)
+        return True
+
+    cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
+                    int64_t step) noexcept:
+        """Write integers of 64 bits at equal distances."""
+        cdef Py_ssize_t k
+        for k in range(count):
+            (<int64_t *>address)[k] = first + k * step
 
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1:
         """Copy an array of NumPy that stores so many bytes by rows; return False for others."""
@@ -401,5 +423,6 @@ cdef object number(char kind, const double *found):
 
 include "native/python/cuda_calls.pxi"
 include "native/python/arrays.pxi"
+include "native/python/methods.pxi"
 
 mat_add_dlpack(sys.modules[__name__])

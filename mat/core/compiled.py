@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import count
-from types import CodeType, FrameType
+from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..support.native import core, ffi, lib
@@ -213,6 +213,19 @@ class _PythonMaker:
         return kind.__new__(kind)
 
 
+class _PythonPackedMethod:
+    """A method whose function gets its arguments as a tuple, self among them, and a dictionary."""
+
+    def __init__(self, function: Callable[[tuple[Any, ...], dict[str, Any] | None], Any]) -> None:
+        self.function = function
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(args, kwargs)
+
+
 class _NoKernels:
     """A call of a kernel where there are none."""
 
@@ -247,6 +260,7 @@ else:
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
+PackedMethod: Any = core.PackedMethod if core is not None else _PythonPackedMethod
 Maker: Any = core.Maker if core is not None else _PythonMaker
 
 ENTER_CONTEXT = ExitStack.enter_context.__code__

@@ -291,8 +291,8 @@ class Cube(ConflictChecks):
         return self.owns_block
 
     def find_address(self) -> None:
-        """Find out the address of the host's copy, if there is one."""
-        handle = self.copies.get(host()) if self.copies else None
+        """Find out the address of the host's copy, unless it is known; other threads may run."""
+        handle = self.copies.get(host()) if not self.address and self.copies else None
         if handle is not None:
             self.address = host().address_of(handle)
 
@@ -300,8 +300,7 @@ class Cube(ConflictChecks):
         """Return the address of the host's copy, if it is fresh and its elements may be read, or
         written, at once; else 0.
         """
-        if not self.address and self.copies:
-            self.find_address()
+        self.find_address()
         return self.ready(mask, bit, True, writes) if _blocks.enabled else 0
 
     def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:

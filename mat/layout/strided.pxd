@@ -12,7 +12,7 @@ cdef class Layout:
     cdef readonly bint contiguous
     cdef int _injective
     cdef tuple _vector, _matrix
-    cdef Layout _transposed, _row, _part, _reshaped
+    cdef Layout _transposed, _row, _column, _part, _reshaped
     cdef readonly Layout like
     cdef public object form
     @cython.locals(found=Layout)
@@ -35,8 +35,8 @@ cdef class Layout:
     cpdef Layout row(self, object index)
     @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t)
     cpdef Layout part(self, tuple items)
-    @cython.locals(n=Py_ssize_t, i=Py_ssize_t)
-    cdef Layout _column(self, object index)
+    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, like=Layout, shape=tuple)
+    cpdef Layout column(self, tuple items)
     @cython.locals(dots=int, used=int)
     cdef Py_ssize_t _unnamed(self, tuple items) except -1
     @cython.locals(n=Py_ssize_t, step=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t,

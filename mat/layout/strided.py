@@ -63,6 +63,7 @@ class Layout:
     _transposed: Layout | None
     # the last views of these kinds: the next ones likely have their shapes and strides
     _row: Layout | None
+    _column: Layout | None
     _part: Layout | None
     _reshaped: Layout | None
     # that from which this one differs in displacement only; None if it is not known
@@ -315,9 +316,6 @@ class Layout:
 
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
-        if len(items) == 2 and len(self.shape) == 2 and type(items[1]) is int and (
-                type(items[0]) is slice and is_all(items[0])):
-            return self._column(items[1])
         shape: list[int] = []
         strides: list[int] = []
         start, axis, rest = self.displacement, 0, self._unnamed(items)
@@ -397,12 +395,23 @@ class Layout:
             self._row = _made(self.shape[1:], self.strides[1:], start)
         return self._row.moved_to(start)
 
-    def _column(self, index: int) -> Layout:
-        """Return ``self[:, index]`` of two axes: a row of the transpose, which both are kept."""
-        n = self.shape[1]
-        if not -n <= index < n:
-            position(index, 1, n)  # which raises an error
-        return self.transposed().row(index)
+    def column(self, items: tuple[object, ...]) -> Layout | None:
+        """Return ``self[:, k]`` of two axes; None if that is not what `items` says.
+
+        Compiled, it raises OverflowError for an index that C cannot represent.
+        """
+        shape = self.shape
+        if len(items) != 2 or len(shape) != 2 or type(items[1]) is not int:
+            return None
+        if type(items[0]) is not slice or not is_all(items[0]):
+            return None
+        i, n = items[1], shape[1]
+        if not -n <= i < n:
+            position(i, 1, n)  # which raises an error
+        like = self._column
+        if like is None:
+            like = self._column = _made(shape[:1], self.strides[:1], self.displacement)
+        return like.moved_to(self.displacement + (i if i >= 0 else i + n) * self.strides[1])
 
     def element(self, index: int | tuple[object, ...]) -> int:
         """Return the storage index of the element that `index` selects; -1 unless there is one

@@ -14,7 +14,9 @@ cdef set _DTYPES
 cdef HostBlocks _blocks
 cdef Maker _maker
 cdef Registration _array
-cdef object _float64
+cdef object _float64, _int64
+cdef long long _FAR
+cdef Py_ssize_t MOST_AT_ONCE
 cdef list _observers
 
 
@@ -27,3 +29,7 @@ cpdef object over_memory(object a, object flat, bint owned)
 
 @cython.locals(form=Form, made=MatBase, storage=Storage, nbytes=Py_ssize_t, address=uintptr_t)
 cpdef object copy_of_array(object a, object order)
+
+@cython.locals(form=Form, made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t,
+               first=cython.longlong, last=cython.longlong, by=cython.longlong)
+cpdef object counted_at_once(object start, object stop, object step)

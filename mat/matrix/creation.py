@@ -27,7 +27,8 @@ from .storage import Storage
 
 # with types of C
 _array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64
-_observers = OBSERVERS
+_observers, _int64 = OBSERVERS, np.dtype(np.int64)
+_FAR = 1 << 60  # of integers whose differences C can represent
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
@@ -242,6 +243,35 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     address = storage.ready(_array.mask, _array.bit, False, True)
     if not address or not _blocks.copy_of_array(address, a, nbytes):
         return None
+    storage.fresh, storage.pristine = _array.mask, False
+    return made
+
+
+def counted_at_once(start: object, stop: object, step: object) -> Mat | None:
+    """Return the integers that ``numpy.arange`` gives for a few of Python's; None for other
+    arguments, or with observers.
+    """
+    if stop is None:
+        start, stop = 0, start
+    if type(start) is not int or type(stop) is not int or (step is not None
+                                                           and type(step) is not int):
+        return None
+    try:
+        first, last, by = start, stop, 1 if step is None else step
+    except OverflowError:  # of integers that C cannot represent
+        return None
+    if not -_FAR < first < _FAR or not -_FAR < last < _FAR or not 0 < by < _FAR:
+        return None
+    count = (last - first + by - 1) // by if last > first else 0
+    if 8 * count > MOST_AT_ONCE or _observers or not _blocks.enabled:
+        return None
+    form = form_of_result((count,), _int64)
+    made: Mat = form.new(current().device_enabled, 0)
+    storage = made.storage
+    address = storage.ready(_array.mask, _array.bit, False, True)
+    if not address:
+        return None
+    _blocks.count(address, count, first, by)
     storage.fresh, storage.pristine = _array.mask, False
     return made
 

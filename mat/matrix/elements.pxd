@@ -8,21 +8,28 @@ from mat.matrix.base cimport MatBase
 from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
-cdef list _observers
+cdef list _observers, _in_use
 cdef object _host, _float64
-cdef Registration _array
+cdef Registration _array, _foreign
 cdef frozenset _OF_VIEWS
+cdef Py_ssize_t MOST_AT_ONCE
 
 
 cdef class Elements(MatBase):
-    @cython.locals(layout=Layout, k=Py_ssize_t)
+    @cython.locals(layout=Layout, column=Layout, k=Py_ssize_t)
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
     @cython.locals(layout=Layout, storage=Storage, address=uintptr_t, k=Py_ssize_t)
     cdef bint _set_quickly(self, object index, object value) except -1
+    @cython.locals(layout=Layout, part=Layout)
+    cdef bint _set_part_quickly(self, object index, MatBase source) except -1
     cdef object _only(self)
     cdef object _real(self)
 
 
 cdef bint _makes_a_view(tuple index) except -1
+
+@cython.locals(one=Layout, given=Storage, storage=Storage, to=uintptr_t, at=uintptr_t,
+               nbytes=Py_ssize_t)
+cpdef bint copied_to_part(MatBase target, Layout layout, Layout part, MatBase source) except -1

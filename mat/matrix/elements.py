@@ -8,18 +8,21 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
-from ..core.compiled import BLOCKS
+from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
+from ..facets.foreign import FOREIGN
+from ..layout.strided import Layout
 from ..memories.host import HOST
 from ..support.options import FLOAT64
 from ..support.types import Index, Number, Operand
 from .base import MatBase
 
 # with types of C
-_blocks, _observers = BLOCKS, OBSERVERS
-_host, _array, _float64 = HOST, ARRAY, FLOAT64
+_blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
+_host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
+MOST_AT_ONCE = 1 << 18  # bytes from which a copy is worth a second thread
 _OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
 
@@ -43,6 +46,10 @@ class Elements(MatBase):
             return self._view_of(layout.rows(index))
         if kind is int and len(layout.shape) > 1:
             return self._view_of(layout.row(index))
+        if kind is tuple:
+            column = layout.column(index)
+            if column is not None:
+                return self._view_of(column)
         if kind is int or kind is tuple:
             k = layout.element(index)
             if k >= 0:
@@ -71,9 +78,13 @@ class Elements(MatBase):
             self._set_by(index, value)
 
     def _set_quickly(self, index: Index, value: Operand) -> bool:
-        """Carry out ``self[index] = value`` for one element; return False for all else."""
+        """Carry out ``self[index] = value`` for one element, or for a part and a Mat that copies to
+        it at once; return False for all else.
+        """
+        if type(value) is not float:
+            return type(value) is type(self) and self._set_part_quickly(index, value)
         kind = type(index)
-        if (kind is not int and kind is not tuple) or type(value) is not float or _observers:
+        if (kind is not int and kind is not tuple) or _observers:
             return False
         layout, storage = self.layout, self.storage
         k = layout.element(index)
@@ -90,6 +101,25 @@ class Elements(MatBase):
             elements[k] = value
         storage.written(_array.mask)
         return True
+
+    def _set_part_quickly(self, index: Index, source: MatBase) -> bool:
+        """Copy a small Mat to what a basic index selects, as `copied_to_part` does."""
+        if _in_use or _observers:
+            return False
+        layout, kind = self.layout, type(index)
+        if kind is slice:
+            part = layout.rows(index)
+        elif index is Ellipsis:
+            part = layout
+        elif kind is int and len(layout.shape) > 1:
+            part = layout.row(index)
+        elif kind is tuple and _makes_a_view(index):
+            part = layout.part(index)
+        else:
+            return False
+        if not (layout.contiguous or layout.injective):
+            return False
+        return copied_to_part(self, layout, part, source)
 
     def __delitem__(self: Any, index: Index) -> None:
         raise ShapeError(f"elements of {self.label()} cannot be deleted; mat.delete(x, index) "
@@ -130,6 +160,37 @@ class Elements(MatBase):
         if self.layout.shape or self.storage.dtype.kind not in "iu":
             raise DTypeError(_NotAnIndex(self))
         return int(self._only())
+
+
+def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBase) -> bool:
+    """Copy a small Mat to a part of `target`, which has `layout`, if the part has its shape and
+    dtype, their storages differ and the elements of both are packed; return False, with nothing
+    done, for others, and where an access has to be opened.
+    """
+    one, given, storage = source.layout, source.storage, target.storage
+    if _in_use or _observers or not _blocks.enabled or not one.contiguous or not part.contiguous:
+        return False
+    if one.size != part.size or one.shape != part.shape:
+        return False
+    if given is storage or given.dtype is not storage.dtype or not storage.writable:
+        return False
+    nbytes = one.size * storage.itemsize
+    if nbytes >= MOST_AT_ONCE or not nbytes:
+        return False
+    given.find_address()
+    storage.find_address()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    if source.layout is not one or source.storage is not given or (
+            target.layout is not layout or target.storage is not storage):
+        return False
+    at = given.ready(_foreign.mask, _foreign.bit, True, False)
+    to = storage.ready(_foreign.mask, _foreign.bit, part.size != storage.size, True)
+    if not at or not to:
+        return False
+    _blocks.copy(to + part.displacement * storage.itemsize,
+                 at + one.displacement * storage.itemsize, nbytes)
+    storage.written(_foreign.mask)
+    return True
 
 
 class _NotAnIndex:

@@ -13,6 +13,7 @@ cdef HostBlocks _blocks
 cdef list _in_use, _observers
 cdef Registration _foreign
 cdef object _mat
+cdef Py_ssize_t WORTH, LARGE
 
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
@@ -22,10 +23,6 @@ cpdef MatBase stacked_along(object mats, object axis)
 
 @cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t)
 cpdef MatBase copied_at_once(MatBase view)
-
-@cython.locals(one=Layout, other=Layout, storage=Storage, to=uintptr_t, at=uintptr_t,
-               nbytes=Py_ssize_t)
-cpdef bint assigned_at_once(MatBase target, MatBase source) except -1
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
                total=Py_ssize_t)

@@ -67,7 +67,7 @@ def stacked_along(mats: object, axis: object) -> Mat | None:
 
 def copied_at_once(view: Mat) -> Mat | None:
     """Return a copy of a small Mat whose elements are packed, as `joined_at_once` does."""
-    form = view.form
+    form = view._find_form() if view.known_form is None else view.known_form
     if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
         return None
     nbytes = form.size * form.itemsize
@@ -86,36 +86,6 @@ def copied_at_once(view: Mat) -> Mat | None:
     _blocks.copy(to, at + view.layout.displacement * form.itemsize, nbytes)
     target.storage.written(_foreign.mask)
     return target
-
-
-def assigned_at_once(target: Mat, source: Mat) -> bool:
-    """Copy a small Mat to another one of its shape and dtype, with a storage of its own, if the
-    elements of both are packed; return False, with nothing done, for others, and where an access
-    has to be opened.
-    """
-    if _in_use or _observers or not _blocks.enabled:
-        return False
-    one, other, storage = source.layout, target.layout, target.storage
-    if not one.contiguous or not other.contiguous or one.shape != other.shape:
-        return False
-    if source.storage is storage or source.storage.dtype is not storage.dtype:
-        return False
-    nbytes = one.size * storage.itemsize
-    if nbytes >= 2 * WORTH or not nbytes or not storage.writable:
-        return False
-    _locate(source)
-    _locate(target)
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    if source.layout is not one or target.layout is not other or target.storage is not storage:
-        return False
-    at = source.storage.ready(_foreign.mask, _foreign.bit, True, False)
-    to = storage.ready(_foreign.mask, _foreign.bit, other.size != storage.size, True)
-    if not at or not to:
-        return False
-    _blocks.copy(to + other.displacement * storage.itemsize,
-                 at + one.displacement * storage.itemsize, nbytes)
-    storage.written(_foreign.mask)
-    return True
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:
@@ -182,8 +152,7 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
 def _locate(view: Mat) -> None:
     """Find out the address of a Mat, if it is not known yet; other threads may run."""
     storage = view.storage
-    if not storage.address and storage.copies is not None:
-        storage.find_address()
+    storage.find_address()
 
 
 def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
@@ -204,8 +173,12 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
         left -= view.layout.size
         if not at or left < 0 or not view.layout.contiguous:
             return False  # another thread may have changed it
-        _set_rows(at + view.layout.displacement * itemsize, to, rows, nbytes, step)
-        kernel.run_at_once()
+        at += view.layout.displacement * itemsize
+        if rows == 1 and nbytes < WORTH:
+            _blocks.copy(to, at, nbytes)
+        else:
+            _set_rows(at, to, rows, nbytes, step)
+            kernel.run_at_once()
         to += nbytes
     target.storage.written(_foreign.mask)
     return left == 0

@@ -12,7 +12,7 @@ from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
-from .creation import adopted, copy_of_array, placed
+from .creation import adopted, copy_of_array, counted_at_once, placed
 from .mat import Mat
 from .nested import as_plain, without_mats
 
@@ -60,6 +60,14 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
     >>> mat.arange(0, 1, 0.25)
     <Mat 4 A [0. 0.25 0.5 0.75]>
     """
+    found = None if dtype is not None else counted_at_once(start, stop, step)
+    if found is not None:
+        return found if device is None else placed(found, device)
+    return placed(_counted_by_numpy(start, stop, step, dtype), device)
+
+
+def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLike) -> Mat:
+    """Return evenly spaced numbers, as `arange` does, of which NumPy makes an array."""
     if start is None and stop is None:
         raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
                          "end: mat.arange(1, 3)")
@@ -73,7 +81,7 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
         kind = None if counts else _kind(numbers)
     found = _counted(*numbers, kind)
     made = copy_of_array(found, "C") if found.nbytes <= _FEW else None  # which is faster
-    return placed(adopted(found) if made is None else made, device)
+    return adopted(found) if made is None else made
 
 
 def _number(value: Number) -> Number:

@@ -237,19 +237,20 @@ class Calls(Operation):
         """Carry out the operation into a new Mat; `args` has None in its place."""
         return self.make(args)
 
-    def at_once(self, operands: Arguments, out: Operand) -> Operand:
-        """Carry out the operation on one or two operands that need no conversion, Mats and numbers,
-        into a new Mat or the Mat `out`; return None, with nothing done, for others.
+    def at_once(self, given: Arguments, first: int, out: Operand) -> Operand:
+        """Carry out the operation on the one or two arguments from `first` on, which need no
+        conversion: Mats and numbers, into a new Mat or the Mat `out`; return None, with nothing
+        done, for others.
         """
-        kind, x = _mat_types[0], operands[0]
+        kind, x = _mat_types[0], given[first]
         if out is not None and type(out) is not kind:
             return None
-        if len(operands) == 1:
+        if len(given) == first + 1:
             if type(x) is not kind:
                 return None
             args: Arguments = (x, out)
         else:
-            y = operands[1]
+            y = given[first + 1]
             if not (type(x) is kind or (type(y) is kind and is_plain_number(x))):
                 return None
             if not (type(y) is kind or is_plain_number(y)):

@@ -1,1 +1,20 @@
-# Compiled, since small Mats are copied often; it declares no types.
+cimport cython
+
+from mat._core cimport HostBlocks
+from mat.core.cube cimport Cube
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.joined cimport copied_at_once
+from mat.ops.calls cimport Calls
+
+cdef Calls _assign
+cdef HostBlocks _blocks
+cdef dict _named, _NO_KEYWORDS
+cdef frozenset _HASHED
+cdef Py_ssize_t MOST_SORTED
+
+@cython.locals(form=Form, made=MatBase)
+cdef MatBase _converted(MatBase x, object dtype)
+
+@cython.locals(layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
+cpdef MatBase sorted_at_once(MatBase x, Py_ssize_t axis, bint stable)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.compiled import BLOCKS
 from ..errors import DTypeError
 from ..layout.orders import as_order
 from ..layout.strided import Layout
@@ -14,11 +15,17 @@ from ..matrix.base import form_of_result
 from ..matrix.joined import copied_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
-from ..support.dtypes import as_dtype
-from ..support.types import DTypeLike, Function
+from ..support.dtypes import NAMED, as_dtype
+from ..support.types import DType, DTypeLike, Function, Keywords
+from .elementwise import assign
 from .orders import axes_of_order, copied_in_order
 
 _can_cast: Function = np.can_cast
+_NO_KEYWORDS: Keywords = {}
+MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
+# with types of C
+_assign, _blocks, _named = assign, BLOCKS, NAMED
+_HASHED = frozenset((str, type))
 
 
 @method("copy")
@@ -99,16 +106,45 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     >>> mat.array([1.5, 2.5]).astype("int32")
     <Mat 2 int32 F [1 2]>
     """
-    kind = as_dtype(dtype)
+    kind = _named.get(dtype) if type(dtype) in _HASHED else None
+    if kind is None:
+        kind = as_dtype(dtype)
     if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
         raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
                          "casting='unsafe' allows it")
     if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
         return self
     if order == "K" and self.is_contiguous:
-        made: Mat = form_of_result(self.layout.shape, kind).new(self.device_enabled, None)
-        return made.assign_(self)
+        return _converted(self, kind)
     return copied_in_order(self, as_order(order, "astype"), kind)
+
+
+def _converted(x: Mat, dtype: DType) -> Mat:
+    """Return a packed copy of `x` in another dtype."""
+    found = copied_at_once(x) if x.storage.dtype is dtype else None
+    if found is not None:
+        return found
+    form = form_of_result(x.layout.shape, dtype)
+    made: Mat = form.new(x.device_enabled, None)
+    _assign.carry_out((x, made), _NO_KEYWORDS)
+    return made
+
+
+def sorted_at_once(x: Mat, axis: int, stable: bool) -> Mat | None:
+    """Return a sorted copy of a small Mat whose elements are packed; None for others, and where an
+    access has to be opened.
+    """
+    layout = x.layout
+    rank = len(layout.shape)
+    if not -rank <= axis < rank or not 0 < x.nbytes <= MOST_SORTED:
+        return None
+    made = copied_at_once(x)
+    if made is None:
+        return None
+    storage = made.storage
+    if not _blocks.sort(storage.address, made.layout.shape, storage.dtype, axis, stable):
+        return None
+    return made
 
 
 def _is_stored_in(layout: Layout, order: str | None) -> bool:

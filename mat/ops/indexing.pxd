@@ -2,6 +2,7 @@ cimport cython
 
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
+from mat.matrix.elements cimport copied_to_part
 from mat.ops.selection cimport Selection, selected
 
 cdef frozenset _CHOICES, _BASIC

@@ -15,7 +15,7 @@ from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.arrays import array
 from ..matrix.creation import adopted
-from ..matrix.joined import assigned_at_once
+from ..matrix.elements import copied_to_part
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..matrix.nested import as_array
@@ -87,8 +87,6 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
 
 def _set_part(self: Mat, index: Index, value: Operand) -> None:
     """Overwrite what a basic index selects."""
-    if index is Ellipsis and type(value) is _mat and assigned_at_once(self, value):
-        return
     now = self._as_now()
     layout = now.layout
     target = now if index is Ellipsis else now._view_of(layout[index])
@@ -100,7 +98,7 @@ def _set_part(self: Mat, index: Index, value: Operand) -> None:
             now.storage.dtype.kind in "cfiu"):
         fill(value, target)
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
-        if not assigned_at_once(target, value):
+        if not copied_to_part(target, target.layout, target.layout, value):
             assign(value, target)
     else:
         _assign_any(now, target, value)

@@ -198,8 +198,7 @@ class Plan:
             view = args[operand.position]
             if view is not None:
                 storage = view.storage
-                if not storage.address and storage.copies is not None:
-                    storage.find_address()
+                storage.find_address()
 
     def launch(self, args: Arguments) -> bool:
         """Launch a device's kernel for operands that are being accessed; return False where that

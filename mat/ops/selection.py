@@ -341,8 +341,7 @@ class Selection:
     def locate(self, view: MatBase) -> None:
         """Find out the address of a Mat, if it is not known yet; other threads may run."""
         storage = view.storage
-        if not storage.address and storage.copies is not None:
-            storage.find_address()
+        storage.find_address()
 
 
 def taken(x: Mat, indices: object, axis: int) -> Mat | None:

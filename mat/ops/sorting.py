@@ -15,13 +15,14 @@ import numpy as np
 from ..core.compiled import IN_USE
 from ..devices.in_use import CPU, in_use
 from ..errors import ShapeError
-from ..layout.shapes import Ints, as_axis
+from ..layout.shapes import MOST_AXES, Ints, as_axis
 from ..layout.strided import Layout
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat, new_like
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
+from .copying import sorted_at_once
 from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
 from .cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
@@ -110,8 +111,10 @@ _argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))
 
 def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
     """Return the elements in order along `axis`; NaN is last."""
-    found: Mat = _sort.new((x, None, axis, descending, stable))
-    return found
+    found: Mat | None = None
+    if type(axis) is int and -MOST_AXES < axis < MOST_AXES and not descending:
+        found = sorted_at_once(x, axis, stable)
+    return _sort.new((x, None, axis, descending, stable)) if found is None else found
 
 
 def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:

@@ -33,7 +33,7 @@ NO_GIL = "there are none for a free-threaded Python"
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
          "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/threads.pxi",
-         "native/python/cuda_calls.pxi")
+         "native/python/methods.pxi", "native/python/cuda_calls.pxi")
 
 
 def path_of(name: str, suffix: str) -> str:

@@ -91,7 +91,7 @@ INEXACT = FLOATING + COMPLEX_TYPES
 DISTINCT = "".join(t.char for t in ELEMENT_TYPES if t.char in EVERY)  # without synonyms
 
 # what `as_dtype` was given, and what it returned
-_NAMED: dict[object, DType] = {np.dtype(t.name): np.dtype(t.name) for t in ELEMENT_TYPES
+NAMED: dict[object, DType] = {np.dtype(t.name): np.dtype(t.name) for t in ELEMENT_TYPES
                                if t.char not in EXTENSIONS}
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 EXACT = 2**53  # integers up to here are floating-point numbers, too
@@ -101,7 +101,7 @@ _LARGEST = int(sys.float_info.max)
 def as_dtype(spec: DTypeLike) -> DType:
     """Return the supported NumPy dtype that `spec` names; raise `DTypeError` for others."""
     try:
-        found = _NAMED.get(spec)
+        found = NAMED.get(spec)
     except TypeError:  # it cannot be hashed
         found = None
     return _named(spec) if found is None else found
@@ -111,13 +111,13 @@ def _named(spec: DTypeLike) -> DType:
     """Do what `as_dtype` does for the first time, and remember names, types and dtypes."""
     found = _found(spec)
     if isinstance(spec, str | type | np.dtype):
-        _NAMED[spec] = found
+        NAMED[spec] = found
     return found
 
 
 def is_supported(dtype: DType) -> bool:
     """Return whether a Mat can have the dtype, if in native byte order."""
-    return dtype in _NAMED or dtype.name in SUPPORTED
+    return dtype in NAMED or dtype.name in SUPPORTED
 
 
 def _found(spec: DTypeLike) -> DType:

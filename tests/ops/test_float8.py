@@ -173,6 +173,6 @@ def test_files(name, tmp_path):
 @names
 def test_without_ml_dtypes_the_error_says_what_is_missing(name, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    monkeypatch.setattr("mat.support.dtypes._NAMED", {})
+    monkeypatch.setattr("mat.support.dtypes.NAMED", {})
     with pytest.raises(DTypeError, match=f"{name} needs the package ml_dtypes"):
         as_dtype(name)

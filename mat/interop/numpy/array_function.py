@@ -14,8 +14,11 @@ from types import CodeType
 
 import numpy as np
 
+from ...layout.shapes import MOST_AXES
+from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
+from ...ops.copying import sorted_at_once
 from ...ops.operation import named
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 from .dispatch import delegate
@@ -74,6 +77,7 @@ _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "o
 _NO_KEYWORDS: Keywords = {}
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
+_concatenate, _stack, _sort = np.concatenate, np.stack, np.sort
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
@@ -95,6 +99,30 @@ def _are_mats(types: object) -> bool:
     return type(types) is tuple and len(types) == 1 and types[0] is _mat_type
 
 
+def _at_once(func: Function, args: Arguments, kwargs: Keywords) -> Mat | None:
+    """Call a function for small Mats, of which no access need be opened; return None, with nothing
+    done, for others.
+    """
+    if func is _concatenate:
+        return joined_along(args[0], _only_axis(args, kwargs, 0))
+    if func is _stack:
+        return stacked_along(args[0], _only_axis(args, kwargs, 0))
+    if func is _sort:
+        axis = _only_axis(args, kwargs, -1)
+        if type(axis) is int and -MOST_AXES < axis < MOST_AXES and type(args[0]) is _mat_type:
+            return sorted_at_once(args[0], axis, False)
+    return None
+
+
+def _only_axis(args: Arguments, kwargs: Keywords, default: int) -> object:
+    """Return the axis, if no other argument than it comes after the first; else None."""
+    if len(args) == 1:
+        if kwargs:
+            return kwargs.get("axis") if len(kwargs) == 1 else None
+        return default
+    return args[1] if len(args) == 2 and not kwargs else None
+
+
 def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Operand:
     """Call a NumPy function as it is called if one of its operands is a Mat.
 
@@ -110,6 +138,9 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     object
         Mats for arrays and for NumPy's scalars.
     """
+    found = _at_once(func, args, kwargs)
+    if found is not None:
+        return found
     implementation = _implementations.get(func)
     if implementation is not None:
         result = implementation(*args, **kwargs) if kwargs else implementation(*args)

@@ -5,8 +5,11 @@ cdef dict _implementations
 cdef set _NUMBERS
 cdef object _mat_type
 cdef list _in_use
+cdef Py_ssize_t _FIRST
+
+cpdef object call_ufunc(tuple args, dict kwargs)
 
 cdef bint _are_operands(tuple inputs) except -1
 cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
-cdef object _at_once(Calls kernel, tuple inputs, dict kwargs)
+cdef object _at_once(Calls kernel, tuple args, dict kwargs)
 cdef object _only_out(dict kwargs)

@@ -6,9 +6,12 @@ delegated to NumPy.
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import numpy as np
 
-from ...core.compiled import IN_USE
+from ...core.compiled import IN_USE, PackedMethod
 from ...cpu.errstate import QUIET, STATE
 from ...errors import DTypeError
 from ...matrix.mat import Mat
@@ -57,6 +60,7 @@ _KERNELS: dict[np.ufunc, Calls] = {
     ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
     if (kernel := getattr(function, "kernel", None)) is not None}
 _mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE  # with types of C
+_FIRST = 3  # position of the first operand
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
 
@@ -86,19 +90,21 @@ def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
     return all(d == wanted for d in found)
 
 
-def _at_once(kernel: Calls, inputs: Arguments, kwargs: Keywords) -> Operand:
-    """Call an operation without looking at more than that its operands and ``out=`` are Mats, or
-    the former numbers; return None, with nothing done, for other arguments.
+def _at_once(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Call an operation without looking at more than that its operands, from the third argument on,
+    and ``out=`` are Mats, or the former numbers; return None, with nothing done, for other
+    arguments.
     """
     if not kwargs:
-        return kernel.at_once(inputs, None)
+        return kernel.at_once(args, _FIRST, None)
     out = _only_out(kwargs)
-    return None if out is None else kernel.at_once(inputs, out)
+    return None if out is None else kernel.at_once(args, _FIRST, out)
 
 
 def _only_out(kwargs: Keywords) -> Operand:
     """Return the first ``out=``, if there is no other keyword; else None."""
-    return kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
+    given = kwargs.get("out") if len(kwargs) == 1 else None
+    return None if given is None else given[0]
 
 
 def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
@@ -117,15 +123,41 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
     return None
 
 
+def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Call a ufunc that has a Mat among its operands, its outputs or in ``where``.
+
+    Parameters
+    ----------
+    args : tuple
+        The arguments of ``__array_ufunc__``: a Mat, the ufunc, the name of its method, operands.
+    kwargs : dict or None
+        Its keywords, which are not changed.
+
+    Returns
+    -------
+    object
+        What the method of the ufunc returns.
+    """
+    if len(args) < _FIRST:
+        raise DTypeError("__array_ufunc__ wants a ufunc, the name of a method and operands")
+    if args[2] == "__call__":
+        kernel = _KERNELS.get(args[1])
+        found = None if kernel is None else _at_once(kernel, args, kwargs)
+        if found is not None:
+            return found
+    return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})
+
+
 # NumPy's protocol fixes the signature
-def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
-                 **kwargs: Operand) -> Operand:
+def _shown(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
+           **kwargs: Operand) -> Operand:
     """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
+
+
+def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call a ufunc, or a method of one, with arguments of any kind."""
     if method == "__call__":
-        kernel = _KERNELS.get(ufunc)
-        found = None if kernel is None else _at_once(kernel, inputs, kwargs)
-        if found is None:
-            found = _implemented(ufunc, inputs, kwargs)
+        found = _implemented(ufunc, inputs, kwargs)
         if found is not None:
             return found
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
@@ -203,4 +235,6 @@ def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
     return implementation(x) if real else NotImplemented
 
 
-bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or ""))
+_array_ufunc: Any = PackedMethod(call_ufunc)
+_array_ufunc.__signature__ = inspect.signature(_shown)
+bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _shown.__doc__ or ""))

@@ -290,6 +290,28 @@ cdef class Threads:
 
         `is_installed` says of a file whether it is one of a library.
         """
+        cdef mat_running *frame = mat_running_frame()
+        cdef PyObject *code
+        cdef int at = 0
+        inner = None
+        if frame == NULL:
+            return self.consumer_line_of_frames(is_installed)
+        while frame != NULL:
+            code = mat_running_code(frame, &at)
+            if code != NULL:
+                if code == <PyObject *>self.consumer_code:
+                    return self.known_line(<object>code, at, False)
+                if code != self.ours[place_of(code, 0)] and self.is_of_user(<object>code):
+                    if not is_installed((<object>code).co_filename):
+                        self.consumer_code = <object>code
+                        return self.known_line(<object>code, at, False)
+                    if inner is None:
+                        inner = (<object>code, at)
+            frame = mat_outer_frame(frame)
+        return inner
+
+    cdef object consumer_line_of_frames(self, object is_installed):
+        """Do what `consumer_line` does, where only objects for frames are known."""
         cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
         inner = None
