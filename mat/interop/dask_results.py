@@ -25,7 +25,7 @@ Function = Callable[..., Any]
 
 # The functions that are replaced, by the module that defines them
 REPLACED = {
-    "dask.array.linalg": ("inv", "lstsq", "lu", "solve", "solve_triangular"),
+    "dask.array.linalg": ("cholesky", "inv", "lstsq", "lu", "solve", "solve_triangular"),
     "dask.array.routines": ("argwhere", "flatnonzero", "histogramdd", "nonzero", "unique"),
 }
 

@@ -47,6 +47,7 @@ CALLS = {
     "da.linalg.solve_triangular(s, v, lower=True)": "linalg.solve_triangular(s, v, lower=True)",
     "da.linalg.inv(s)": "np.linalg.inv(s)",
     "da.linalg.lu(s)": "linalg.lu(s)",
+    "da.linalg.cholesky(s @ s.T, lower=True)": "np.linalg.cholesky(s @ s.T)",
     "da.linalg.lstsq(x, v[:20])": "np.linalg.lstsq(x, v[:20])",
     "da.unique(i)": "np.unique(i)",
     "da.unique(i2)": "np.unique(i2)",
