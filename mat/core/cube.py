@@ -300,7 +300,8 @@ class Cube(ConflictChecks):
         """Return the address of the host's copy, if it is fresh and its elements may be read, or
         written, at once; else 0.
         """
-        self.find_address()
+        if not self.address:
+            self.find_address()
         return self.ready(mask, bit, True, writes) if _blocks.enabled else 0
 
     def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:
