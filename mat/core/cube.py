@@ -242,8 +242,12 @@ class Cube(ConflictChecks):
         if view.presented is None:
             view.presented = {}
         presented = view.presented
-        handle = self._refresh(facet.memory)
         found = presented.get(facet.reading)
+        if found is not None and self.fresh & facet.mask and self.writer is None:
+            handle = found.handle
+        else:
+            handle = self._refresh(facet.memory)
+            found = presented.get(facet.reading)
         if found is None:
             found = self._present(view, facet, facet.reading, handle, presented)
         record = ExportRecord.__new__(ExportRecord)

@@ -18,14 +18,14 @@ from ..facets.array import ARRAY
 from ..facets.foreign import FOREIGN
 from ..layout.strided import Layout
 from ..memories.host import HOST
-from ..support.options import FLOAT64
+from ..support.options import FLOAT32, FLOAT64
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
-_float32, _int64 = np.dtype(np.float32), np.dtype(np.int64)
+_float32, _int64 = FLOAT32, np.dtype(np.int64)
 MOST_AT_ONCE = 1 << 18  # bytes from which a copy is worth a second thread
 _OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
