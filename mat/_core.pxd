@@ -68,7 +68,9 @@ cdef class HostBlocks:
     cdef uintptr_t allocate(self, size_t nbytes)
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
     cdef object scalar(self, uintptr_t address, object dtype)
-    cdef void set_double(self, uintptr_t address, double value) noexcept
+    cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
+                         double value) except -1
+    cdef int fill_integers(self, uintptr_t address, Py_ssize_t count, int64_t value) except -1
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1

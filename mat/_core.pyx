@@ -111,9 +111,26 @@ cdef class HostBlocks:
         """Return the element of NumPy's `dtype` at an address as its scalar."""
         return PyArray_Scalar(<void *>address, <cnp.dtype>dtype, None)
 
-    cdef void set_double(self, uintptr_t address, double value) noexcept:
-        """Write a float64 to an address."""
-        (<double *>address)[0] = value
+    cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
+                         double value) except -1:
+        """Write a number to adjacent float64, or float32 if `size` is 4."""
+        cdef Py_ssize_t k, first = min(count, FIRST_FILLED)
+        if size == 8:
+            for k in range(first):
+                (<double *>address)[k] = value
+        else:
+            for k in range(first):
+                (<float *>address)[k] = <float>value
+        repeat(<char *>address, size * first, size * count)
+        return 0
+
+    cdef int fill_integers(self, uintptr_t address, Py_ssize_t count, int64_t value) except -1:
+        """Write a number to adjacent integers of 64 bits."""
+        cdef Py_ssize_t k, first = min(count, FIRST_FILLED)
+        for k in range(first):
+            (<int64_t *>address)[k] = value
+        repeat(<char *>address, 8 * first, 8 * count)
+        return 0
 
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept:
         """Copy bytes from one address to another; arrays of the user may share memory."""

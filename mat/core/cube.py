@@ -242,8 +242,12 @@ class Cube(ConflictChecks):
         if view.presented is None:
             view.presented = {}
         presented = view.presented
-        handle = self._refresh(facet.memory)
         found = presented.get(facet.reading)
+        if found is not None and self.fresh & facet.mask and self.writer is None:
+            handle = found.handle
+        else:
+            handle = self._refresh(facet.memory)
+            found = presented.get(facet.reading)
         if found is None:
             found = self._present(view, facet, facet.reading, handle, presented)
         record = ExportRecord.__new__(ExportRecord)
@@ -300,7 +304,8 @@ class Cube(ConflictChecks):
         """Return the address of the host's copy, if it is fresh and its elements may be read, or
         written, at once; else 0.
         """
-        self.find_address()
+        if not self.address:
+            self.find_address()
         return self.ready(mask, bit, True, writes) if _blocks.enabled else 0
 
     def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:

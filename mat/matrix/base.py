@@ -20,13 +20,13 @@ from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
-from ..support.options import FLOAT64
+from ..support.options import FLOAT32, FLOAT64
 from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
 from .storage import Storage
 
 _facets, _directions = facets, DIRECTIONS  # with types of C
-_input, _float64 = INPUT, FLOAT64
+_input, _float64, _float32 = INPUT, FLOAT64, FLOAT32
 MOST_RUNS = 4096  # of an access: of more it is what is between the first and the last element
 MAKER = _maker = compiled.Maker()  # of Mats
 MATS = _mats = compiled.LiveObjects()
@@ -76,14 +76,13 @@ _FORMS: dict[object, Form] = {}
 # those of new Mats, by less: shape, also as an integer, and dtype, also its name
 FORMS_OF_NEW = _RESULTS = dict[object, Form]()
 FORMS_OF_FLOAT64 = _FLOATS = dict[object, Form]()  # by the shape: hashing a dtype takes long
+_SINGLES = dict[object, Form]()  # those of float32, by the shape
 
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
     """Return the form of a new Mat."""
-    forms = _FLOATS
-    key: object = shape
-    if dtype is not _float64:
-        forms, key = _RESULTS, (shape, dtype)
+    forms = _FLOATS if dtype is _float64 else _SINGLES if dtype is _float32 else _RESULTS
+    key: object = (shape, dtype) if forms is _RESULTS else shape
     form = forms.get(key)
     if form is None:
         check_extent(shape)
@@ -99,6 +98,7 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
             _FORMS.clear()
             _RESULTS.clear()
             _FLOATS.clear()
+            _SINGLES.clear()
         form = _FORMS.setdefault(key, Form(layout, dtype, whole, writable))
     return form
 

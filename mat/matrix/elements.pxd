@@ -9,7 +9,7 @@ from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use
-cdef object _host, _float64
+cdef object _host, _float64, _float32, _int64
 cdef Registration _array, _foreign
 cdef frozenset _OF_VIEWS
 cdef Py_ssize_t MOST_AT_ONCE
@@ -20,14 +20,18 @@ cdef class Elements(MatBase):
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
-    @cython.locals(layout=Layout, storage=Storage, address=uintptr_t, k=Py_ssize_t)
     cdef bint _set_quickly(self, object index, object value) except -1
+    @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
+                   address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t)
+    cdef bint _set_number(self, object index, object value) except -1
     @cython.locals(layout=Layout, part=Layout)
     cdef bint _set_part_quickly(self, object index, MatBase source) except -1
     cdef object _only(self)
     cdef object _real(self)
 
 
+cdef Layout _part_of(Layout layout, object index)
+cdef Py_ssize_t _size_if_plain(object dtype, bint of_integer) except -1
 cdef bint _makes_a_view(tuple index) except -1
 
 @cython.locals(one=Layout, given=Storage, storage=Storage, to=uintptr_t, at=uintptr_t,

@@ -8,20 +8,24 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
+import numpy as np
+
 from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
+from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..facets.foreign import FOREIGN
 from ..layout.strided import Layout
 from ..memories.host import HOST
-from ..support.options import FLOAT64
-from ..support.types import Index, Number, Operand
+from ..support.options import FLOAT32, FLOAT64
+from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
+_float32, _int64 = FLOAT32, np.dtype(np.int64)
 MOST_AT_ONCE = 1 << 18  # bytes from which a copy is worth a second thread
 _OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
@@ -78,22 +82,43 @@ class Elements(MatBase):
             self._set_by(index, value)
 
     def _set_quickly(self, index: Index, value: Operand) -> bool:
-        """Carry out ``self[index] = value`` for one element, or for a part and a Mat that copies to
-        it at once; return False for all else.
+        """Carry out ``self[index] = value`` for one element or a part, and a number or a Mat that
+        can be copied there at once; return False for all else.
         """
-        if type(value) is not float:
-            return type(value) is type(self) and self._set_part_quickly(index, value)
-        kind = type(index)
-        if (kind is not int and kind is not tuple) or _observers:
+        kind = type(value)
+        if _observers:
             return False
+        if kind is float or kind is int:
+            return self._set_number(index, value)
+        return kind is type(self) and self._set_part_quickly(index, value)
+
+    def _set_number(self, index: Index, value: float) -> bool:
+        """Write a number to one element, or to the packed elements of a part."""
         layout, storage = self.layout, self.storage
-        k = layout.element(index)
-        if (k < 0 or storage.dtype is not _float64 or not storage.writable
-                or not layout.injective):
+        facet: Facet = _array
+        size = _size_if_plain(storage.dtype, type(value) is int)
+        if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
-        address = storage.element_address(_array.mask, _array.bit, True)
+        k, count = -1, 1
+        if type(index) is int or type(index) is tuple:
+            k = layout.element(index)
+        if k < 0:
+            part = None if _in_use or not _blocks.enabled else _part_of(layout, index)
+            if part is None or not part.contiguous or not 0 < size * part.size < MOST_AT_ONCE:
+                return False
+            k, count, facet = part.displacement, part.size, _foreign
+        storage.find_address()
+        if self.layout is not layout or self.storage is not storage:
+            return False
+        address = storage.ready(facet.mask, facet.bit, count != storage.size,
+                                True) if _blocks.enabled else 0
         if address:
-            _blocks.set_double(address + 8 * k, value)
+            if storage.dtype is _int64:
+                _blocks.fill_integers(address + 8 * k, count, value)
+            else:
+                _blocks.fill_floats(address + size * k, size, count, value)
+        elif count != 1 or storage.dtype is not _float64:
+            return False
         else:
             elements = storage.host_array(_host, _array, True)
             if elements is None:
@@ -102,24 +127,15 @@ class Elements(MatBase):
         storage.written(_array.mask)
         return True
 
-    def _set_part_quickly(self, index: Index, source: MatBase) -> bool:
-        """Copy a small Mat to what a basic index selects, as `copied_to_part` does."""
-        if _in_use or _observers:
+    def _set_part_quickly(self: Any, index: Index, source: MatBase) -> bool:
+        """Copy a Mat to what a basic index selects: a small one as `copied_to_part` does."""
+        if _in_use or not _blocks.enabled:
             return False
-        layout, kind = self.layout, type(index)
-        if kind is slice:
-            part = layout.rows(index)
-        elif index is Ellipsis:
-            part = layout
-        elif kind is int and len(layout.shape) > 1:
-            part = layout.row(index)
-        elif kind is tuple and _makes_a_view(index):
-            part = layout.part(index)
-        else:
+        layout = self.layout
+        part = _part_of(layout, index)
+        if part is None or not (layout.contiguous or layout.injective):
             return False
-        if not (layout.contiguous or layout.injective):
-            return False
-        return copied_to_part(self, layout, part, source)
+        return copied_to_part(self, layout, part, source) or self._set_view(layout, part, source)
 
     def __delitem__(self: Any, index: Index) -> None:
         raise ShapeError(f"elements of {self.label()} cannot be deleted; mat.delete(x, index) "
@@ -162,17 +178,41 @@ class Elements(MatBase):
         return int(self._only())
 
 
+def _part_of(layout: Layout, index: Index) -> Layout | None:
+    """Return what a basic index selects of a layout, None for other indices and for elements."""
+    kind = type(index)
+    if kind is slice:
+        return layout.rows(index)
+    if index is Ellipsis:
+        return layout
+    if kind is int and len(layout.shape) > 1:
+        return layout.row(index)
+    return layout.part(index) if kind is tuple and _makes_a_view(index) else None
+
+
+def _size_if_plain(dtype: DType, of_integer: bool) -> int:
+    """Return the bytes of an element to which a float, or an integer of Python, is written as it
+    is; 0 for other dtypes.
+    """
+    if dtype is _float64 or (dtype is _int64 and of_integer):
+        return 8
+    return 4 if dtype is _float32 else 0
+
+
 def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBase) -> bool:
     """Copy a small Mat to a part of `target`, which has `layout`, if the part has its shape and
-    dtype, their storages differ and the elements of both are packed; return False, with nothing
-    done, for others, and where an access has to be opened.
+    dtype and the elements of both are packed; return False, with nothing done, for others, and
+    where an access has to be opened.
     """
     one, given, storage = source.layout, source.storage, target.storage
+    if given is storage and one.displacement == part.displacement and (
+            one.shape == part.shape and one.strides == part.strides):
+        return True  # what x[index] += y leaves to do
     if _in_use or _observers or not _blocks.enabled or not one.contiguous or not part.contiguous:
         return False
     if one.size != part.size or one.shape != part.shape:
         return False
-    if given is storage or given.dtype is not storage.dtype or not storage.writable:
+    if given.dtype is not storage.dtype or not storage.writable:
         return False
     nbytes = one.size * storage.itemsize
     if nbytes >= MOST_AT_ONCE or not nbytes:

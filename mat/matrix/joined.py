@@ -116,6 +116,9 @@ def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
     for part in parts:
         view = part
         shape = view.layout.shape
+        if rank == 1 and len(shape) == 1:
+            total += view.layout.size
+            continue
         if len(shape) != rank or (rank > 1 and (shape[:axis] != like[:axis]
                                                 or shape[axis + 1:] != like[axis + 1:])):
             return -1
@@ -152,7 +155,8 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
 def _locate(view: Mat) -> None:
     """Find out the address of a Mat, if it is not known yet; other threads may run."""
     storage = view.storage
-    storage.find_address()
+    if not storage.address:
+        storage.find_address()
 
 
 def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:

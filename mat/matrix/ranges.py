@@ -72,13 +72,13 @@ def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLik
         raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
                          "end: mat.arange(1, 3)")
     numbers = start, stop, step
-    counts = type(start) is int and stop is None and step is None  # the usual case
-    if not counts and not _PLAIN.issuperset(map(type, numbers)):
+    alone = stop is None and step is None and type(start) is float
+    if not alone and not _PLAIN.issuperset(map(type, numbers)):
         numbers = _number(start), _number(stop), _number(step)
     if dtype is not None:
         kind: DType | None = as_dtype(dtype)
     else:
-        kind = None if counts else _kind(numbers)
+        kind = default_float() if alone else _kind(numbers)
     found = _counted(*numbers, kind)
     made = copy_of_array(found, "C") if found.nbytes <= _FEW else None  # which is faster
     return adopted(found) if made is None else made

@@ -7,7 +7,7 @@ from mat.ops.selection cimport Selection, selected
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED
-cdef list _in_use
+cdef list _in_use, _observers
 cdef object _ALL, _io, _mat
 
 cdef bint _is_advanced(object index) except -1
@@ -17,6 +17,7 @@ cdef object _gather(object self, object index)
 cdef object _scatter(object self, object index, object value)
 @cython.locals(source=object, count=Py_ssize_t)
 cdef bint _overwrite(object self, Selection chosen, object value) except -1
-@cython.locals(now=MatBase, target=MatBase, layout=Layout)
+@cython.locals(now=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)
+cdef object _assign_part(MatBase now, MatBase target, object value)
 cdef Selection _chosen(MatBase self, tuple index)

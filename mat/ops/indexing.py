@@ -10,9 +10,11 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..core.direction import IO
+from ..core.observers import OBSERVERS
 from ..devices.in_use import computes_elsewhere, note_fallback
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
+from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.creation import adopted
 from ..matrix.elements import copied_to_part
@@ -31,7 +33,8 @@ from .selection import Selection, packed_source, selected
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
-_in_use, _io, _mat = IN_USE, IO, Mat  # with types of C
+_in_use, _observers, _io, _mat = IN_USE, OBSERVERS, IO, Mat  # with types of C
+MOST_COPIED = 1 << 14  # bytes of a part that are copied sooner than an assignment is planned
 
 
 def _is_advanced(index: Index) -> bool:
@@ -89,7 +92,21 @@ def _set_part(self: Mat, index: Index, value: Operand) -> None:
     """Overwrite what a basic index selects."""
     now = self._as_now()
     layout = now.layout
-    target = now if index is Ellipsis else now._view_of(layout[index])
+    _assign_part(now, now if index is Ellipsis else now._view_of(layout[index]), value)
+
+
+@method("_set_view")
+def set_view(self: Mat, layout: Layout, part: Layout, value: Mat) -> bool:
+    """Overwrite a part of self, if that has `layout`, with a Mat; return False if it has not."""
+    now = self._as_now()
+    if now.layout is not layout:
+        return False
+    _assign_part(now, now if part is layout else now.over(part), value)
+    return True
+
+
+def _assign_part(now: Mat, target: Mat, value: Operand) -> None:
+    """Overwrite `target`, a part of `now`."""
     if isinstance(value, Mat) and value.storage is now.storage and _same(value, target):
         return  # what x[index] += y leaves to do
     now._direction_allowed(_io)  # also where the target alone would not overlap itself
@@ -99,7 +116,10 @@ def _set_part(self: Mat, index: Index, value: Operand) -> None:
         fill(value, target)
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
         if not copied_to_part(target, target.layout, target.layout, value):
-            assign(value, target)
+            # of one storage, a call is planned anew each time
+            apart = value.storage is not now.storage or _in_use or _observers or (
+                value.nbytes > MOST_COPIED)
+            assign(value if apart else value.copy(), target)
     else:
         _assign_any(now, target, value)
 

@@ -198,7 +198,8 @@ class Plan:
             view = args[operand.position]
             if view is not None:
                 storage = view.storage
-                storage.find_address()
+                if not storage.address:
+                    storage.find_address()
 
     def launch(self, args: Arguments) -> bool:
         """Launch a device's kernel for operands that are being accessed; return False where that

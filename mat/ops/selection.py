@@ -341,7 +341,8 @@ class Selection:
     def locate(self, view: MatBase) -> None:
         """Find out the address of a Mat, if it is not known yet; other threads may run."""
         storage = view.storage
-        storage.find_address()
+        if not storage.address:
+            storage.find_address()
 
 
 def taken(x: Mat, indices: object, axis: int) -> Mat | None:

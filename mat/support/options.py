@@ -13,6 +13,7 @@ from .dtypes import FLOATING
 from .open_blocks import Nested, still_open
 from .types import DType, Keywords
 
+FLOAT32: DType = np.dtype(np.float32)
 FLOAT64: DType = np.dtype(np.float64)
 Torn: TypeAlias = Literal["raise", "warn", "ignore"]
 

@@ -49,6 +49,53 @@ def test_parts_are_assigned_as_numpy_does(to, at, there):
     assert_array_equal(y.to_numpy(), b, strict=True)
 
 
+@pytest.mark.parametrize(("dtype", "value"), [
+    (dtype, value) for dtype in ("int32", "int64", "float16", "float32", "float64", "complex64")
+    for value in (0.5, -3, 2**53 + 1, 1e300, float("nan"), True)
+    if "float" in dtype or "complex" in dtype or abs(value) < 2**31 or (
+        dtype == "int64" and type(value) is int)])
+def test_numbers_are_assigned_as_numpy_does(dtype, value):
+    a = values((6, 4), dtype)
+    x = mat.array(a)
+    with np.errstate(all="ignore"):
+        for index in (np.s_[1:], np.s_[...], np.s_[2], np.s_[-1, 2], np.s_[3:3], np.s_[::2],
+                      np.s_[:, 1], np.s_[0, ...], np.s_[2, 1:3], np.s_[np.int64(3)]):
+            x[index] = a[index] = value
+            assert_array_equal(x.to_numpy(), a, strict=True)
+            x[1:3] = a[1:3] = 7
+
+
+def test_parts_of_one_mat_overlap():
+    for to, at in ((np.s_[1:], np.s_[:-1]), (np.s_[:-2], np.s_[2:]), (np.s_[::2], np.s_[1::2]),
+                   (np.s_[::-1], np.s_[:]), (np.s_[:4], np.s_[-1:-5:-1])):
+        for shape in ((8,), (8, 3)):
+            a = values(shape, "float32")
+            x = mat.array(a)
+            x[to], a[to] = x[at], a[at].copy()
+            assert_array_equal(x.to_numpy(), a)
+    x, a = mat.ones(4, 4), np.ones((4, 4))
+    before = x.storage.version
+    for index in (np.s_[1:], np.s_[:, 1], np.s_[::2, 1:], np.s_[2]):
+        a[index] += 1.0
+        x[index] += 1.0  # which assigns the view to itself
+        x[index] = x[index]
+    assert x.storage.version == before + 4
+    assert_array_equal(x.to_numpy(), a)
+
+
+def test_integers_that_do_not_fit_are_refused():
+    x = mat.array([1, 2, 3])
+    for index in (0, slice(1, None), ...):
+        for value in (2**63, -(2**63) - 1, 10**400):
+            with pytest.raises(TypeError, match="value is"):
+                x[index] = value
+        with pytest.raises(TypeError):
+            mat.ones(3)[index] = 10**400
+    x[1:] = 2**63 - 1
+    x[0] = -(2**63)
+    assert x.tolist() == [-(2**63), 2**63 - 1, 2**63 - 1]
+
+
 def test_what_cannot_be_assigned_raises_errors():
     x, z = mat.ones(4), mat.zeros(4, 3)
     with pytest.raises(IndexOutOfRange):

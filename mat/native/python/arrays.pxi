@@ -1,6 +1,17 @@
-# Arrays of NumPy over memory that other objects own: a part of mat/_core.pyx.
+# Arrays of NumPy over memory that other objects own, and what writes elements: a part of
+# mat/_core.pyx.
 
 cnp.import_array()
+
+cdef enum:
+    FIRST_FILLED = 16  # elements that are written one by one
+
+
+cdef inline void repeat(char *at, size_t done, size_t nbytes) noexcept:
+    """Repeat the first `done` of so many bytes, twice as many each time."""
+    while done < nbytes:
+        memcpy(at + done, at, min(done, nbytes - done))
+        done *= 2
 
 
 def array_kept_by(object owner, cnp.ndarray value, bint writable):
