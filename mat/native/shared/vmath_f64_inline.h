@@ -43,16 +43,6 @@ INLINE double mat_exp_reduce_f64(double x, double *low, uint64_t *power)
     return r;
 }
 
-/* The same of x + extra */
-INLINE double mat_exp_reduce_sum_f64(double x, double extra, double *low, uint64_t *power)
-{
-    double t = FMA(x, MAT_LOG2E, MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
-    double a = FMA(-k, MAT_LN2_HI, x), b = FMA(k, MAT_LN2_LO, -extra), r = a - b;
-    *low = (a - r) - b;
-    *power = mat_bits_f64(t);
-    return r;
-}
-
 /* 2^(k + offset), if that is a normal number */
 INLINE double mat_two_to_f64(uint64_t power, int offset)
 {
@@ -94,16 +84,7 @@ INLINE double mat_exp_scaled_f64(double r, double low, uint64_t power)
     return mat_scale_f64(head + (rest + mat_exp_tail_f64(r, low)), power);
 }
 
-/* exp(x + extra) for x in [-746, 710] */
-INLINE double mat_exp_sum_f64(double x, double extra)
-{
-    double low, r;
-    uint64_t power;
-    r = mat_exp_reduce_sum_f64(x, extra, &low, &power);
-    return mat_exp_scaled_f64(r, low, power);
-}
-
-/* exp(x) for such x */
+/* exp(x) for x in [-746, 710] */
 INLINE double mat_exp_within_f64(double x)
 {
     double low, r;
