@@ -8,6 +8,7 @@
 
 #include "pow.h"
 #include "vmath_inline.h"
+#include "wide.h"
 
 #define mat_sqrt_f32 sqrtf
 #define mat_sqrt_f64 sqrt
@@ -167,7 +168,8 @@ static const mat_named_kernel *find(const mat_named_kernel *kernel, const char *
 }
 
 const mat_named_kernel *mat_elementwise(const char *name) {
-    const mat_named_kernel *found = find(kernels, name);
+    const mat_named_kernel *found = find(mat_wide_kernels(), name);
+    if (!found->name) found = find(kernels, name);
     if (!found->name) found = find(mat_integer_kernels, name);
     if (!found->name) found = find(mat_complex_kernels, name);
     return found->name ? found : NULL;

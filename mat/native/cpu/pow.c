@@ -53,10 +53,10 @@ ONE_LEVEL(double, f64)
 
 void mat_powers_f32(int64_t n, const float *x, int64_t x_step, const float *y, int64_t y_step,
                     float *out, int squares) {
-    CHOSEN(f32)(n, x, x_step, y, y_step, out, squares);
+    if (n > 0) CHOSEN(f32)(n, x, x_step, y, y_step, out, squares);
 }
 
 void mat_powers_f64(int64_t n, const double *x, int64_t x_step, const double *y, int64_t y_step,
                     double *out, int squares) {
-    CHOSEN(f64)(n, x, x_step, y, y_step, out, squares);
+    if (n > 0) CHOSEN(f64)(n, x, x_step, y, y_step, out, squares);
 }

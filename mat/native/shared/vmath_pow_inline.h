@@ -167,8 +167,6 @@ MAT_TABLE double mat_pow_root_rest_f64[16] = {
     FIRST(0x1.430a6945e01efp-13) NEXT(0x1.5d89bd622a854p-10) NEXT(0x1.3b2ab6fadd089p-7) \
     NEXT(0x1.c6b08d6e8ccd2p-5) NEXT(0x1.ebfbdff82c597p-3) NEXT(0x1.62e42fefa39fdp-1)
 
-#define MAT_POW_FIRST(c) double p = c;
-#define MAT_POW_NEXT(c) p = FMA(p, r, c);
 #define MAT_LOG2E_REST 0x1.777d0ffda0d24p-56 /* log2(e) - MAT_LOG2E */
 #define MAT_POW_ROUNDER 0x1.8p48 /* leaves sixteenths, as MAT_ROUNDER leaves integers */
 
@@ -185,7 +183,7 @@ INLINE double mat_pow_log_f64(double a, double down, double *low)
     double l = r * MAT_LOG2E, l_low = FMA(r, MAT_LOG2E_REST, fma(r, MAT_LOG2E, -l));
     double half = -0.5 * r, q = l * half, q_low = FMA(l_low, half, fma(l, half, -q));
     double s = high + l, s_low = (high - s) + l, sum = s + q, sum_low = (s - sum) + q;
-    MAT_POW_LOG_F64(MAT_POW_FIRST, MAT_POW_NEXT)
+    MAT_POW_LOG_F64(MAT_FIRST_F64, MAT_NEXT_F64)
     *low = ((s_low + sum_low) + (l_low + q_low)) + FMA(l * (r * r), p, mat_pow_low_f64[at]);
     return sum;
 }
@@ -198,7 +196,7 @@ INLINE double mat_pow_exp_f64(double e, double extra, uint64_t *power)
     int64_t at = (int64_t)(mat_bits_f64(s) & 15);
     double root = mat_pow_root_f64[at];
     *power = mat_bits_f64(s) >> 4;
-    MAT_POW_EXP_F64(MAT_POW_FIRST, MAT_POW_NEXT)
+    MAT_POW_EXP_F64(MAT_FIRST_F64, MAT_NEXT_F64)
     return FMA(root, FMA(p, r, mat_pow_root_rest_f64[at]), root);
 }
 
@@ -246,14 +244,14 @@ INLINE double mat_pow_log_f32(float a, int32_t down)
     float inverse = (64 / centre + MAT_ROUNDER_F) - MAT_ROUNDER_F;
     int64_t at = (int64_t)((mat_bits_f64(z) - MAT_POW_LEAST_F64) >> 47);
     double r = fmaf(z, 0x1p-6f * inverse, -1);
-    MAT_POW_LOG_F32(MAT_POW_FIRST, MAT_POW_NEXT)
+    MAT_POW_LOG_F32(MAT_FIRST_F64, MAT_NEXT_F64)
     return FMA(p, r, (double)(((int32_t)u >> 23) - down) + mat_pow_log_f32_table[at]);
 }
 
 INLINE float mat_pow_exp_f32(double e)
 {
     double s = e + MAT_ROUNDER, r = e - (s - MAT_ROUNDER);
-    MAT_POW_EXP_F32(MAT_POW_FIRST, MAT_POW_NEXT)
+    MAT_POW_EXP_F32(MAT_FIRST_F64, MAT_NEXT_F64)
     return (float)(FMA(p, r, 1) * mat_two_to_narrow(s));
 }
 
