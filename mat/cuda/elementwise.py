@@ -138,7 +138,8 @@ def families(kind: str) -> tuple[Family, ...]:
 
     one, function = (chosen(heavy, "UNARY", "UNARY_WITHIN", "UNARY_REAL", "UNARY_DEVICE")
                      for heavy in (False, True))
-    two, power = (chosen(heavy, "BINARY", "BINARY_DEVICE", "DIVISION") for heavy in (False, True))
+    two, power = (chosen(heavy, "BINARY", "BINARY_DEVICE", "DIVISION", "POWER")
+                  for heavy in (False, True))
     three, test, compare = (chosen(False, macro) for macro in ("TERNARY", "TEST", "COMPARE"))
     modulus = tuple(n for n, line in known.items() if line.real_of(kind))
     real = _REAL_OF.get(kind, "")

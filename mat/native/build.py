@@ -51,7 +51,8 @@ FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-
 # kernels whose results are those of other devices, bit by bit: products and sums are rounded
 # separately, but for fma()
 SEPARATELY = "-ffp-contract=off"
-EXACT = {"elementwise.c", "elementwise_complex.c", "random.c", "scan.c", "vmath.c"}
+EXACT = {"elementwise.c", "elementwise_complex.c", "pow.c", "random.c", "scan.c", "vmath.c",
+         "wide.c"}
 CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w",
                 *os.environ.get("MAT_CORE_CFLAGS", "").split()]
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, "cdivision": True,

@@ -96,10 +96,16 @@ erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
 # Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, what comes out
 
 
+def _is_inexact(x: Operand) -> bool:
+    return x.storage.dtype.kind in "fc" if isinstance(x, Mat) else type(x) is float
+
+
 def _check_integer_power(x: Operand, p: Operand) -> None:
     """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
     through an array.
     """
+    if _is_inexact(x) or _is_inexact(p):  # quickly
+        return
     if result_dtype(np.power, x, p).kind in "iu":
         lowest = p if not isinstance(p, Mat) else (p.to_numpy().min() if p.size else 0)
         if lowest < 0:

@@ -163,6 +163,25 @@ def test_operations_leave_large_arguments_to_the_c_library(name, dtype):
                       <= promised(name, dtype))
 
 
+@pytest.mark.parametrize("name", ["exp", "tanh"])
+@dtypes
+def test_operations_give_the_bits_of_the_loops(name, dtype, rng):
+    """Those that have kernels of their own with AVX-512, for any number of elements."""
+    special = [0, -0.0, INF, -INF, NAN, TINY[dtype], 0.7, 0.75, -746, 710, -104, 89, 88.8, 709.8,
+               -744.9, -708.5, -87.4, -103.9, 20, 10]
+    x = np.concatenate([np.array(special, dtype),
+                        *(part for part, in arguments(name, dtype, 500, rng))])
+    x = rng.permutation(x)
+    wanted = kernel(name, x)
+    for count in (x.size, *range(1, 140, 3)):
+        at = rng.integers(x.size - count + 1)
+        part, expected = x[at:at + count], wanted[at:at + count]
+        same(getattr(mat, name)(mat.array(part)).to_numpy(), expected)
+        y = mat.array(part)
+        same(getattr(mat, name)(y, out=y).to_numpy(), expected)
+    same(getattr(mat, name)(mat.array(np.repeat(x, 2))[::2]).to_numpy(), wanted)
+
+
 # The test of the test
 
 

@@ -36,7 +36,7 @@ LINES = device.lines()
 UNARY = [n for n, line in LINES.items() if line.one_operand]
 COMPARISONS = [n for n, line in LINES.items() if line.macro == "COMPARE"]
 BINARY = [n for n, line in LINES.items()
-          if line.macro in ("BINARY", "BINARY_DEVICE", "DIVISION")]
+          if line.macro in ("BINARY", "BINARY_DEVICE", "DIVISION", "POWER")]
 FUSED = ("geem", "geerv", "add_sign")
 
 

@@ -2,11 +2,8 @@
 
 import copy
 import pickle
-import platform
-import shutil
 import subprocess
 import threading
-from pathlib import Path
 
 import cffi
 import numpy as np
@@ -21,6 +18,7 @@ from mat.support.native import ffi, lib
 
 from ..support.drawing import REAL, real, uniform
 from ..support.layouts import LAYOUTS, check_hidden, place
+from ..support.machine import LEVELS, runs
 from ..support.random_cases import STATES
 from ..support.random_cases import philox as reference
 
@@ -101,19 +99,6 @@ def test_kernels_and_numpy_give_the_same_bits(name, dtype, state, n):
     getattr(ops, name)(*NUMBERS[name], *state, x)
     assert set(x.facets) == {"foreign"}
     assert_array_equal(x.to_numpy().view("u1"), by_numpy(name, n, dtype, state).view("u1"))
-
-
-LEVELS = {"x86-64": (), "x86-64-v3": ("avx2", "fma", "bmi2"),
-          "x86-64-v4": ("avx512f", "avx512vl", "avx512dq", "avx512bw")}
-
-
-def runs(level):
-    """Tell whether this machine runs code for that level, and can compile it."""
-    cpus = Path("/proc/cpuinfo")
-    if platform.machine() != "x86_64" or shutil.which("gcc") is None or not cpus.exists():
-        return False
-    flags = cpus.read_text(encoding="ascii").partition("flags")[2].partition("\n")[0].split()
-    return set(LEVELS[level]) <= set(flags)
 
 
 @pytest.mark.sample(3)

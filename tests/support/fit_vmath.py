@@ -7,8 +7,10 @@ Coefficients are rounded to the type one after another, the lowest first, and th
 again around those that are rounded already.
 """
 
+import itertools
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import mpmath as mp
@@ -121,9 +123,19 @@ def log_erfc(t):
     return mp.log(mp.erfc(1 + t))
 
 
-def pow_tail(z):
-    """``(log_tail(z) - 2 / 3) / z``"""
-    return mp.fsum(2 * z ** k / (2 * k + 5) for k in range(60))
+def log2_ratio(r):
+    """``log2(1 + r) / r``"""
+    return mp.fsum((-r) ** k / (k + 1) for k in range(60)) / mp.log(2)
+
+
+def log_cubic_ratio(r):
+    """``(log(1 + r) / r - 1 + r / 2) / r**2``"""
+    return mp.fsum((-r) ** k / (k + 3) for k in range(60))
+
+
+def exp2_ratio(r):
+    """``(2**r - 1) / r``"""
+    return mp.fsum(mp.log(2) ** k * r ** (k - 1) / mp.factorial(k) for k in range(1, 40))
 
 
 def asin_tail(z):
@@ -154,6 +166,7 @@ def inverse_cbrt(x):
 
 HALF_LN2, QUARTER_PI = mp.mpf("0.3467"), mp.mpf("0.7855")
 ATAN_Z = (mp.sqrt(2) - 1) ** 2 * (1 + mp.mpf("1e-6"))
+POW_R, SIXTEENTH = mp.mpf("0.022706078125"), mp.mpf("0.031251")  # half of 1 / 16
 LOG_Z = mp.mpf("0.02945")  # of ((sqrt(2) - 1) / (sqrt(2) + 1))**2
 FITS = {
     "exp_f64": lambda: fit(exp_tail, range(10), -HALF_LN2, HALF_LN2, weight=lambda r: r * r,
@@ -194,21 +207,58 @@ FITS = {
     "inverse_cbrt": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt),
     "inverse_cbrt_f32": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt,
                                     single=True),
-    "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
+    "pow_log_f32": lambda: fit(log2_ratio, range(6), -POW_R, POW_R),
+    "pow_exp_f32": lambda: fit(exp2_ratio, range(6), mp.mpf("-0.5001"), mp.mpf("0.5001"),
+                               weight=abs),
+    "pow_log_f64": lambda: fit(log_cubic_ratio, range(8), -POW_R, POW_R, weight=lambda r: r * r),
+    "pow_exp_f64": lambda: fit(exp2_ratio, range(6), -SIXTEENTH, SIXTEENTH, weight=abs),
 }
+
+
+def pow_inverse(low, high):
+    """Return 1 / c, a multiple of 1 / 64, for numbers z between `low` and `high`, on one side of 1.
+
+    All r = z / c - 1 are small, and numbers of float32, so that their rounding error is 0; for
+    float64 the same follows. Where 1 is inside, it is 1.
+    """
+    if low < 1 < high:
+        return Fraction(1)
+    places = 24 if high <= 1 else 23  # of z behind the point
+    largest = {inverse: max(abs(low * inverse - 1), abs(high * inverse - 1))
+               for inverse in (Fraction(k, 64) for k in range(32, 128))}
+    return min((r, inverse) for inverse, r in largest.items()
+               if r * 2**places * inverse.denominator <= 2**24)[1]
+
+
+def pow_tables():
+    """Return the tables of ``pow`` by name, for the 32 intervals of z, and 16 powers of 2."""
+    edges = [Fraction(float(np.uint32(0x3f3e0000 + (k << 18)).view(np.float32)))
+             for k in range(33)]
+    inverse = [pow_inverse(low, high) for low, high in itertools.pairwise(edges)]
+    logs = [-mp.log(mp.mpf(c.numerator) / c.denominator, 2) for c in inverse]
+    high = [mp.nint(v * 65536) / 65536 for v in logs]
+    low = [v - h for v, h in zip(logs, high, strict=True)]
+    powers = [mp.mpf(2) ** (mp.mpf(j) / 16) for j in range(16)]
+    root = [mp.mpf(float(v)) for v in powers]
+    single = [float(np.float32(float(v))) for v in low]
+    return {"pow_inverse_f64": inverse, "pow_high_f64": high, "pow_low_f64": low,
+            "pow_log_table_f32": [h + v for h, v in zip(high, single, strict=True)],
+            "pow_root_f64": root,
+            "pow_root_rest_f64": [(v - h) / h for v, h in zip(powers, root, strict=True)]}
 
 
 def written():
     """Return the magnitudes of all hexadecimal constants in the headers."""
     text = "".join(path.read_text(encoding="utf-8") for path in HEADERS)
-    return {float.fromhex(c) for c in re.findall(r"0x[0-9a-f]\.?[0-9a-f]*p[-+]\d+", text)} | {0.5}
+    found = re.findall(r"0x[0-9a-f]\.?[0-9a-f]*p[-+]\d+", text)
+    return {float.fromhex(c) for c in found} | {0.5, 0}
 
 
 def main(names):
-    known = written()
-    for name in names or FITS:
-        found, error = FITS[name]()
-        print(f"{name}: error 2**{float(mp.log(error, 2)):.1f}")
+    known, tables = written(), pow_tables()
+    for name in names or (*FITS, *tables):
+        found, error = (tables[name], 0) if name in tables else FITS[name]()
+        print(f"{name}: " + (f"error 2**{float(mp.log(error, 2)):.1f}" if error else "a table"))
         print("    "
               + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
         missing = [float(c).hex() for c in found if abs(float(c)) not in known]

@@ -6,7 +6,9 @@
 #define BINARY_DEVICE(...)
 #define DIVISION BINARY
 
+#include "pow.h"
 #include "vmath_inline.h"
+#include "wide.h"
 
 #define mat_sqrt_f32 sqrtf
 #define mat_sqrt_f64 sqrt
@@ -64,6 +66,17 @@ typedef struct {
     MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), \
                    MAT_JOIN(mat_within, TYPE))
 #define BINARY(name, kinds, weight, expression) MAT_F_##kinds(MAT_TWO(KERNEL(name), T, expression))
+/* A loop that has another form with AVX-512 */
+#define POWER(name, kinds, weight, expression) \
+    static void MAT_JOIN(KERNEL(name), loop)(int64_t n, char *const *at, const int64_t *step, \
+                                             const double *numbers) { \
+        (void)numbers; \
+        MAT_INPUT(T, x, 0); \
+        MAT_INPUT(T, y, 1); \
+        MAT_OUTPUT(T, out, 2); \
+        MAT_JOIN(mat_powers, TYPE)(n, x, step[0], y, step[1], out, 1); \
+    } \
+    MAT_KERNEL_OF(KERNEL(name), MAT_JOIN(KERNEL(name), loop), 3, 4, 3)
 #define TERNARY(name, kinds, weight, expression, of_numbers) \
     MAT_THREE(KERNEL(name), expression, of_numbers)
 #define TEST(name, kinds, weight, condition) \
@@ -96,6 +109,7 @@ typedef struct {
 #undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
+#undef POWER
 #undef TERNARY
 #undef TEST
 #undef COMPARE
@@ -132,6 +146,7 @@ const double mat_signs[2] = {-1, 1};
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
 #define BINARY UNARY
+#define POWER UNARY
 #define TERNARY(name, kinds, weight, expression, of_numbers) BOTH(name, weight)
 #define TEST UNARY
 #define COMPARE(name, kinds, weight, condition) \
@@ -153,7 +168,8 @@ static const mat_named_kernel *find(const mat_named_kernel *kernel, const char *
 }
 
 const mat_named_kernel *mat_elementwise(const char *name) {
-    const mat_named_kernel *found = find(kernels, name);
+    const mat_named_kernel *found = find(mat_wide_kernels(), name);
+    if (!found->name) found = find(kernels, name);
     if (!found->name) found = find(mat_integer_kernels, name);
     if (!found->name) found = find(mat_complex_kernels, name);
     return found->name ? found : NULL;
@@ -162,6 +178,7 @@ const mat_named_kernel *mat_elementwise(const char *name) {
 #undef UNARY
 #undef UNARY_WITHIN
 #undef BINARY
+#undef POWER
 #undef TERNARY
 #undef TEST
 #undef COMPARE
@@ -169,6 +186,7 @@ const mat_named_kernel *mat_elementwise(const char *name) {
 #define UNARY(name, kinds, ...) {#name, #kinds},
 #define UNARY_WITHIN UNARY
 #define BINARY UNARY
+#define POWER UNARY
 #define TERNARY UNARY
 #define TEST UNARY
 #define COMPARE UNARY

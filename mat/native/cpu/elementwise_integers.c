@@ -3,6 +3,7 @@
 
 #define UNARY_DEVICE(...)
 #define BINARY_DEVICE(...)
+#define POWER BINARY
 
 #pragma GCC diagnostic ignored "-Wtype-limits" /* unsigned numbers are compared with 0, too */
 

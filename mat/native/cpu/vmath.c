@@ -2,6 +2,8 @@
 #include "vmath_inline.h"
 #include "vmath.h"
 
+#include "pow.h"
+
 /* Numbers that are checked and then computed: they fit into the first-level cache. */
 #define BLOCK 512
 
@@ -16,7 +18,8 @@
     X(exp) X(expm1) X(log) X(log1p) X(sinh) X(cosh) X(tanh) X(erf) X(logistic) X(exp2) X(log2) \
     X(log10) X(cbrt) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh)
 #define LIMITED(X) X(sin) X(cos) X(tan)
-#define TWO(X) X(pow) X(atan2) X(hypot) X(logaddexp)
+#define TWO(X) X(atan2) X(hypot) X(logaddexp)
+#define ALL(X) PLAIN(X) LIMITED(X) X(pow) TWO(X)
 
 #define PLAIN_LOOPS(name) PLAIN_LOOP(name, double, f64) PLAIN_LOOP(name, float, f32)
 #define PLAIN_LOOP(name, type, suffix) \
@@ -46,9 +49,16 @@
         SAME_OR_APART for (int64_t k = 0; k < n; k++) out[k] = mat_##name##_##suffix(x[k], y[k]); \
     }
 
+#define POW_LOOP(type, suffix) \
+    static void mat_vmath_pow_##suffix(int64_t n, const type *x, const type *y, type *out) { \
+        mat_powers_##suffix(n, x, 1, y, 1, out, 0); \
+    }
+
 PLAIN(PLAIN_LOOPS)
 LIMITED(LIMITED_LOOPS)
 TWO(TWO_LOOPS)
+POW_LOOP(double, f64)
+POW_LOOP(float, f32)
 
 #define NAME(name) #name " "
 #define F64(name) mat_vmath_##name##_f64,
@@ -56,19 +66,19 @@ TWO(TWO_LOOPS)
 
 const char *mat_vmath_names(void)
 {
-    return PLAIN(NAME) LIMITED(NAME) TWO(NAME);
+    return ALL(NAME);
 }
 
 void mat_vmath_f64(int which, int64_t n, const double *x, const double *y, double *out)
 {
     static void (*const loops[])(int64_t, const double *, const double *,
-                                 double *) = {PLAIN(F64) LIMITED(F64) TWO(F64)};
+                                 double *) = {ALL(F64)};
     loops[which](n, x, y, out);
 }
 
 void mat_vmath_f32(int which, int64_t n, const float *x, const float *y, float *out)
 {
     static void (*const loops[])(int64_t, const float *, const float *,
-                                 float *) = {PLAIN(F32) LIMITED(F32) TWO(F32)};
+                                 float *) = {ALL(F32)};
     loops[which](n, x, y, out);
 }

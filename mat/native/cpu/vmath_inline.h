@@ -1,7 +1,8 @@
 /* Vector mathematics: exp, log, sin ... of one number, written so that the compiler turns a plain
-   loop over them into vector code: no branches, no tables, no calls, and no condition that is used
-   twice, since the compiler makes a loop for each of its values. docs/accuracy.md has the
-   measured accuracy, and tests/cpu/test_vmath.py checks it.
+   loop over them into vector code: no branches, no tables but those of pow, no calls, and no
+   condition that is used twice, since the compiler makes a loop for each of its values.
+   docs/accuracy.md has the measured accuracy, and tests/cpu/test_vmath.py checks it. Kernels of pow
+   are in pow.h.
 
    The functions are in ../shared/vmath_*_inline.h: devices have the same ones, and so the same
    bits. They are mat_NAME_f64(double) and mat_NAME_f32(float) for NAME in exp expm1 exp2 log log1p
@@ -28,8 +29,9 @@
    Methods: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for
    splitting constants so that the reduction is exact; T. J. Dekker, Numerische Mathematik 18
    (1971), and D. E. Knuth, TAOCP 2, 4.2.2, for sums with their error; P. T. P. Tang, ACM TOMS 15
-   (1989) and 16 (1990), for exp and log; J.-M. Muller, Elementary Functions (3rd ed., 2016), for
-   the whole. The polynomials are minimax fits of our own: tests/support/fit_vmath.py. */
+   (1989) and 16 (1990), for exp and log, and their tables; J.-M. Muller, Elementary Functions (3rd
+   ed., 2016), for the whole. The polynomials are minimax fits of our own, the tables computed:
+   tests/support/fit_vmath.py. */
 #ifndef MAT_VMATH_INLINE_H
 #define MAT_VMATH_INLINE_H
 

@@ -32,6 +32,7 @@
     template<class T> INLINE auto each_##name(T x, T y) { return expression; }
 #define BINARY_DEVICE BINARY
 #define DIVISION BINARY
+#define POWER BINARY
 #define TERNARY(name, kinds, weight, expression, of_numbers) \
     template<class T> INLINE auto each_##name(T x, T y, T z, bool numbers) { \
         return numbers ? of_numbers : expression; \
@@ -52,6 +53,7 @@
 #undef BINARY
 #undef BINARY_DEVICE
 #undef DIVISION
+#undef POWER
 #undef TERNARY
 #undef TEST
 #undef COMPARE
@@ -77,6 +79,7 @@ template<class T> INLINE T each_clip_first(T x, T y, T z) {
 #define BINARY UNARY
 #define BINARY_DEVICE UNARY
 #define DIVISION UNARY
+#define POWER UNARY
 #define TERNARY UNARY
 #define TEST UNARY
 #define COMPARE UNARY
@@ -91,6 +94,7 @@ enum {
 #undef BINARY
 #undef BINARY_DEVICE
 #undef DIVISION
+#undef POWER
 #undef TERNARY
 #undef TEST
 #undef COMPARE

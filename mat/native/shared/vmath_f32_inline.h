@@ -14,6 +14,9 @@
 #define MAT_LN2_REST_F -0x1.05c610p-29f
 #define MAT_SIGN_F UINT32_C(0x80000000)
 
+#define MAT_FIRST_F32(c) float p = c;
+#define MAT_NEXT_F32(c) p = FMAF(p, r, c);
+
 INLINE float mat_abs_f32(float x)
 {
     return mat_of_bits_f32(mat_bits_f32(x) & ~MAT_SIGN_F);
@@ -36,13 +39,13 @@ INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *power)
 }
 
 /* (exp(r) - 1 - r) / r^2 */
+#define MAT_EXP_SERIES_F32(FIRST, NEXT) \
+    FIRST(0x1.6d5156p-10f) NEXT(0x1.123e38p-7f) NEXT(0x1.5554e4p-5f) NEXT(0x1.55548ap-3f) \
+    NEXT(0.5f)
 INLINE float mat_exp_series_f32(float r)
 {
-    float p = 0x1.6d5156p-10f;
-    p = FMAF(p, r, 0x1.123e38p-7f);
-    p = FMAF(p, r, 0x1.5554e4p-5f);
-    p = FMAF(p, r, 0x1.55548ap-3f);
-    return FMAF(p, r, 0.5f);
+    MAT_EXP_SERIES_F32(MAT_FIRST_F32, MAT_NEXT_F32)
+    return p;
 }
 
 /* exp(r + low) - 1 - r */
@@ -89,6 +92,16 @@ INLINE float mat_logistic_f32(float x)
     return (x < 0 ? e : 1) / (1 + e);
 }
 
+/* (tanh(x) / x - 1) / r for r = x^2 up to 0.75^2 */
+#define MAT_TANH_SERIES_F32(FIRST, NEXT) \
+    FIRST(0x1.c992a8p-10f) NEXT(-0x1.f6c402p-8f) NEXT(0x1.5f9decp-6f) NEXT(-0x1.b98296p-5f) \
+    NEXT(0x1.110de2p-3f) NEXT(-0x1.55554ap-2f)
+INLINE float mat_tanh_tail_f32(float r)
+{
+    MAT_TANH_SERIES_F32(MAT_FIRST_F32, MAT_NEXT_F32)
+    return p;
+}
+
 /* Near 0 a polynomial; further on 1 - 2 / (e + 1) with e = exp(2 |x|), whose errors are divided by
    more than it. The polynomial is for NaN, too, whose bits may have any exponent added beyond */
 INLINE float mat_tanh_f32(float x)
@@ -98,12 +111,7 @@ INLINE float mat_tanh_f32(float x)
     float r = FMAF(-k, MAT_LN2_LO_F, FMAF(-k, MAT_LN2_HI_F, b + b));
     float e = FMAF(FMAF(mat_exp_series_f32(r), r, 1), r, 1);
     e = mat_of_bits_f32(mat_bits_f32(e) + (mat_bits_f32(t) << 23));
-    float p = 0x1.c992a8p-10f;
-    p = FMAF(p, z, -0x1.f6c402p-8f);
-    p = FMAF(p, z, 0x1.5f9decp-6f);
-    p = FMAF(p, z, -0x1.b98296p-5f);
-    p = FMAF(p, z, 0x1.110de2p-3f);
-    p = FMAF(p, z, -0x1.55554ap-2f);
+    float p = mat_tanh_tail_f32(z);
     return mat_signed_f32(a >= 0.75f ? 1 - 2 / (e + 1) : FMAF(a * z, p, a), x);
 }
 

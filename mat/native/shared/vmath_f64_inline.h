@@ -12,6 +12,11 @@
 #define MAT_LN2_REST 0x1.abc9e3b39803fp-56
 #define MAT_SIGN UINT64_C(0x8000000000000000)
 
+/* Polynomials of r are lists of their coefficients, from the last one on, for vectors of other
+   types, too. */
+#define MAT_FIRST_F64(c) double p = c;
+#define MAT_NEXT_F64(c) p = FMA(p, r, c);
+
 INLINE double mat_abs_f64(double x)
 {
     return mat_of_bits_f64(mat_bits_f64(x) & ~MAT_SIGN);
@@ -43,16 +48,6 @@ INLINE double mat_exp_reduce_f64(double x, double *low, uint64_t *power)
     return r;
 }
 
-/* The same of x + extra */
-INLINE double mat_exp_reduce_sum_f64(double x, double extra, double *low, uint64_t *power)
-{
-    double t = FMA(x, MAT_LOG2E, MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
-    double a = FMA(-k, MAT_LN2_HI, x), b = FMA(k, MAT_LN2_LO, -extra), r = a - b;
-    *low = (a - r) - b;
-    *power = mat_bits_f64(t);
-    return r;
-}
-
 /* 2^(k + offset), if that is a normal number */
 INLINE double mat_two_to_f64(uint64_t power, int offset)
 {
@@ -67,18 +62,14 @@ INLINE double mat_scale_f64(double p, uint64_t power)
 }
 
 /* (exp(r) - 1 - r) / r^2 */
+#define MAT_EXP_SERIES_F64(FIRST, NEXT) \
+    FIRST(0x1.af6eb812d8a52p-26) NEXT(0x1.28a1533522d79p-22) NEXT(0x1.71ddee552f203p-19) \
+    NEXT(0x1.a019a94c6dd09p-16) NEXT(0x1.a01a01b44ed79p-13) NEXT(0x1.6c16c17d64e43p-10) \
+    NEXT(0x1.111111110e9e9p-7) NEXT(0x1.5555555552fe3p-5) NEXT(0x1.555555555555cp-3) NEXT(0.5)
 INLINE double mat_exp_series_f64(double r)
 {
-    double p = 0x1.af6eb812d8a52p-26;
-    p = FMA(p, r, 0x1.28a1533522d79p-22);
-    p = FMA(p, r, 0x1.71ddee552f203p-19);
-    p = FMA(p, r, 0x1.a019a94c6dd09p-16);
-    p = FMA(p, r, 0x1.a01a01b44ed79p-13);
-    p = FMA(p, r, 0x1.6c16c17d64e43p-10);
-    p = FMA(p, r, 0x1.111111110e9e9p-7);
-    p = FMA(p, r, 0x1.5555555552fe3p-5);
-    p = FMA(p, r, 0x1.555555555555cp-3);
-    return FMA(p, r, 0.5);
+    MAT_EXP_SERIES_F64(MAT_FIRST_F64, MAT_NEXT_F64)
+    return p;
 }
 
 /* exp(r + low) - 1 - r */
@@ -94,16 +85,7 @@ INLINE double mat_exp_scaled_f64(double r, double low, uint64_t power)
     return mat_scale_f64(head + (rest + mat_exp_tail_f64(r, low)), power);
 }
 
-/* exp(x + extra) for x in [-746, 710] */
-INLINE double mat_exp_sum_f64(double x, double extra)
-{
-    double low, r;
-    uint64_t power;
-    r = mat_exp_reduce_sum_f64(x, extra, &low, &power);
-    return mat_exp_scaled_f64(r, low, power);
-}
-
-/* exp(x) for such x */
+/* exp(x) for x in [-746, 710] */
 INLINE double mat_exp_within_f64(double x)
 {
     double low, r;
@@ -165,21 +147,15 @@ INLINE double mat_cosh_f64(double x)
     return 2 * (g + (0.0625 / g + low));
 }
 
-/* (tanh(x) / x - 1) / z for z = x^2 up to 0.7^2 */
-INLINE double mat_tanh_tail_f64(double z)
+/* (tanh(x) / x - 1) / r for r = x^2 up to 0.7^2 */
+#define MAT_TANH_SERIES_F64(FIRST, NEXT) \
+    FIRST(0x1.43456980ba3e9p-18) NEXT(-0x1.c6f1ba040018bp-16) NEXT(0x1.71e32b0f1a3cdp-14) \
+    NEXT(-0x1.ec96cdb5cd364p-13) NEXT(0x1.3498a0188acf4p-11) NEXT(-0x1.7d8d06c35d14cp-10) \
+    NEXT(0x1.d6d204d502e85p-9) NEXT(-0x1.226e28facfb07p-7) NEXT(0x1.664f4815a454bp-6) \
+    NEXT(-0x1.ba1ba1b7e7701p-5) NEXT(0x1.111111110e352p-3) NEXT(-0x1.555555555552cp-2)
+INLINE double mat_tanh_tail_f64(double r)
 {
-    double p = 0x1.43456980ba3e9p-18;
-    p = FMA(p, z, -0x1.c6f1ba040018bp-16);
-    p = FMA(p, z, 0x1.71e32b0f1a3cdp-14);
-    p = FMA(p, z, -0x1.ec96cdb5cd364p-13);
-    p = FMA(p, z, 0x1.3498a0188acf4p-11);
-    p = FMA(p, z, -0x1.7d8d06c35d14cp-10);
-    p = FMA(p, z, 0x1.d6d204d502e85p-9);
-    p = FMA(p, z, -0x1.226e28facfb07p-7);
-    p = FMA(p, z, 0x1.664f4815a454bp-6);
-    p = FMA(p, z, -0x1.ba1ba1b7e7701p-5);
-    p = FMA(p, z, 0x1.111111110e352p-3);
-    p = FMA(p, z, -0x1.555555555552cp-2);
+    MAT_TANH_SERIES_F64(MAT_FIRST_F64, MAT_NEXT_F64)
     return p;
 }
 
