@@ -13,6 +13,7 @@ cdef HostBlocks _blocks
 cdef list _in_use, _observers
 cdef Registration _foreign
 cdef object _mat
+cdef Py_ssize_t _large, _shared
 
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
@@ -26,6 +27,10 @@ cpdef MatBase copied_at_once(MatBase view)
 @cython.locals(one=Layout, other=Layout, storage=Storage, to=uintptr_t, at=uintptr_t,
                nbytes=Py_ssize_t)
 cpdef bint assigned_at_once(MatBase target, MatBase source) except -1
+
+cdef bint _is_brief(Py_ssize_t nbytes) except -1
+
+cdef _copy(uintptr_t at, uintptr_t to, Py_ssize_t nbytes)
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
                total=Py_ssize_t)

@@ -30,6 +30,7 @@ if lib is not None:
     _ROWS.set_operands(2, 4, False)
 # with types of C
 _in_use, _observers, _foreign, _mat, _blocks = IN_USE, OBSERVERS, FOREIGN, Mat, BLOCKS
+_large, _shared = LARGE, 2 * WORTH
 
 
 def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
@@ -71,8 +72,8 @@ def copied_at_once(view: Mat) -> Mat | None:
     if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
         return None
     nbytes = form.size * form.itemsize
-    if nbytes >= 2 * WORTH or not nbytes:
-        return joined_at_once([view], view.layout.shape, 0)
+    if not _is_brief(nbytes):
+        return None
     _locate(view)
     like = form
     if not (form.whole and form.writable and form.strides == form.layout.strides):
@@ -83,7 +84,7 @@ def copied_at_once(view: Mat) -> Mat | None:
     at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
     if not to or not at or view.known_form is not form:
         return None
-    _blocks.copy(to, at + view.layout.displacement * form.itemsize, nbytes)
+    _copy(at + view.layout.displacement * form.itemsize, to, nbytes)
     target.storage.written(_foreign.mask)
     return target
 
@@ -101,7 +102,7 @@ def assigned_at_once(target: Mat, source: Mat) -> bool:
     if source.storage is storage or source.storage.dtype is not storage.dtype:
         return False
     nbytes = one.size * storage.itemsize
-    if nbytes >= 2 * WORTH or not nbytes or not storage.writable:
+    if not storage.writable or not _is_brief(nbytes):
         return False
     _locate(source)
     _locate(target)
@@ -112,10 +113,26 @@ def assigned_at_once(target: Mat, source: Mat) -> bool:
     to = storage.ready(_foreign.mask, _foreign.bit, other.size != storage.size, True)
     if not at or not to:
         return False
-    _blocks.copy(to + other.displacement * storage.itemsize,
-                 at + one.displacement * storage.itemsize, nbytes)
+    _copy(at + one.displacement * storage.itemsize, to + other.displacement * storage.itemsize,
+          nbytes)
     storage.written(_foreign.mask)
     return True
+
+
+def _is_brief(nbytes: int) -> bool:
+    """Return whether so many bytes, if any, are copied at once, by threads where that pays."""
+    if not nbytes or nbytes >= _large:
+        return False
+    return nbytes < _shared or (_ROWS is not None and _ROWS.can_share())
+
+
+def _copy(at: int, to: int, nbytes: int) -> None:
+    """Copy bytes, in threads if they are worth it."""
+    if nbytes < _shared:
+        _blocks.copy(to, at, nbytes)
+        return
+    _set_rows(at, to, 1, nbytes, nbytes)
+    _ROWS.run_at_once()
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:
@@ -169,8 +186,7 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         _locate(view)
     storage = first.storage
     itemsize = storage.itemsize
-    if size * itemsize >= LARGE or not size or (
-            size * itemsize >= 2 * WORTH and not _ROWS.can_share()):
+    if not _is_brief(size * itemsize):
         return None
     for k in range(axis):
         rows *= shape[k]

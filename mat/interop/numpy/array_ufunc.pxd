@@ -1,12 +1,18 @@
+cimport cython
+
+from mat.matrix.base cimport MatBase
 from mat.ops.calls cimport Calls
 
 cdef dict _KERNELS
 cdef dict _implementations
 cdef set _NUMBERS
-cdef object _mat_type
+cdef object _mat_type, _matmul
 cdef list _in_use
+cdef Calls _product
 
 cdef bint _are_operands(tuple inputs) except -1
 cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
 cdef object _at_once(Calls kernel, tuple inputs, dict kwargs)
+@cython.locals(one=MatBase, other=MatBase, to=MatBase)
+cdef object _product_at_once(tuple inputs, dict kwargs)
 cdef object _only_out(dict kwargs)

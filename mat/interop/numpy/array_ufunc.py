@@ -17,6 +17,7 @@ from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
 from ...ops.calls import Calls
 from ...ops.declare_elementwise import LOGIC, loop_dtypes
+from ...ops.matmul import product
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
@@ -56,7 +57,9 @@ _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need no
 _KERNELS: dict[np.ufunc, Calls] = {
     ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
     if (kernel := getattr(function, "kernel", None)) is not None}
-_mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE  # with types of C
+# with types of C
+_mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
+_matmul = np.matmul
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
 
@@ -96,6 +99,22 @@ def _at_once(kernel: Calls, inputs: Arguments, kwargs: Keywords) -> Operand:
     return None if out is None else kernel.at_once(inputs, out)
 
 
+def _product_at_once(inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Multiply two Mats, on the host, into a third one of another storage; return None, with
+    nothing done, for other arguments.
+    """
+    out = _only_out(kwargs) if kwargs else None
+    if type(out) is not _mat_type or _in_use:
+        return None
+    a, b = inputs
+    if type(a) is not _mat_type or type(b) is not _mat_type:
+        return None
+    one, other, to = a, b, out
+    if one.storage is to.storage or other.storage is to.storage:
+        return None
+    return _product.carry_out((a, b, out), {})
+
+
 def _only_out(kwargs: Keywords) -> Operand:
     """Return the first ``out=``, if there is no other keyword; else None."""
     return kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
@@ -123,7 +142,10 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
     """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
     if method == "__call__":
         kernel = _KERNELS.get(ufunc)
-        found = None if kernel is None else _at_once(kernel, inputs, kwargs)
+        if kernel is not None:
+            found = _at_once(kernel, inputs, kwargs)
+        else:
+            found = _product_at_once(inputs, kwargs) if ufunc is _matmul else None
         if found is None:
             found = _implemented(ufunc, inputs, kwargs)
         if found is not None:
