@@ -55,6 +55,9 @@ INLINE void copy_item(const mat_selection *f, char *x, char *y, int64_t runs, in
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 INLINE int64_t truths_of(const uint8_t *mask, int64_t count) {
+#if defined(MAT_COMPRESSES)
+    if (__builtin_cpu_supports("avx512bw")) return count_by_wide_vectors(mask, count);
+#endif
     int64_t total = 0;
     for (int64_t k = 0; k < count; k += TRUTHS) {
         const int64_t m = least(TRUTHS, count - k);
