@@ -22,6 +22,7 @@ from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
 from .kernel import CpuKernel
+from .small_products import is_small, prepare_small
 from .thin_products import prepare_thin
 
 KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
@@ -98,6 +99,8 @@ def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
     """
     if lib is None:
         return blas.prepare_gemm_batched(letter, form, batch, steps)
+    if is_small(letter, form, batch):
+        return prepare_small(letter, form, batch, steps)
     size, one = BY_CHAR[letter].size, _gemm(letter, form)
     axes = ffi.new("struct mat_stack_axis[]",
                    [(n, [size * s[d] for s in steps]) for d, n in enumerate(batch)])

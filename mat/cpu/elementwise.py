@@ -80,7 +80,8 @@ class OperandView(NamedTuple):
     """An operand as a kernel sees it: strides over the common shape, and the size of an element, in
     bytes.
 
-    A number has a `kind`: the dtype character that it is converted to, or "i" for integers. The
+    A number has a `kind`: the dtype character that it is converted to, that of a 16-bit float also
+    for a kernel of float32, or "i" for integers. The
     loop `cast` converts elements to those that the kernel computes with.
     """
 
@@ -103,13 +104,15 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
 
     Operands with a layout are Mats, if `layouts` does not say how to view them; numbers become
     elements of that dtype, by default the first Mat's, and so do elements of other dtypes; results
-    of float32 become 16-bit floats where these are written.
+    of float32 become 16-bit floats where these are written, and numbers are rounded to these first.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = (next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
               if dtype is None else dtype.char)
     shape = operands[-1].layout.shape
-    views = [_view(v, layout, shape, letter, dtype)
+    written = operands[-1].storage.dtype.char
+    kind = written if written in HALVES else _NUMBER[letter]
+    views = [_view(v, layout, shape, letter, dtype, kind)
              for v, layout in zip(operands[:-1], layouts[:-1], strict=True)]
     views.append(_written(operands[-1], layouts[-1], shape, letter))
     kernel = kernel_named(f"{name}_{BY_CHAR[letter].suffix}")
@@ -118,10 +121,12 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
 
 
 def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
-          dtype: DType | None = None) -> OperandView:
-    """Return the view of a Mat of that layout, converted to `dtype`, or of a number."""
+          dtype: DType | None = None, kind: str = "") -> OperandView:
+    """Return the view of a Mat of that layout, converted to `dtype`, or of a number, which becomes
+    one of that `kind`.
+    """
     if layout is None:
-        return OperandView((0,) * len(shape), BY_CHAR[letter].size, _NUMBER[letter])
+        return OperandView((0,) * len(shape), BY_CHAR[letter].size, kind)
     found = value.storage.dtype
     cast = None if dtype is None or found == dtype else _conversion(found, dtype).loop
     return view_of(layout, found.itemsize, shape, cast)

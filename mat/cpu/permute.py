@@ -175,16 +175,16 @@ def _vectors(frame: CData, n: int, step: int, aligned: bool, far: bool, switches
     """Choose the width of vectors, and whether they are written past the caches.
 
     `n` is the length of lines in the destination and `step` the step to the next one. Vectors of a
-    whole cache line are fastest where lines begin like cache lines and would otherwise be written
-    in pieces: past the caches, or where so many of them compete for the same lines of a cache that
-    the first piece is evicted before the second one is written.
+    whole cache line are fastest where lines begin like cache lines, and where so many of them
+    compete for the same lines of a cache that the first piece of one would be evicted before the
+    second one is written.
     """
     frame.fetch = far and switches.fetch
     long = n * frame.unit >= STREAM and frame.unit >= 4
     frame.stream = far and aligned and long and switches.stream
-    wide = frame.stream or step % 1024 == 0
+    wide = aligned or step % 1024 == 0
     frame.width = switches.width if wide else min(switches.width, 32)
-    frame.shift = aligned and frame.width == switches.width
+    frame.shift = aligned
 
 
 def _run(frame: CData, loops: list[CopyAxis]) -> list[CopyAxis]:

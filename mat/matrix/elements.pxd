@@ -5,6 +5,7 @@ from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
+from mat.matrix.brief_copies cimport copy_bytes, is_brief
 from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks

@@ -21,12 +21,13 @@ from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
+from .brief_copies import WORTH, copy_bytes, is_brief
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64 = FLOAT32, np.dtype(np.int64)
-MOST_AT_ONCE = 1 << 18  # bytes from which a copy is worth a second thread
+MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
 
@@ -215,7 +216,7 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
     if given.dtype is not storage.dtype or not storage.writable:
         return False
     nbytes = one.size * storage.itemsize
-    if nbytes >= MOST_AT_ONCE or not nbytes:
+    if not is_brief(nbytes):
         return False
     given.find_address()
     storage.find_address()
@@ -227,8 +228,8 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
     to = storage.ready(_foreign.mask, _foreign.bit, part.size != storage.size, True)
     if not at or not to:
         return False
-    _blocks.copy(to + part.displacement * storage.itemsize,
-                 at + one.displacement * storage.itemsize, nbytes)
+    copy_bytes(at + one.displacement * storage.itemsize,
+               to + part.displacement * storage.itemsize, nbytes)
     storage.written(_foreign.mask)
     return True
 

@@ -6,6 +6,7 @@ from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, set_rows
 from mat.matrix.storage cimport Storage
 
 cdef KernelCall _ROWS
@@ -13,7 +14,7 @@ cdef HostBlocks _blocks
 cdef list _in_use, _observers
 cdef Registration _foreign
 cdef object _mat
-cdef Py_ssize_t WORTH, LARGE
+cdef Py_ssize_t WORTH
 
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
@@ -38,12 +39,9 @@ cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)
 @cython.locals(storage=Cube)
 cdef _locate(MatBase view)
 
-@cython.locals(kernel=KernelCall, view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t,
-               nbytes=Py_ssize_t, left=Py_ssize_t)
+@cython.locals(view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,
+               left=Py_ssize_t)
 cdef bint _copy_rows(list parts, MatBase target, Py_ssize_t rows, Py_ssize_t itemsize) except -1
-
-@cython.locals(kernel=KernelCall)
-cdef _set_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step)
 
 @cython.locals(view=MatBase, kernel=KernelCall, rows=Py_ssize_t, itemsize=Py_ssize_t,
                to=uintptr_t, address=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,

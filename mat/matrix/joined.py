@@ -8,28 +8,18 @@ from typing import Any
 from ..core.compiled import BLOCKS, IN_USE
 from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
-from ..cpu.kernel import CpuKernel
 from ..cpu.thread_pool import serving
 from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints
-from ..support.native import ffi, lib
 from ..support.options import current
 from .base import form_of_result
+from .brief_copies import ROWS, WORTH, copy_bytes, copy_rows, is_brief, set_rows
 from .mat import Mat
 from .with_facets import with_facets
 
-# bytes of a joined Mat from which other threads of Python are not to wait for the copy, and bytes
-# that are worth a thread
-LARGE = 1 << 21
-WORTH = 1 << 17
-
-# the kernel that copies rows, if anything is compiled
-_ROWS: Any = None
-if lib is not None:
-    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, LARGE, WORTH, brief=LARGE)
-    _ROWS.set_operands(2, 4, False)
 # with types of C
 _in_use, _observers, _foreign, _mat, _blocks = IN_USE, OBSERVERS, FOREIGN, Mat, BLOCKS
+_ROWS = ROWS
 
 
 def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
@@ -71,8 +61,8 @@ def copied_at_once(view: Mat) -> Mat | None:
     if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
         return None
     nbytes = form.size * form.itemsize
-    if nbytes >= 2 * WORTH or not nbytes:
-        return joined_at_once([view], view.layout.shape, 0)
+    if not is_brief(nbytes):
+        return None
     _locate(view)
     like = form
     if not (form.whole and form.writable and form.strides == form.layout.strides):
@@ -83,7 +73,7 @@ def copied_at_once(view: Mat) -> Mat | None:
     at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
     if not to or not at or view.known_form is not form:
         return None
-    _blocks.copy(to, at + view.layout.displacement * form.itemsize, nbytes)
+    copy_bytes(at + view.layout.displacement * form.itemsize, to, nbytes)
     target.storage.written(_foreign.mask)
     return target
 
@@ -142,8 +132,7 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         _locate(view)
     storage = first.storage
     itemsize = storage.itemsize
-    if size * itemsize >= LARGE or not size or (
-            size * itemsize >= 2 * WORTH and not _ROWS.can_share()):
+    if not is_brief(size * itemsize):
         return None
     for k in range(axis):
         rows *= shape[k]
@@ -165,7 +154,7 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
 
     No code of Python may run here, so that no Mat changes meanwhile.
     """
-    kernel, left = _ROWS, target.layout.size
+    left = target.layout.size
     to = target.storage.ready(_foreign.mask, _foreign.bit, False, True)
     step = target.layout.size // rows * itemsize
     if not to:
@@ -178,26 +167,10 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
         if not at or left < 0 or not view.layout.contiguous:
             return False  # another thread may have changed it
         at += view.layout.displacement * itemsize
-        if rows == 1 and nbytes < WORTH:
-            _blocks.copy(to, at, nbytes)
-        else:
-            _set_rows(at, to, rows, nbytes, step)
-            kernel.run_at_once()
+        copy_rows(at, to, rows, nbytes, step)
         to += nbytes
     target.storage.written(_foreign.mask)
     return left == 0
-
-
-def _set_rows(at: int, to: int, rows: int, nbytes: int, step: int) -> None:
-    """Give the kernel so many packed rows, and where each is to be, `step` bytes apart."""
-    kernel = _ROWS
-    kernel.set_units(rows * nbytes)
-    kernel.set_number(0, rows)
-    kernel.set_number(1, nbytes)
-    kernel.set_number(2, nbytes)
-    kernel.set_number(3, step)
-    kernel.set_operand(0, at)
-    kernel.set_operand(1, to)
 
 
 def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
@@ -224,7 +197,7 @@ def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
             threads = serving() if rows * nbytes >= 2 * WORTH else 1
             if nbytes:
                 # no code of Python may run from here until the kernel has its operands
-                _set_rows(address, to, rows, nbytes, step)
+                set_rows(address, to, rows, nbytes, step)
                 kernel.run_by(threads, WORTH)
             to += nbytes
     return True

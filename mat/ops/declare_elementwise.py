@@ -281,11 +281,10 @@ def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
 
 
 def _in_float32(*operands: Operand) -> bool:
-    """Return whether a kernel of float32 can compute with these Mats, and the result, of 16-bit
-    floats, converted from it.
+    """Return whether a kernel of float32 can compute with these Mats and numbers, and the result,
+    of 16-bit floats, converted from it.
     """
-    return (all(isinstance(x, Mat) for x in operands) and converted(FLOAT32, *operands)
-            and converts(FLOAT32, operands[-1].storage.dtype))
+    return converted(FLOAT32, *operands) and converts(FLOAT32, operands[-1].storage.dtype)
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
@@ -329,9 +328,10 @@ def clipping(name: str, doc: str) -> Function:
 
 
 def _clips_halves(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
-    """Return whether all are Mats of one 16-bit dtype."""
-    operands = x, low, high, out
-    return _in_float32(*operands) and all(v.storage.dtype is out.storage.dtype for v in operands)
+    """Return whether all are Mats of one 16-bit dtype, or numbers that become such."""
+    dtype = out.storage.dtype
+    return (_in_float32(x, low, high, out) and dtype_of_clip(x, low, high) == dtype
+            and all(v.storage.dtype is dtype for v in (x, low, high) if isinstance(v, Mat)))
 
 
 def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:

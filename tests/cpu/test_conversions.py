@@ -103,3 +103,30 @@ def test_float64_is_rounded_to_halves_once():
         wanted = a.astype(np.float16)
     assert_array_equal(np.asarray(mat.array(a).astype("float16")).view(np.uint16),
                        wanted.view(np.uint16))
+
+
+@pytest.mark.parametrize("number", [0.1, 2, -3.7, 1 + 2**-11 + 2**-40, 65519.99, 1e-8, 70000.0,
+                                    np.inf, np.nan, -0.0, np.float16(0.3)], ids=repr)
+def test_numbers_are_rounded_to_halves_once(number):
+    """Kernels of 16-bit floats get numbers as NumPy does, on either side, and as bounds."""
+    every = mat.from_numpy(np.arange(2**16, dtype=np.uint16)).view("float16")
+    a = every.to_numpy()
+    with np.errstate(all="ignore"):
+        for f in (np.add, np.multiply, np.divide, np.maximum, np.minimum):
+            for given, wanted in (((every, number), f(a, number)), ((number, every), f(number, a))):
+                found = f(*given)
+                assert facet_for(f.__name__, *given, found) == "foreign"
+                assert_same_halves(found, wanted)
+        for low, high in ((number, 3), (-2.5, number), (number, number)):
+            found = np.clip(every, low, high)
+            assert facet_for("clip", every, low, high, found) == "foreign"
+            assert_same_halves(found, np.clip(a, low, high))
+            assert_same_halves(mat.clip(every[::-3], low, high), np.clip(a[::-3], low, high))
+
+
+def assert_same_halves(found, wanted):
+    """The same bits, but for those of NaNs."""
+    assert found.dtype == wanted.dtype == np.float16
+    assert_array_equal(np.isnan(found.to_numpy()), np.isnan(wanted))
+    numbers = ~np.isnan(wanted)
+    assert_array_equal(found.to_numpy().view(np.uint16)[numbers], wanted.view(np.uint16)[numbers])

@@ -191,10 +191,10 @@ def test_the_kernels_do_it(dtype):
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
     waves, half = mat.ones(6, dtype="complex64"), mat.ones(6, dtype="float16")
-    assert facet_for("sqrt", waves, waves) == facet_for("add", half, 0.1, half) == (
+    assert facet_for("sqrt", waves, waves) == facet_for("add", half, half, single) == (
         facet_for("add", x, 2**60, x)) == facet_for("add", single, np.float64(2), single) == "array"
     assert facet_for("add", x, np.float64(2), x) == facet_for("add", single, True, single) == (
-        "foreign")
+        facet_for("add", half, 0.1, half)) == "foreign"
     assert facet_for("add", x[:5], 1, x[1:]) == facet_for("geem", 1, x[:5], x[:5], 1,
                                                         x[1:]) == "array"
     assert facet_for("less", x, 1, x[:]) == "foreign"  # the same elements through another Mat

@@ -171,6 +171,19 @@ def test_torn_elements_are_not_assigned_nor_copied():
     assert x.to_numpy().max() == 0
 
 
+@pytest.mark.parametrize("shift", [-1000, -1, 0, 1, 1000, 100_000])
+@pytest.mark.parametrize("n", [1000, 100_000])
+def test_arrays_of_one_memory(n, shift):
+    memory = np.arange(3.0 * n + 1000)
+    wanted = memory.copy()
+    source, target = slice(n, 2 * n), slice(n + shift, 2 * n + shift)
+    wanted[target] = memory[source]
+    x, y = mat.from_numpy(memory[source]), mat.from_numpy(memory[target])
+    with mat.settings(threads=2):
+        y[...] = x
+    assert_array_equal(memory, wanted)
+
+
 # Sorted, converted and joined copies
 
 

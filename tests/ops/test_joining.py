@@ -56,6 +56,24 @@ def test_copy_contiguous_and_transpose(name, kind):
     assert (x.contiguous() is x) == x.is_contiguous
 
 
+@pytest.mark.parametrize("nbytes", [(1 << 18) - 8, 1 << 18, (1 << 20) + 24, (1 << 21) - 8, 1 << 21])
+def test_copies_of_all_sizes(rng, nbytes):
+    """Also those that are copied at once, by one thread or two, between parts of storages."""
+    a = rng.integers(0, 1 << 30, nbytes // 8)
+    x, y = mat.array(a), mat.zeros(nbytes // 8, dtype="int64")
+    for threads in (1, 2):
+        with mat.settings(threads=threads):
+            for _ in range(2):
+                assert_array_equal(x.copy(), a)
+                y.fill_(7)
+                y[...] = x
+                assert_array_equal(y, a)
+                y[1:] = x[:-1]
+                assert_array_equal(y[:1], a[:1])
+                assert_array_equal(y[1:], a[:-1])
+                assert_array_equal(mat.concat([x, y[:5], x]), [*a, *y[:5].to_numpy(), *a])
+
+
 @pytest.mark.parametrize("target", DTYPES)
 @pytest.mark.parametrize("source", DTYPES)
 @pytest.mark.sample(3)

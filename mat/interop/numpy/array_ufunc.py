@@ -20,6 +20,7 @@ from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
 from ...ops.calls import Calls
 from ...ops.declare_elementwise import LOGIC, loop_dtypes
+from ...ops.matmul import product
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
@@ -59,7 +60,9 @@ _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need no
 _KERNELS: dict[np.ufunc, Calls] = {
     ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
     if (kernel := getattr(function, "kernel", None)) is not None}
-_mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE  # with types of C
+# with types of C
+_mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
+_matmul = np.matmul
 _FIRST = 3  # position of the first operand
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
@@ -99,6 +102,22 @@ def _at_once(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand
         return kernel.at_once(args, _FIRST, None)
     out = _only_out(kwargs)
     return None if out is None else kernel.at_once(args, _FIRST, out)
+
+
+def _product_at_once(args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Multiply two Mats, on the host, into a third one of another storage; return None, with
+    nothing done, for other arguments.
+    """
+    out = _only_out(kwargs) if kwargs else None
+    if type(out) is not _mat_type or _in_use or len(args) != _FIRST + 2:
+        return None
+    _, _, _, a, b = args
+    if type(a) is not _mat_type or type(b) is not _mat_type:
+        return None
+    one, other, to = a, b, out
+    if one.storage is to.storage or other.storage is to.storage:
+        return None
+    return _product.carry_out((a, b, out), {})
 
 
 def _only_out(kwargs: Keywords) -> Operand:
@@ -142,7 +161,10 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
         raise DTypeError("__array_ufunc__ wants a ufunc, the name of a method and operands")
     if args[2] == "__call__":
         kernel = _KERNELS.get(args[1])
-        found = None if kernel is None else _at_once(kernel, args, kwargs)
+        if kernel is not None:
+            found = _at_once(kernel, args, kwargs)
+        else:
+            found = _product_at_once(args, kwargs) if args[1] is _matmul else None
         if found is not None:
             return found
     return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})

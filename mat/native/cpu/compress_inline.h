@@ -96,6 +96,17 @@ VECTORS static int64_t get_line_by_short_vectors(char **to, const char *end, con
     return i;
 }
 
+/* How many of n bytes are not 0. */
+WIDE_VECTORS static int64_t count_by_wide_vectors(const uint8_t *mask, int64_t n) {
+    int64_t total = 0, i = 0;
+    for (; i + 64 <= n; i += 64) {
+        const __m512i bytes = _mm512_loadu_si512(mask + i);
+        total += _mm_popcnt_u64(_mm512_test_epi8_mask(bytes, bytes));
+    }
+    for (; i < n; i++) total += mask[i] != 0;
+    return total;
+}
+
 /* The same by the vectors that the processor has. */
 INLINE int64_t get_line_by_vectors(char **to, const char *end, const char *from,
                                    const uint8_t *mask, int64_t n, int64_t size) {

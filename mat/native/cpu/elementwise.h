@@ -9,8 +9,9 @@ typedef struct {
     int64_t rank;     /* axes: at least one, at most 64 */
     int64_t count;    /* operands, at most 16 */
     int64_t stream;   /* operands, as bits, that go past the caches where they are only written */
-    char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F', 'D', or 'i' for an
-                        integer; 0: it is none */
+    char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F', 'D', 'i' for an
+                        integer, or a float of the value that 'e' float16 or 'E' bfloat16 gives it;
+                        0: it is none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
     mat_loop *cast[16]; /* converts the elements of an operand that is only read to those that the
                            kernel computes with, of at most 8 bytes, and those of one that is only

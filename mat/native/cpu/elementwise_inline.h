@@ -35,6 +35,7 @@
 
 #include "call.h"
 #include "elementwise.h"
+#include "number_inline.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -118,27 +119,6 @@ static inline void mat_stream_end(void) {
 #if defined(__SSE2__)
     _mm_sfence();
 #endif
-}
-
-/* A number, given as a pair of doubles, as one element of `size` bytes. */
-static inline void mat_number(char *to, char kind, int64_t size, const char *from) {
-    double pair[2];
-    memcpy(pair, from, sizeof pair);
-    float half[2] = {(float)pair[0], (float)pair[1]};
-    const int64_t whole = kind == 'i' ? (int64_t)pair[0] : 0;
-    const int8_t whole8 = (int8_t)whole;
-    const int16_t whole16 = (int16_t)whole;
-    const int32_t whole32 = (int32_t)whole;
-    switch (kind) {
-    case 'i':
-        memcpy(to, size == 1 ? (const char *)&whole8 : size == 2 ? (const char *)&whole16
-               : size == 4 ? (const char *)&whole32 : (const char *)&whole, (size_t)size);
-        break;
-    case 'f': memcpy(to, half, sizeof(float)); break;
-    case 'F': memcpy(to, half, sizeof half); break;
-    case 'd': memcpy(to, pair, sizeof(double)); break;
-    default: memcpy(to, pair, sizeof pair); break;
-    }
 }
 
 /* The loop over all axes */

@@ -3,20 +3,7 @@
 #ifndef MAT_HALVES_INLINE_H
 #define MAT_HALVES_INLINE_H
 
-#include "half_inline.h"
-
-/* The bits of a double that a float has no room for. */
-#define MAT_CUT ((1ull << 29) - 1)
-
-/* A double as half, by way of a float, whose last bit is set if anything is lost, so that the
-   number is rounded once. Adding MAT_CUT to what is lost carries into that bit unless it is 0. */
-INLINE uint16_t half_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = (bits | ((bits & MAT_CUT) + MAT_CUT)) & ~MAT_CUT;
-    memcpy(&x, &bits, sizeof x);
-    return to_half((float)x);
-}
+#include "number_inline.h"
 
 /* What each conversion does to `n` numbers. */
 #define PLAIN(NAME_, S, D, CONVERT) \
@@ -49,10 +36,20 @@ WITH_AVX2 INLINE __m128i halves_of_8(__m256 x) {
                            _MM_FROUND_TO_NEAREST_INT);
 }
 
+/* One comparison says of both whether there are NaNs, which are rare. */
+WITH_AVX512 INLINE void store_halves_of_32(uint16_t *out, __m512 x, __m512 y) {
+    __m256i *const to = (__m256i *)out;
+    const __mmask16 odd = _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q);
+    _mm256_storeu_si256(to, LIKELY(!odd) ? _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)
+                                         : halves_of_16(x));
+    _mm256_storeu_si256(to + 1, LIKELY(!odd) ? _mm512_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT)
+                                             : halves_of_16(y));
+}
+
 WITH_AVX512 static void halves_of_floats_512(int64_t n, const float *in, uint16_t *out) {
     int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        _mm256_storeu_si256((__m256i *)(out + i), halves_of_16(_mm512_loadu_ps(in + i)));
+    for (; i + 32 <= n; i += 32)
+        store_halves_of_32(out + i, _mm512_loadu_ps(in + i), _mm512_loadu_ps(in + i + 16));
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
@@ -75,17 +72,24 @@ WITH_AVX2 static void halves_of_floats_256(int64_t n, const float *in, uint16_t 
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
-/* The float in between is cut off, and its last bit is set if anything is lost. */
+/* 8 doubles as floats: as `half_of_double` has them in between. */
+WITH_AVX512 INLINE __m256 odd_floats_of_8_wide(const double *in) {
+    const __m512i cut = _mm512_set1_epi64(MAT_CUT), x = _mm512_loadu_si512(in);
+    const __m512i carried = _mm512_add_epi64(_mm512_and_si512(x, cut), cut);
+    /* (x | carried) & ~cut */
+    return _mm512_cvtpd_ps(
+        _mm512_castsi512_pd(_mm512_ternarylogic_epi64(x, carried, cut, 0x54)));
+}
+
+WITH_AVX512 INLINE __m512 odd_floats_of_16(const double *in) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(odd_floats_of_8_wide(in)),
+                              odd_floats_of_8_wide(in + 8), 1);
+}
+
 WITH_AVX512 static void halves_of_doubles_512(int64_t n, const double *in, uint16_t *out) {
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const __m512d x = _mm512_loadu_pd(in + i);
-        const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
-        const __m256i bits = _mm256_castps_si256(cut);
-        const __m256i odd = _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
-        _mm_storeu_si128((__m128i *)(out + i), halves_of_8(_mm256_castsi256_ps(odd)));
-    }
+    for (; i + 32 <= n; i += 32)
+        store_halves_of_32(out + i, odd_floats_of_16(in + i), odd_floats_of_16(in + i + 16));
     for (; i < n; i++) out[i] = half_of_double(in[i]);
 }
 

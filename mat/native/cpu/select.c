@@ -55,6 +55,9 @@ INLINE void copy_item(const mat_selection *f, char *x, char *y, int64_t runs, in
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 INLINE int64_t truths_of(const uint8_t *mask, int64_t count) {
+#if defined(MAT_COMPRESSES)
+    if (__builtin_cpu_supports("avx512bw")) return count_by_wide_vectors(mask, count);
+#endif
     int64_t total = 0;
     for (int64_t k = 0; k < count; k += TRUTHS) {
         const int64_t m = least(TRUTHS, count - k);
@@ -343,6 +346,14 @@ KERNEL(mat_taken_set) {
 
 /* Rows */
 
+enum { PIECE = 1 << 18 }; /* bytes of a row that are copied by one call */
+
+/* Copies many bytes piece by piece: memcpy of more than a cache holds takes longer. */
+static void copy_pieces(char *to, const char *from, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += PIECE)
+        memcpy(to + at, from + at, (size_t)least(PIECE, bytes - at));
+}
+
 /* Copies `rows` rows of `bytes` bytes; inlined for a constant `bytes`, without a branch in the
    loop. */
 INLINE void copy_rows_of(char *to, const char *from, const double *numbers, int64_t rows,
@@ -370,6 +381,9 @@ static void copy_whole_rows(char *to, const char *from, const double *numbers, i
     default:
         if (bytes % 8 == 0 && bytes <= 128)
             copy_words(to, from, numbers, rows, bytes / 8);
+        else if (bytes > PIECE)
+            for (int64_t k = 0; k < rows; k++)
+                copy_pieces(to + k * (int64_t)numbers[6], from + k * (int64_t)numbers[4], bytes);
         else
             copy_rows_of(to, from, numbers, rows, bytes);
     }
@@ -382,12 +396,12 @@ KERNEL(mat_copy_rows) {
     int64_t row = start / bytes, at = start % bytes;
     if (at) { /* the rest of a row */
         const int64_t n = least(bytes - at, stop - start);
-        memcpy(operands[1] + row * step_to + at, operands[0] + row * step_from + at, (size_t)n);
+        copy_pieces(operands[1] + row * step_to + at, operands[0] + row * step_from + at, n);
         start += n, row++;
     }
     const int64_t rows = (stop - start) / bytes, left = (stop - start) % bytes;
     char *const to = operands[1] + row * step_to;
     const char *const from = operands[0] + row * step_from;
     copy_whole_rows(to, from, numbers, rows, bytes);
-    memcpy(to + rows * step_to, from + rows * step_from, (size_t)left);
+    copy_pieces(to + rows * step_to, from + rows * step_from, left);
 }
