@@ -222,6 +222,21 @@ def test_places_in_every_block_and_part(dtype, n):
                     assert getattr(mat, name)(mat.array(a)) == getattr(np, name)(a)
 
 
+@pytest.mark.parametrize("dtype", [*KINDS, "int64"])
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 1087, 5000])
+def test_extremes_of_many(rng, dtype, n):
+    """They are found as if all were numbers, and again if the sum of all is not one."""
+    a = (1000 * rng.standard_normal(n)).astype(dtype)
+    specials = (5000, -5000) if dtype == "int64" else (np.inf, -np.inf, np.nan, 5000, -5000)
+    for at in (0, 1, 63, n // 2, n - 64, n - 2, n - 1):
+        for pair in itertools.product(specials, repeat=2):
+            b = a.copy()
+            b[[at, n // 3]] = pair
+            for name in FOLDS:
+                found, wanted = getattr(mat, name)(mat.array(b)), getattr(np, name)(b)
+                assert_array_equal(found.to_numpy(), wanted)
+
+
 # Places for results
 
 

@@ -23,9 +23,20 @@ INLINE T N(neutral)(int op) {
     return op == PROD ? (T)1 : op == MAX ? LOWEST : HIGHEST;
 }
 
+/* Where it pays: those of some times LANES elements that are all numbers (extremes_inline.h) */
+int N(mat_extremes)(int largest, T *found, const T *p, int64_t n);
+
 /* LANES totals of n elements, and what they are together. */
 INLINE void N(fold_lanes)(int op, T *t, const T *p, int64_t n, int64_t step) {
     EACH(j, LANES) t[j] = N(neutral)(op);
+    if ((op == MAX || op == MIN) && step == 1 && n >= MANY) {
+        T found[LANES]; /* not t, which is to stay in registers */
+        int64_t most = n - n % LANES;
+        if (N(mat_extremes)(op == MAX, found, p, most)) {
+            EACH(j, LANES) t[j] = found[j];
+            n -= most, p += most;
+        }
+    }
     for (; n >= LANES; n -= LANES, p += LANES * step)
         EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
     EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
