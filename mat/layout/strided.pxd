@@ -12,7 +12,7 @@ cdef class Layout:
     cdef readonly bint contiguous
     cdef int _injective
     cdef tuple _vector, _matrix
-    cdef Layout _transposed, _row, _column, _part, _reshaped
+    cdef Layout _transposed, _row, _part, _reshaped
     cdef readonly Layout like
     cdef public object form
     @cython.locals(found=Layout)

@@ -63,7 +63,6 @@ class Layout:
     _transposed: Layout | None
     # the last views of these kinds: the next ones likely have their shapes and strides
     _row: Layout | None
-    _column: Layout | None
     _part: Layout | None
     _reshaped: Layout | None
     # that from which this one differs in displacement only; None if it is not known
@@ -396,7 +395,8 @@ class Layout:
         return self._row.moved_to(start)
 
     def column(self, items: tuple[object, ...]) -> Layout | None:
-        """Return ``self[:, k]`` of two axes; None if that is not what `items` says.
+        """Return ``self[:, k]`` of two axes: a row of the transpose, which both are kept; None if
+        that is not what `items` says.
 
         Compiled, it raises OverflowError for an index that C cannot represent.
         """
@@ -408,10 +408,10 @@ class Layout:
         i, n = items[1], shape[1]
         if not -n <= i < n:
             position(i, 1, n)  # which raises an error
-        like = self._column
-        if like is None:
-            like = self._column = _made(shape[:1], self.strides[:1], self.displacement)
-        return like.moved_to(self.displacement + (i if i >= 0 else i + n) * self.strides[1])
+        like = self.transposed()
+        if like._row is None:
+            like._row = _made(shape[:1], self.strides[:1], self.displacement)
+        return like._row.moved_to(self.displacement + (i if i >= 0 else i + n) * self.strides[1])
 
     def element(self, index: int | tuple[object, ...]) -> int:
         """Return the storage index of the element that `index` selects; -1 unless there is one

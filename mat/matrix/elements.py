@@ -51,16 +51,16 @@ class Elements(MatBase):
             return self._view_of(layout.rows(index))
         if kind is int and len(layout.shape) > 1:
             return self._view_of(layout.row(index))
-        if kind is tuple:
-            column = layout.column(index)
-            if column is not None:
-                return self._view_of(column)
         if kind is int or kind is tuple:
             k = layout.element(index)
             if k >= 0:
                 return self._element(k)
-            if kind is tuple and _makes_a_view(index):
-                return self._view_of(layout.part(index))
+            if kind is tuple:
+                column = layout.column(index)
+                if column is not None:
+                    return self._view_of(column)
+                if _makes_a_view(index):
+                    return self._view_of(layout.part(index))
         return None
 
     def _element(self, k: int) -> Number | None:

@@ -19,5 +19,6 @@ cdef object _scatter(object self, object index, object value)
 cdef bint _overwrite(object self, Selection chosen, object value) except -1
 @cython.locals(now=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)
-cdef object _assign_part(MatBase now, MatBase target, object value)
+@cython.locals(target=MatBase)
+cdef object _assign_part(MatBase now, Layout part, object value)
 cdef Selection _chosen(MatBase self, tuple index)

@@ -92,7 +92,7 @@ def _set_part(self: Mat, index: Index, value: Operand) -> None:
     """Overwrite what a basic index selects."""
     now = self._as_now()
     layout = now.layout
-    _assign_part(now, now if index is Ellipsis else now._view_of(layout[index]), value)
+    _assign_part(now, layout if index is Ellipsis else layout[index], value)
 
 
 @method("_set_view")
@@ -101,12 +101,13 @@ def set_view(self: Mat, layout: Layout, part: Layout, value: Mat) -> bool:
     now = self._as_now()
     if now.layout is not layout:
         return False
-    _assign_part(now, now if part is layout else now.over(part), value)
+    _assign_part(now, part, value)
     return True
 
 
-def _assign_part(now: Mat, target: Mat, value: Operand) -> None:
-    """Overwrite `target`, a part of `now`."""
+def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
+    """Overwrite a part of `now`."""
+    target = now if part is now.layout else now._view_of(part)
     if isinstance(value, Mat) and value.storage is now.storage and _same(value, target):
         return  # what x[index] += y leaves to do
     now._direction_allowed(_io)  # also where the target alone would not overlap itself
