@@ -7,13 +7,7 @@
 
 #include "reduce_inline.h"
 
-#ifdef MAT_HAS_CLONES
-#define WIDE __attribute__((target("arch=x86-64-v4")))
-#define HAS_WIDE __builtin_cpu_supports("x86-64-v4")
-#elif defined(__AVX512F__)
-#define WIDE
-#define HAS_WIDE 1
-#else
+#ifndef WIDE
 #define WIDE __attribute__((unused))
 #define HAS_WIDE 0
 #endif

@@ -9,6 +9,17 @@
     "-Wtautological-compare" /* whether an element is a number, asked of integers, too */
 #endif
 
+/* Functions for AVX-512, where there may be any; HAS_WIDE says whether the processor has it. */
+#ifdef MAT_HAS_CLONES
+#include <immintrin.h>
+#define WIDE __attribute__((target("arch=x86-64-v4"), unused))
+#define HAS_WIDE __builtin_cpu_supports("x86-64-v4")
+#elif defined(__AVX512F__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+#define WIDE __attribute__((unused))
+#define HAS_WIDE 1
+#endif
+
 #define TILE 1024 /* columns at most that are done together; their totals stay in the first cache */
 #define ROWS 64 /* rows that are added before they go into the totals */
 #define FOUR(do) do(0) do(1) do(2) do(3)

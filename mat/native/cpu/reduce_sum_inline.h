@@ -24,8 +24,18 @@ INLINE void N(add)(mat_pair *p, double x) {
     N(carry)(&p->hi, &p->lo, x);
 }
 
+#ifdef WIDE
+#include "reduce_sum_wide_inline.h"
+#endif
+
 /* Add n elements to four totals; what is short to the first of them. */
 INLINE void N(sum)(mat_pair *total, const T *p, int64_t n, int64_t step) {
+#ifdef WIDE
+    if (step == 1 && n >= SHORT && HAS_WIDE) {
+        N(sum_wide)(total, p, n);
+        return;
+    }
+#endif
     while (n >= SHORT) {
         T t[LANES];
         int64_t k = 0, times = n / LANES < BLOCK ? n / LANES : BLOCK;
