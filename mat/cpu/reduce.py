@@ -21,7 +21,7 @@ PART = 16384  # elements that a part should have at least
 PARTS = 64  # parts that are enough for any number of threads
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 16  # bytes of x that a thread should at least get
-HELD = 1 << 21  # adjacent bytes up to which the GIL is kept: 20 to 50 microseconds in one thread
+HELD = 1 << 22  # bytes of long lines up to which the GIL is kept: some 50 microseconds
 RANK = 32  # axes that a frame has room for
 
 
@@ -58,8 +58,8 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     frame.chunk, frame.chunks = _cut(total, units, frame.tile)
     work = frame.chunk * max(frame.tile, 1) * itemsize
     grain = SHARE / max(work, 1)
-    adjacent = (frame.column_x or reduced[-1].x) == 1
-    brief = HELD / max(work, 1) if adjacent else BRIEF * grain
+    long = not frame.columns and reduced[-1].x == 1 and reduced[-1].n >= BLOCK
+    brief = HELD / max(work, 1) if long else BRIEF * grain
     if frame.chunks > 1:
         name, _, letter = kernel.rpartition("_")
         finish = Finish(_address(f"{name}_finish_{letter}"), results,
