@@ -21,6 +21,7 @@ PART = 16384  # elements that a part should have at least
 PARTS = 64  # parts that are enough for any number of threads
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 16  # bytes of x that a thread should at least get
+HELD = 1 << 22  # bytes of long lines up to which the GIL is kept: some 50 microseconds
 RANK = 32  # axes that a frame has room for
 
 
@@ -57,13 +58,15 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     frame.chunk, frame.chunks = _cut(total, units, frame.tile)
     work = frame.chunk * max(frame.tile, 1) * itemsize
     grain = SHARE / max(work, 1)
+    long = not frame.columns and reduced[-1].x == 1 and reduced[-1].n >= BLOCK
+    brief = HELD / max(work, 1) if long else BRIEF * grain
     if frame.chunks > 1:
         name, _, letter = kernel.rpartition("_")
         finish = Finish(_address(f"{name}_finish_{letter}"), results,
                         (16 if ddof is None else 24) * results * frame.chunks)
         return CpuKernel(_address(kernel), frame, units * frame.chunks, grain,
-                         brief=BRIEF * grain, finish=finish)
-    return CpuKernel(_address(kernel), frame, units, grain, brief=BRIEF * grain)
+                         brief=brief, finish=finish)
+    return CpuKernel(_address(kernel), frame, units, grain, brief=brief)
 
 
 def _fill(axes: CData, given: list[ReductionAxis]) -> None:

@@ -14,6 +14,7 @@
 #define LOAD_SOME(from, n) _mm512_mask_loadu_pd(nothing, (__mmask8)FIRST(n), from)
 #define NOTHING_IN _mm512_set1_pd(-0.0)
 #endif
+#define LINE ((int64_t)(64 / sizeof(T))) /* of a cache */
 #define FIRST(n) ((n) >= WIDTH ? 0xFFFF : (n) <= 0 ? 0 : (1 << (n)) - 1) /* bits of a mask */
 
 WIDE static void N(sum_wide)(mat_pair *total, const T *p, int64_t n) {
@@ -24,7 +25,10 @@ WIDE static void N(sum_wide)(mat_pair *total, const T *p, int64_t n) {
         VECTOR a = nothing, b = nothing, c = nothing, d = nothing;
         int64_t times = n / LANES < BLOCK ? n / LANES : BLOCK;
         n -= times * LANES;
+        const int many = times == BLOCK; /* there may be more blocks */
         for (; times > 0; times--, p += LANES) {
+            for (int64_t at = 0; many && at < LANES; at += LINE)
+                __builtin_prefetch(p + BLOCK * LANES + at);
             a += LOAD(p), b += LOAD(p + WIDTH);
             c += LOAD(p + 2 * WIDTH), d += LOAD(p + 3 * WIDTH);
         }
@@ -54,3 +58,4 @@ WIDE static void N(sum_wide)(mat_pair *total, const T *p, int64_t n) {
 #undef LOAD_SOME
 #undef NOTHING_IN
 #undef FIRST
+#undef LINE
