@@ -21,7 +21,7 @@ PART = 16384  # elements that a part should have at least
 PARTS = 64  # parts that are enough for any number of threads
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 16  # bytes of x that a thread should at least get
-HELD = 1 << 22  # bytes of long lines up to which the GIL is kept: some 50 microseconds
+HELD = 1 << 20  # bytes of long lines up to which the GIL is kept: some 15 microseconds
 RANK = 32  # axes that a frame has room for
 
 
