@@ -171,6 +171,7 @@ def test_torn_elements_are_not_assigned_nor_copied():
     assert x.to_numpy().max() == 0
 
 
+@pytest.mark.unchecked("the check finds that two Mats share memory")
 @pytest.mark.parametrize("shift", [-1000, -1, 0, 1, 1000, 20_000])
 @pytest.mark.parametrize("n", [1000, 20_000])  # more are not promised: docs/layout.md
 def test_arrays_of_one_memory(n, shift):
