@@ -164,8 +164,8 @@ def main():
         return
     size, chunk = (f"{rows} x {columns}" for rows, columns in (SHAPE, CHUNKS))
     text = (f"Measured on {datetime.date.today()} with {surroundings()}, dask {dask.__version__} "
-            f"and {os.cpu_count()} cores, on which other programs ran,\nwith {size} float64 in "
-            f"chunks of {chunk}. Ratios are the time with Mats over that with chunks of NumPy,\n"
+            f"and {os.cpu_count()} cores,\nwith {size} float64 in chunks of {chunk}. "
+            "Ratios are the time with Mats over that with chunks of NumPy,\n"
             "of the best of some runs of both in turn, by dask's threads, with one thread of BLAS "
             "for each.\n\n")
     text += "\n".join([*of_functions(found), "", *of_cluster()]) + "\n"
