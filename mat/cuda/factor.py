@@ -257,18 +257,37 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
     """Prepare ``out <- L`` with ``a = L L^H`` as a function of ``(a, out)``."""
     form = PackedStack(letter, n, n, batch)
     factors, load, store = Factors(form), form.load(a), form.store(out or form.as_operand())
-    factor = factors.cholesky()
+    factor, check_last = factors.cholesky(), _last_is_number(form)
     clear = prepare_scale(letter, (form.many, n - 1, n - 1), (n * n, n, 1), at=0, number=0,
                           triangle=1).bind((0,), (1,))
 
     def cholesky(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
-        with factors.areas(to.gpu) as at:
+        with factors.areas(to.gpu, form.many * form.item) as at:
             load(a, at.a)
             factor(at)
             _check("cholesky", "not positive definite", at.infos, form.many)
+            check_last(at)
             clear(At(to.gpu, at.a.address + form.item), 0.0)  # from the second column on
             store(at.a, to)
     return cholesky
+
+
+def _last_is_number(form: PackedStack) -> FactorStep:
+    """Return what raises `LinAlgError` if the last element of a factor is not a number.
+
+    cuSOLVER reports no error where a pivot is not a number, as LAPACK does: that ends up there.
+    """
+    _, n = form.shape[-2:]
+    pick = PackedStack(form.letter, 1, 1, (form.many,)).load(
+        MatrixOperand(form.letter, 0, 0, (n * n,)))
+
+    def check(at: Areas) -> None:
+        last = np.empty(form.many, form.letter)
+        pick(At(at.a.gpu, at.a.address + form.each - form.item), at.result)
+        transfers.fetch(at.a.gpu, last, at.result.address)
+        if np.isnan(last).any():
+            raise LinAlgError("cholesky: the matrix is not positive definite")
+    return check
 
 
 def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:

@@ -276,7 +276,7 @@ def test_bytes_are_summed_in_32_bits_if_aligned(blas, rng):
 # How it is called
 
 
-def test_invalid_values_are_refused(blas):
+def test_invalid_values_are_refused(cuda, blas):
     (at,) = blas.put(np.zeros((4, 4)))
     one = factor("d", 1)
     for arguments in ((0, 0, -1, 4, 4, one, at, 4, at, 4, one, at, 4),
@@ -284,7 +284,8 @@ def test_invalid_values_are_refused(blas):
                       (0, 7, 4, 4, 4, one, at, 4, at, 4, one, at, 4),
                       (0, 0, 4, 4, 4, one, at, 4, at, 4, one, at, 3)):
         assert blas.call("gemm", "d", *arguments) == 7
-    assert blas.call("gemv", "d", 0, 4, 4, one, at, 4, at, 0, one, at, 1) == 7
+    if cuda.is_mock:  # cuBLAS 13.1 takes steps of 0
+        assert blas.call("gemv", "d", 0, 4, 4, one, at, 4, at, 0, one, at, 1) == 7
     with pytest.raises(DeviceError, match="CUBLAS_STATUS_INVALID_VALUE"):
         check(7, "a call")
 
