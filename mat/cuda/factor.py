@@ -203,12 +203,19 @@ class Factors:
         return step
 
 
-def _check(name: str, reason: str, infos: At, many: int) -> None:
-    """Raise `LinAlgError` if a matrix could not be factored."""
-    found = np.empty(many, np.int32)
-    transfers.fetch(infos.gpu, found, infos.address)
-    if found.any():
-        raise LinAlgError(f"{name}: the matrix is {reason}")
+def _check(name: str, reason: str, at: Areas, form: PackedStack) -> None:
+    """Raise `LinAlgError` if a matrix could not be factored.
+
+    The libraries report pivots that are not numbers, too, which are no error to LAPACK.
+    """
+    found, pivot = np.empty(form.many, np.int32), np.empty(1, form.letter)
+    transfers.fetch(at.infos.gpu, found, at.infos.address)
+    step = form.item * (form.shape[-1] + 1)  # from a pivot to the next one
+    for k in found.nonzero()[0].tolist():
+        place = k * form.each + step * (found[k].item() - 1)
+        transfers.fetch(at.a.gpu, pivot, at.a.address + place)
+        if not np.isnan(pivot[0]):
+            raise LinAlgError(f"{name}: the matrix is {reason}")
 
 
 def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
@@ -222,7 +229,7 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
         with factors.areas(to.gpu, form.nbytes if store else 0) as at:
             load(a, at.a)
             lu(at)
-            _check("inv", "singular", at.infos, form.many)
+            _check("inv", "singular", at, form)
             invert(at, at.result if store else to)
             if store:
                 store(at.result, to)
@@ -245,7 +252,7 @@ def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: M
         with factors.areas(to.gpu, sides.nbytes) as at:
             load(a, at.a)
             lu(at)
-            _check("solve", "singular", at.infos, form.many)
+            _check("solve", "singular", at, form)
             right(b, at.result)
             solve(at, at.result)
             store(at.result, to)
@@ -265,7 +272,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
         with factors.areas(to.gpu, form.many * form.item) as at:
             load(a, at.a)
             factor(at)
-            _check("cholesky", "not positive definite", at.infos, form.many)
+            _check("cholesky", "not positive definite", at, form)
             check_last(at)
             clear(At(to.gpu, at.a.address + form.item), 0.0)  # from the second column on
             store(at.a, to)

@@ -48,7 +48,7 @@ def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
 accumulate_at.cut_by(by_accumulation(accumulate_at, argsort))
 count_weights.cut_by(by_accumulated_weights(accumulate_at))
 accumulate_at.prepare("cuda", dtypes=EVERY, when=lambda at, order, source, x: (
-    source.ndim <= DEVICE_AXES))(
+    at.layout.contiguous and order.layout.contiguous and source.ndim <= DEVICE_AXES))(
     lambda cuda, at, order, source, x, rule, chosen: cuda.prepare_accumulate(
         at, source, x, rule, chosen))
 

@@ -100,7 +100,8 @@ def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique
 
 
 scatter.cut_by(by_positions(scatter, grid_of_scatter))
-scatter.prepare("cuda", dtypes=EVERY, when=_fits_device)(
+scatter.prepare("cuda", dtypes=EVERY, when=lambda at, source, x: (
+    at.layout.contiguous and _fits_device(at, source, x)))(
     lambda cuda, at, source, x, place, chosen, unique: cuda.prepare_scatter(
         at, source, x, place, chosen, unique))
 

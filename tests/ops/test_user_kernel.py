@@ -262,6 +262,7 @@ def use(text="y = x + 1"):
     assert_array_equal(k(mat.ones(2), mat.empty(2)).to_numpy(), [2, 2])
 
 
+@pytest.mark.host
 @pytest.mark.slow
 def test_a_text_is_compiled_once(fresh):
     place_, runs = fresh
@@ -274,6 +275,7 @@ def test_a_text_is_compiled_once(fresh):
     assert len(runs) == 2
 
 
+@pytest.mark.host
 @pytest.mark.slow
 def test_a_damaged_library_is_made_anew(fresh):
     place_, runs = fresh
@@ -327,6 +329,7 @@ def test_another_process_takes_what_is_there(fresh):
 
 
 @pytest.mark.parametrize("cc", ["/bin/false", "/no/such/compiler"])
+@pytest.mark.host
 @pytest.mark.slow
 def test_without_a_compiler_it_says_what_to_install(fresh, monkeypatch, cc):
     monkeypatch.setenv("CC", cc)

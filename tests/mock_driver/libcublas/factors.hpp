@@ -8,7 +8,8 @@
 static inline double real_part(double x) { return x; }
 template<class R> static double real_part(std::complex<R> x) { return double(x.real()); }
 
-// ?GETRF: the number of the first pivot that is 0, from 1 on, or 0; P counts from 1.
+// ?GETRF: the number of the first pivot that is 0 or, as in cuSOLVER, not a number, from 1 on, or 0;
+// P counts from 1.
 template<class X, class P> static int getrf(X *a, int64_t n, int64_t ld, P *pivots) {
     int info = 0;
     for (int64_t j = 0; j < n; j++) {
@@ -18,10 +19,9 @@ template<class X, class P> static int getrf(X *a, int64_t n, int64_t ld, P *pivo
             if (size_of(column[i]) > size_of(column[p])) p = i;
         pivots[j] = P(p + 1);
         for (int64_t k = 0; k < n && p != j; k++) std::swap(a[j + k * ld], a[p + k * ld]);
-        if (column[j] == X(0)) {
-            if (!info) info = int(j + 1);
-            continue;
-        }
+        const bool zero = column[j] == X(0);
+        if (!info && (zero || column[j] != column[j])) info = int(j + 1);
+        if (zero) continue;
         for (int64_t i = j + 1; i < n; i++) column[i] = column[i] / column[j];
         for (int64_t k = j + 1; k < n; k++)
             for (int64_t i = j + 1; i < n; i++) a[i + k * ld] -= column[i] * a[j + k * ld];
