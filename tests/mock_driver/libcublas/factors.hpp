@@ -8,8 +8,8 @@
 static inline double real_part(double x) { return x; }
 template<class R> static double real_part(std::complex<R> x) { return double(x.real()); }
 
-// ?GETRF: the number of the first pivot that is 0 or, as in cuSOLVER, not a number, from 1 on, or 0;
-// P counts from 1.
+// ?GETRF: the number from 1 on of the first pivot that is 0 or, as in cuSOLVER, not a number,
+// or 0; P counts from 1.
 template<class X, class P> static int getrf(X *a, int64_t n, int64_t ld, P *pivots) {
     int info = 0;
     for (int64_t j = 0; j < n; j++) {
