@@ -144,7 +144,11 @@ def test_counting(rng):
         a = rng.standard_normal(900).astype(dtype)
         firsts = np.zeros(ranks[-1], dtype)
         launch_all(search.prepare_placed(form(a), form(firsts)), [a, ranks, firsts])
-        assert_array_equal(firsts, a[np.unique(ranks, return_index=True)[1]])
+        wanted = a[np.unique(ranks, return_index=True)[1]]
+        assert_array_equal(firsts, wanted)
+        later = np.zeros(ranks[-1], dtype)  # the first rank began before
+        launch_all(search.prepare_placed(form(a), form(later[1:])), [a, ranks - 1, later[1:]])
+        assert_array_equal(later, np.append(np.zeros(1, dtype), wanted[1:]))
     inverse = np.full(900, -1)
     launch_all(search.prepare_inverse_order(form(order), form(inverse)),
                [order, ranks, inverse])

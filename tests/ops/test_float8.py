@@ -12,6 +12,7 @@ import mat
 from mat.errors import DTypeError
 from mat.support.dtypes import as_dtype
 
+from ..conftest import DEVICE
 from ..support.layouts import LAYOUTS, check_hidden, place
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
@@ -48,6 +49,8 @@ def decoded(byte, name):
 
 def same_bits(got, wanted):
     assert got.dtype == wanted.dtype
+    if DEVICE == "cuda" and got.dtype.kind not in "biu":  # a GPU has another NaN
+        got = np.where(np.isnan(got) & np.isnan(wanted), wanted, got)
     assert_array_equal(got.view(np.uint8), wanted.view(np.uint8))
 
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat.support.native import lib
 
+from ..conftest import DEVICE
 from ..support.layouts import BLAS_DTYPES, numbers
 
 
@@ -22,7 +23,8 @@ def test_products_of_a_matrix_and_its_own_transpose(rng, dtype, shape, part):
     for ours, theirs in ((x.T @ x, a.T @ a), (x @ x.T, a @ a.T)):
         found = np.asarray(ours)
         assert_allclose(found, theirs, rtol=1e-4, atol=1e-4)
-        if lib is not None and min(ours.shape[0], sum(a.shape) - ours.shape[0]) >= 32:
+        by_half = lib is not None and DEVICE != "cuda"  # cuBLAS computes all of a product
+        if by_half and min(ours.shape[0], sum(a.shape) - ours.shape[0]) >= 32:
             assert_array_equal(found, found.T)
     out = mat.full((a.shape[1], a.shape[1]), np.nan, dtype=dtype).T
     mat.matmul(x, x, out, transpose_a=True)

@@ -170,9 +170,13 @@ template <class T, int MODE> INLINE void cv_product(const cv_loop &f, const mat_
     MAT_SHARED(cv_spot, spots, [CV_TERMS]);
     MAT_SHARED(cv_tap, taps, [CV_TERMS]);
     int64_t block = blockIdx.x, across = block % f.across, rest = block / f.across;
-    int64_t row0 = rest % f.down * CV_TILE, g = rest / f.down % f.groups,
-            piece = rest / f.down / f.groups, begin = piece * f.each,
-            end = begin + f.each < f.k ? begin + f.each : f.k;
+    int64_t row0 = rest % f.down * CV_TILE, g = rest / f.down % f.groups, piece = 0, begin = 0,
+            end = f.k;
+    if (MODE == CV_TO_W) {
+        piece = rest / f.down / f.groups;
+        begin = piece * f.each;
+        end = begin + f.each < f.k ? begin + f.each : f.k;
+    }
     uint32_t number = threadIdx.x, lane = number % CV_TILE;
     int64_t column = across * CV_TILE + lane;
     cv_group<T> of = cv_group_of<T, MODE>(f, call, g);

@@ -44,14 +44,14 @@ MAT_COUNTING(counting_weights) {
     ((double *)call.at[3])[bin] = total;
 }
 
-/* The first element of each rank. */
+/* The first element of each rank from 1 on; those of rank 0 are of a rank that began before. */
 #define MAT_PLACED(size) \
     MAT_COUNTING(counting_placed_##size) { \
         typedef mat_words<size>::type T; \
         int64_t k = MAT_NUMBER_OF_THREAD; \
         if (k >= frame.count) return; \
         const int64_t *ranks = (const int64_t *)call.at[1]; \
-        if (k == 0 || ranks[k] != ranks[k - 1]) \
+        if (ranks[k] != (k ? ranks[k - 1] : 0)) \
             ((T *)call.at[2])[ranks[k] - 1] = ((const T *)call.at[0])[k]; \
     }
 MAT_PLACED(1)
