@@ -151,6 +151,13 @@ ctypedef struct CudaCall:  # mat_call
 ctypedef int cublas_gemm(void *handle, int trans_a, int trans_b, int m, int n, int k,
                         const void *alpha, uintptr_t a, int lda, uintptr_t b, int ldb,
                         const void *beta, uintptr_t c, int ldc) noexcept nogil
+ctypedef int cublas_gemm_ex(void *handle, int trans_a, int trans_b, int m, int n, int k,
+                            const void *alpha, uintptr_t a, int type_a, int lda, uintptr_t b,
+                            int type_b, int ldb, const void *beta, uintptr_t c, int type_c, int ldc,
+                            int compute, int algo) noexcept nogil
+ctypedef int cublas_gemv(void *handle, int trans, int m, int n, const void *alpha, uintptr_t a,
+                        int lda, uintptr_t x, int incx, const void *beta, uintptr_t y,
+                        int incy) noexcept nogil
 
 
 cdef class DriverCall(KernelCall):
@@ -173,14 +180,29 @@ cdef class CudaLaunch(DriverCall):
     cdef object keep
 
 
-cdef class CublasProduct(DriverCall):
-    cdef cublas_gemm *function
+cdef class CublasCall(DriverCall):
+    cdef void *function
     cdef void *handle
-    cdef int trans[2]
-    cdef int sizes[3]
-    cdef int leading[3]
-    cdef bint swap, single
+    cdef int argument[12]
+    cdef int64_t offset[3]
+    cdef double factor[4]
+    cdef bint swap, single, fixed
     cdef object lock
+    cdef double *numbers(self) noexcept nogil
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil
+
+
+cdef class CublasProduct(CublasCall):
+    pass
+
+
+cdef class CublasTypedProduct(CublasCall):
+    pass
+
+
+cdef class CublasVectorProduct(CublasCall):
+    pass
 
 
 cdef class CudaFetch(DriverCall):

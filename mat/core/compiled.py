@@ -248,14 +248,20 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     KernelCall: TypeAlias = Any
     DriverCall: TypeAlias = Any
     CudaLaunch: TypeAlias = Any
+    CublasCall: TypeAlias = Any
     CublasProduct: TypeAlias = Any
+    CublasTypedProduct: TypeAlias = Any
+    CublasVectorProduct: TypeAlias = Any
     CudaFetch: TypeAlias = Any
 else:
     Lock = core.Lock if core is not None else _PythonLock
     KernelCall = core.KernelCall if core is not None else _NoKernels
     DriverCall = core.DriverCall if core is not None else None
     CudaLaunch = core.CudaLaunch if core is not None else None
+    CublasCall = core.CublasCall if core is not None else None
     CublasProduct = core.CublasProduct if core is not None else None
+    CublasTypedProduct = core.CublasTypedProduct if core is not None else None
+    CublasVectorProduct = core.CublasVectorProduct if core is not None else None
     CudaFetch = core.CudaFetch if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None

@@ -8,18 +8,7 @@ from __future__ import annotations
 
 from .accumulate import prepare_accumulate
 from .blas import COUNTS as LIMIT
-from .blas import (
-    prepare_dot,
-    prepare_either,
-    prepare_gemm,
-    prepare_gemm_batched,
-    prepare_gemv,
-    prepare_ger,
-    prepare_scale_vector,
-    prepare_syrk,
-    prepare_trsm,
-    vectors,
-)
+from .blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
 from .compare import prepare_comparison
 from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .convert import prepare_convert
@@ -30,6 +19,13 @@ from .integer_matmul import prepare_integer_matmul, prepare_scale
 from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
+from .products import (
+    prepare_either,
+    prepare_gemm,
+    prepare_gemm_batched,
+    prepare_gemv,
+    prepare_scale_vector,
+)
 from .random import prepare_random
 from .reduce import reduction
 from .reduce_types import (

@@ -22,9 +22,10 @@ from ..layout.merged_axes import CopyAxis
 from ..layout.shapes import Ints
 from ..layout.strided import Layout, packed, packed_strides
 from ..support.types import Array, DType, Function, Number
-from . import blas, transfers
+from . import transfers
 from .copy import Aligned, chained
 from .cublas import CublasRoutine, ffi
+from .cublas_operands import SIZES, At, DeviceOperand
 from .cublas_table import DATA, FILL, OP
 from .cusolver import parameters, solver_routine
 from .elementwise import prepare_filling
@@ -35,16 +36,6 @@ from .permute import plan
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
 ALIGN = 256  # bytes
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
-
-
-class At:
-    """An address in the memory of a device, as kernels and cuBLAS take operands."""
-
-    __slots__ = ("address", "gpu")
-
-    def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu: Gpu = gpu
-        self.address: int = address
 
 
 class Areas(NamedTuple):
@@ -78,7 +69,7 @@ class PackedStack:
         self.letter, self.batch, self.many = letter, batch, prod(batch)
         self.shape: Ints = (*batch, rows, columns)
         self.own: Ints = packed_strides(self.shape)
-        self.item: int = blas.SIZES[letter]
+        self.item: int = SIZES[letter]
         self.each: int = rows * columns * self.item  # bytes of a matrix
 
     @property
@@ -104,7 +95,7 @@ class PackedStack:
         *steps, row, column = self.own
         return MatrixOperand(self.letter, row, column, tuple(steps))
 
-    def addresses(self, first: blas.DeviceOperand, to: At) -> int:
+    def addresses(self, first: DeviceOperand, to: At) -> int:
         """Write the addresses of the matrices from `first` on to an area, and return its own."""
         found = first.address + self.each * np.arange(self.many, dtype=np.uint64)
         transfers.send(to.gpu, to.address, found)
@@ -225,7 +216,7 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
     factors, load, store = Factors(form), form.load(a), out and form.store(out)
     lu, invert = factors.lu(), factors.invert()
 
-    def inverse(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
+    def inverse(a: DeviceOperand, to: DeviceOperand) -> None:
         with factors.areas(to.gpu, form.nbytes if store else 0) as at:
             load(a, at.a)
             lu(at)
@@ -248,7 +239,7 @@ def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: M
     lu, solve = factors.lu(), factors.solve(sides, "T")
     store = sides.store((out or PackedStack(letter, n, columns, batch).as_operand()).transpose())
 
-    def solution(a: blas.DeviceOperand, b: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
+    def solution(a: DeviceOperand, b: DeviceOperand, to: DeviceOperand) -> None:
         with factors.areas(to.gpu, sides.nbytes) as at:
             load(a, at.a)
             lu(at)
@@ -268,7 +259,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
     clear = prepare_scale(letter, (form.many, n - 1, n - 1), (n * n, n, 1), at=0, number=0,
                           triangle=1).bind((0,), (1,))
 
-    def cholesky(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
+    def cholesky(a: DeviceOperand, to: DeviceOperand) -> None:
         with factors.areas(to.gpu, form.many * form.item) as at:
             load(a, at.a)
             factor(at)
@@ -303,7 +294,7 @@ def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
     factors, load = Factors(form), form.load(a)
     lu, pick = factors.lu(), line.load(MatrixOperand(letter, 0, n + 1))
 
-    def slogdet(a: blas.DeviceOperand) -> tuple[Number, float]:
+    def slogdet(a: DeviceOperand) -> tuple[Number, float]:
         diagonal, pivots = np.empty(n, letter), np.empty(n, factors.pivot)
         with factors.areas(a.gpu, line.nbytes) as at:
             load(a, at.a)

@@ -325,6 +325,61 @@ def test_compiled_calls_of_products(device, rng, dtype, letter):
         mat.gemm(alpha, x, y, beta, z)
 
 
+@pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "SDCZ", strict=True)))
+@pytest.mark.parametrize(("one", "other", "routine"), [
+    ((3, 4), (4, 5), "gemm"), ((3, 4), (4,), "gemv"), ((4,), (4, 5), "gemv")])
+def test_compiled_calls_of_matmul(device, rng, dtype, letter, one, other, routine):
+    a, b = (rng.standard_normal(shape).astype(dtype) for shape in (one, other))
+    x, y, out = mat.array(a), mat.array(b[::-1])[::-1], mat.empty((a @ b).shape, dtype=dtype)
+    for k in range(5):  # from the second one on without Python
+        out.fill_(np.nan)
+        if k > 2:
+            device.fail(f"cublas{letter}{routine}", status=3)  # and once more
+        assert_allclose((x @ y).to_numpy(), a @ b, rtol=1e-4)
+        assert_allclose(mat.matmul(x, y, out=out).to_numpy(), a @ b, rtol=1e-4)
+    device.fail(f"cublas{letter}{routine}", status=13)
+    with pytest.raises(DeviceError, match="CUBLAS_STATUS_EXECUTION_FAILED"):
+        mat.matmul(x, y, out=out)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("factors", [False, True])
+def test_compiled_calls_of_16_bit_products(device, rng, dtype, factors):
+    """At any call cuBLAS may not support what it did before: our kernel takes its place."""
+    a, b = (rng.standard_normal(shape).astype("f") for shape in ((6, 7), (7, 5)))
+    x, y, out = mat.array(a).astype(dtype), mat.array(b).astype(dtype), mat.zeros(6, 5, dtype=dtype)
+    before = device.calls("cublasGemmEx")
+    for status in (0, 0, 0, 3, 15, 0):
+        if status:
+            device.fail("cublasGemmEx", status=status)
+        if factors:
+            mat.gemm(2, x, y, 0, out)
+        else:
+            mat.matmul(x, y, out=out)
+        assert_allclose(out.astype("float32").to_numpy(), (1 + factors) * (a @ b), rtol=0.1,
+                        atol=0.1)
+    assert device.calls("cublasGemmEx") == before + 7
+    device.fail("cublasGemmEx", status=13)
+    with pytest.raises(DeviceError, match="CUBLAS_STATUS_EXECUTION_FAILED"):
+        mat.matmul(x, y, out=out)
+
+
+def test_compiled_products_in_a_thread_without_a_context(device, rng):
+    a, v = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    x, y = mat.array(a), mat.array(v)
+    found = []
+
+    def multiply():
+        with mat.use_device("cuda", required=True):
+            found.append((x @ y).to_numpy())
+
+    for _ in range(3):
+        thread = threading.Thread(target=multiply)
+        thread.start()
+        thread.join()
+    assert_allclose(found, [a @ v] * 3)
+
+
 def test_a_library_that_is_not_there(monkeypatch):
     monkeypatch.setenv("MAT_CUBLAS", "/nowhere/libcublas.so")
     monkeypatch.setattr(cublas, "ffi", cffi.FFI())

@@ -53,6 +53,7 @@ def test_products_of_all_layouts(rng, blas_dtype, one, other):
     (lambda x, a, s: a, lambda x, a, s: s.swapaxes(1, 2),
      "dgemm(trans=TN, m=6, n=6, k=6, lda=6, ldb=6, ldc=6, count=3)"),
 ])
+@pytest.mark.host
 @pytest.mark.skipif(lib is None, reason="one call for each matrix of a stack")
 def test_one_call_without_packing(rng, left, right, call):
     given = [rng.standard_normal(shape) for shape in ((6,), (6, 6), (3, 6, 6))]

@@ -78,28 +78,45 @@ cdef class CudaLaunch(DriverCall):
         return None
 
 
-cdef class CublasProduct(DriverCall):
-    """A product by cublas?gemm: ``C <- alpha op(A) op(B) + beta C`` of the operands a, b and c."""
+cdef class CublasCall(DriverCall):
+    """A call of cuBLAS with two factors: ``C <- alpha A B + beta C`` of the operands a, b and c."""
 
-    # the parameters are those of a product
-    def __init__(self, uintptr_t function, uintptr_t handle, object lock, tuple trans, tuple sizes,
-                 tuple leading, bint swap, bint single):
-        """Set what all calls have in common: the function's address, a handle and its lock, and the
-        arguments. `swap`: b is BLAS's first operand. `single`: numbers are of single precision.
+    # the parameters are those of a call
+    def __init__(self, uintptr_t function, uintptr_t handle, object lock, tuple arguments,
+                 tuple offsets=(0, 0, 0)):
+        """Set what all calls have in common: the function's address, a handle and its lock, other
+        arguments that are int, and how many bytes after its address each operand begins.
         """
         cdef int k
-        self.function = <cublas_gemm *>function
+        self.function = <void *>function
         self.handle = <void *>handle
         self.lock = lock
+        for k in range(len(arguments)):
+            self.argument[k] = arguments[k]
         for k in range(3):
-            self.sizes[k] = sizes[k]
-            self.leading[k] = leading[k]
-        for k in range(2):
-            self.trans[k] = trans[k]
-        self.swap, self.single = swap, single
+            self.offset[k] = offsets[k]
+
+    def use_factors(self, bint single, bint swap, tuple factors):
+        """Say whether factors are of single precision, whether b is cuBLAS's first operand, and
+        what the factors are; None: the numbers of a call.
+        """
+        self.single, self.swap, self.fixed = single, swap, factors is not None
+        if factors is not None:
+            self.factor[0], self.factor[2] = factors
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        """Call the function; return its status."""
+        return -1
+
+    cdef double *numbers(self) noexcept nogil:
+        """Return the parts of both factors."""
+        if self.fixed:
+            return self.factor
+        return self.pair
 
     cdef object run_released(self):
-        """Call the function; return None."""
+        """Call the function in its context; return None."""
         cdef float singles[4]
         cdef double doubles[4]
         cdef const void *factors[2]
@@ -108,7 +125,7 @@ cdef class CublasProduct(DriverCall):
         cdef uintptr_t c = <uintptr_t>self.operand[2]
         cdef bint entered = False
         cdef int k, status
-        memcpy(doubles, self.pair, sizeof(doubles))
+        memcpy(doubles, self.numbers(), sizeof(doubles))
         if doubles[2] == 0 and doubles[3] == 0:
             doubles[2] = doubles[3] = 0  # not -0: C is not read then
         for k in range(4):
@@ -120,10 +137,8 @@ cdef class CublasProduct(DriverCall):
             with nogil:
                 status = -1 if self.enter(&entered) else 0
                 if not status:
-                    status = self.function(
-                        self.handle, self.trans[0], self.trans[1], self.sizes[0], self.sizes[1],
-                        self.sizes[2], factors[0], a, self.leading[0], b, self.leading[1],
-                        factors[1], c, self.leading[2])
+                    status = self.call(factors[0], a + self.offset[0], b + self.offset[1],
+                                       factors[1], c + self.offset[2])
                 self.leave(entered)
         finally:
             self.lock.release()
@@ -131,6 +146,41 @@ cdef class CublasProduct(DriverCall):
             self.failed(status, complex(doubles[0], doubles[1]), a, b,
                         complex(doubles[2], doubles[3]), c)
         return None
+
+
+cdef class CublasProduct(CublasCall):
+    """A product by cublas?gemm: its operations, m, n, k, and three leading dimensions."""
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        cdef int *n = self.argument
+        return (<cublas_gemm *>self.function)(
+            self.handle, n[0], n[1], n[2], n[3], n[4], alpha, a, n[5], b, n[6], beta, c, n[7])
+
+
+cdef class CublasTypedProduct(CublasCall):
+    """A product by cublasGemmEx: the same, the types of factors and result, that of sums, and the
+    algorithm.
+    """
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        cdef int *n = self.argument
+        return (<cublas_gemm_ex *>self.function)(
+            self.handle, n[0], n[1], n[2], n[3], n[4], alpha, a, n[8], n[5], b, n[8], n[6],
+            beta, c, n[9], n[7], n[10], n[11])
+
+
+cdef class CublasVectorProduct(CublasCall):
+    """A product of a matrix and a vector by cublas?gemv: its operation, m, n, the leading
+    dimension, and the steps of the vectors.
+    """
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        cdef int *n = self.argument
+        return (<cublas_gemv *>self.function)(
+            self.handle, n[0], n[1], n[2], alpha, a, n[3], b, n[4], beta, c, n[5])
 
 
 cdef class CudaFetch(DriverCall):
