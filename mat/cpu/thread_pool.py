@@ -27,9 +27,10 @@ Piece: TypeAlias = tuple[int, int]
 def threads() -> int:
     """Return how many threads share an operation.
 
-    That is ``mat.settings.threads``, or as many as there are cores for this process.
+    That is ``mat.settings.threads``, or as many as there are cores for this process, if
+    ``OMP_NUM_THREADS`` does not allow fewer.
     """
-    return current().threads or CORES
+    return current().threads or DEFAULT
 
 
 def _cores() -> int:
@@ -38,7 +39,14 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+def _default(variable: str) -> int:
+    """Return the first number of ``OMP_NUM_THREADS``, or that of cores if it is none, or more."""
+    first = variable.partition(",")[0].strip()
+    return min(int(first) or CORES, CORES) if first.isdecimal() else CORES
+
+
 CORES = _cores()
+DEFAULT = _default(os.environ.get("OMP_NUM_THREADS", ""))  # BLAS reads it at the start, too
 
 
 class SharedWork:

@@ -39,7 +39,7 @@ class Options:
         self.torn: Torn = torn
         self.page_locked: bool = page_locked  # if there is CUDA
         self.page_locked_bytes: int = page_locked_bytes  # cached for the next use
-        self.threads: int | None = threads  # None: one for each core that this process may use
+        self.threads: int | None = threads  # None: as `thread_pool` says
         # kept for the next use; None: small against what is in use
         self.host_pool_bytes: int | None = host_pool_bytes
         # where files are that the host's copies of more bytes are; None: that of the system, and

@@ -193,8 +193,8 @@ class Settings:
     page_locked_bytes : int
         The most bytes of page-locked memory that are cached for the next use.
     threads : int or None
-        The number of threads for large operations of `mat`'s own kernels; None: one for each core.
-        BLAS has its own threads.
+        The number of threads for large operations of `mat`'s own kernels; None: one for each core,
+        or fewer if ``OMP_NUM_THREADS`` says so in the environment. BLAS has its own threads.
     host_pool_bytes : int or None
         The most bytes of freed host memory that the process keeps for the next use; `trim` gives
         them back. None: no more is held than was in use at once in the last 10 to 20 seconds, or

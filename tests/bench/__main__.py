@@ -18,6 +18,7 @@ import numpy
 import scipy
 
 import mat
+from mat.cpu.thread_pool import threads
 
 from ..support.machine import processor
 from . import pythons, report
@@ -31,7 +32,7 @@ def environment() -> dict[str, str]:
     """What the numbers depend on."""
     facts = {"date": time.strftime("%Y-%m-%d"), "machine": f"{processor()} ({platform.machine()})",
              "cores": str(os.cpu_count()),
-             "threads": str(mat.settings.threads or "one for each core"), "mat": mat.__version__,
+             "threads": str(threads()), "mat": mat.__version__,
              "python": platform.python_version(), "numpy": numpy.__version__,
              "scipy": scipy.__version__}
     if have_torch():

@@ -3,6 +3,8 @@ fork.
 """
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -31,6 +33,20 @@ def test_every_item_is_done_once(count, grain, threads):
         thread_pool.run(work, count, grain)
     assert seen == [1] * count
     assert len(sizes) == 1 or min(sizes) >= grain
+
+
+@pytest.mark.parametrize(("variable", "wanted"), [
+    ("1", 1), (" 1 , 4", 1), ("", 2), ("0", 2), ("few", 2), ("-1", 2), ("100", 2), ("2", 2)])
+def test_openmp_s_variable_says_how_many_threads_there_are(monkeypatch, variable, wanted):
+    monkeypatch.setattr(thread_pool, "CORES", 2)
+    assert thread_pool._default(variable) == wanted
+
+
+def test_openmp_s_variable_is_read_at_the_start():
+    code = "from mat.cpu.thread_pool import threads; print(threads())"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                           env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert found.stdout.strip() == "1"
 
 
 def test_one_thread_stays_in_the_caller():
