@@ -139,7 +139,8 @@ def of_cluster():
     """The rows about a cluster of two processes."""
     with cluster() as client:
         moved, milliseconds, fits = speeds(client), products(client), eight_pools(client)
-    rows = ["| two workers, each a process of one thread; rates are medians of 40 | Mats | NumPy |", "|---|---|---|"]
+    rows = ["| two workers, each a process of one thread; rates are medians of 40 | Mats | NumPy |",
+            "|---|---|---|"]
     for to in ("worker", "client"):
         for transposed in (False, True):
             mats, numpys = (moved[to, transposed, kind] for kind in KINDS)
