@@ -20,7 +20,7 @@ class AccessRecord:
     """
 
     __slots__ = ("bit", "direction", "facet", "handle", "make_value", "mask", "runs", "task",
-                 "thread", "used", "value", "view", "where")
+                 "thread", "unchanged", "used", "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Handle, value: Presented) -> None:
         self.facet: Facet = facet
@@ -39,6 +39,7 @@ class AccessRecord:
         # where copies have spans: the elements that it accesses, and in which copy
         self.runs: Runs = NONE
         self.used: SpanCopy | None = None
+        self.unchanged: bool = False  # it reads, and began without a copy or a new handle
         self.where: SourceLine | None = None
         self.task: object = None  # of asyncio
         self.direction: Direction = INPUT

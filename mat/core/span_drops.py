@@ -95,17 +95,22 @@ def refresh_before_drop(cube: CubeLike, spans: SpansLike, doomed: list[SpanCopy]
 
 
 def tidy(cube: CubeLike, spans: SpansLike) -> None:
-    """Free copies of parts that have nothing fresh, or nothing that a larger one has not."""
+    """Free copies of parts that have nothing fresh, or nothing that a larger one has not.
+
+    Those in use are freed when a later access ends.
+    """
     around: list[SpanCopy] = []  # those that may contain the next one
+    spans.settled = True
     for copy in sorted(spans.copies, key=_from_the_first):
         around = [c for c in around if c.stop > copy.start]
         needless = not copy.fresh or any(c.memory is copy.memory and c.stop >= copy.stop
                                          and c.fresh.covers(copy.fresh) for c in around)
-        if needless and not (copy.whole or is_used(cube, spans, copy)
-                             or any(t.copy is copy for t in spans.torn)):
-            discard(cube, spans, copy)
-        else:
-            around.append(copy)
+        if needless and not copy.whole:
+            if not is_used(cube, spans, copy) and all(t.copy is not copy for t in spans.torn):
+                discard(cube, spans, copy)
+                continue
+            spans.settled = False
+        around.append(copy)
 
 
 def _from_the_first(copy: SpanCopy) -> tuple[int, int]:

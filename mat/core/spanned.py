@@ -96,6 +96,8 @@ class SpannedCopies(DroppableCopies):
         spans, accesses = self.spans, self.accesses
         if record.direction is INPUT or record.used is None:
             accesses.remove(record)
+            if record.unchanged and spans.settled:
+                return
         else:
             k = accesses.index(record)
             earlier, later = accesses[:k], accesses[k + 1:]

@@ -51,6 +51,8 @@ class Spans:
         for copy in self.copies:
             if cube.fresh & copy.memory.bit:
                 copy.fresh = everything
+        self.parts: dict[tuple[Memory, int, int], SpanCopy] = {}  # copies by what they are of
+        self.settled: bool = False  # nothing is left to be freed when an access has ended
         self.pristine: Runs = everything if cube.pristine else NONE
         self.torn: list[Torn] = []
         if cube.torn is not None and not cube.fresh:
@@ -97,9 +99,11 @@ class Spans:
         runs = self.touched(view)
         wanted, runs = self.check_conflicts(cube, view, facet, direction, thread, task, runs)
         copy = self.copy_for(cube, facet.memory, runs, wanted)
+        unchanged = (direction is INPUT and copy not in self.pending and bool(runs)
+                     and copy.fresh.covers(runs))
         # of very many runs there are elements in between, which are not overwritten
         overwritten = direction is OUTPUT and runs.size == view._count()
-        if not overwritten or not takes_parts(copy.memory):
+        if not unchanged and not (overwritten and takes_parts(copy.memory)):
             refresh(cube, self, copy, runs)
         handle = copy.handle
         facet.memory.note_use(handle)
@@ -108,7 +112,7 @@ class Spans:
             seen = view if copy.whole else view._relative_to(copy.start)
             value = facet.present(seen, handle, direction is not INPUT)
         record = AccessRecord(facet, handle, value)
-        record.runs, record.used = runs, copy
+        record.runs, record.used, record.unchanged = runs, copy, unchanged
         return record
 
     def touched(self, view: ViewLike) -> Runs:
@@ -153,6 +157,9 @@ class Spans:
         if wanted is not None:
             return wanted
         low, high = runs.bounds
+        known = self.parts.get((memory, low, high))
+        if known is not None and known.fresh.covers(runs):
+            return known
         whole = self.whole_in(memory)
         if not takes_parts(memory) or memory is host():
             return whole or self.make(cube, memory, 0, cube.size)
@@ -185,6 +192,8 @@ class Spans:
             for observer in tuple(OBSERVERS):
                 observer.allocated(copy, memory)
         self.copies.append(copy)
+        if not whole:
+            self.parts[memory, start, stop] = copy
         return copy
 
     def on_host(self, cube: CubeLike) -> SpanCopy:
@@ -195,6 +204,7 @@ class Spans:
         """Note that a copy is freed."""
         if copy is not None:
             self.copies.remove(copy)
+            self.parts.pop((copy.memory, copy.start, copy.stop), None)
             for torn in self.torn:
                 if torn.copy is copy:
                     torn.copy = None

@@ -66,6 +66,33 @@ def test_some_rows_move_alone(dev):
     np.testing.assert_allclose(y.to_numpy(), x.to_numpy()[100:132] @ np.ones((COLUMNS, 3)))
 
 
+def test_a_part_that_becomes_needless_while_it_is_read_is_freed_afterwards(dev):
+    x = big()
+    part = x[:50]
+    with part.facet("emulated", "input"):
+        pass
+    with part.facet("emulated", "input"):  # which changes nothing, and neither does its end
+        assert [c.size for c in x.storage.spans.copies] == [x.size, 50 * COLUMNS]
+        with x.facet("emulated", "input"):
+            assert len(x.storage.spans.copies) == 3
+        assert len(x.storage.spans.copies) == 3
+    assert x.storage.spans is None
+    assert x.fresh == {"host", "emulated"}
+
+
+def test_accesses_that_change_nothing_do_nothing_else(dev, monkeypatch):
+    x = big()
+    parts = [x[k:k + 50] for k in range(0, ROWS, 50)]
+    for part in parts:
+        part.sum()
+    assert len(x.storage.spans.copies) == 1 + len(parts)
+    monkeypatch.setattr("mat.core.coherence.tidy", None)
+    monkeypatch.setattr("mat.core.spans.refresh", None)
+    for part in parts:
+        with part.facet("emulated", "input"):
+            pass
+
+
 def test_a_pool_much_smaller_than_the_whole():
     x = big()
     with mat.use_device("emulated", pool_bytes=128 << 10):
