@@ -141,6 +141,8 @@ ctypedef int cu_launch(void *function, unsigned int grid_x, unsigned int grid_y,
 ctypedef int cu_context(void **context) noexcept nogil
 ctypedef int cu_push(void *context) noexcept nogil
 ctypedef int cu_fetch(void *host, uintptr_t address, size_t nbytes, void *stream) noexcept nogil
+ctypedef int cu_send(uintptr_t address, const void *host, size_t nbytes,
+                     void *stream) noexcept nogil
 ctypedef int cu_record(void *event, void *stream) noexcept nogil
 
 ctypedef struct CudaCall:  # mat_call
@@ -213,4 +215,14 @@ cdef class CudaFetch(DriverCall):
     cdef cu_push *wait_for
     cdef readonly list free
     cdef int into_slot(self, void *slot, void *event, uintptr_t address,
+                       size_t nbytes) noexcept nogil
+
+
+cdef class CudaSend(DriverCall):
+    cdef cu_send *copy
+    cdef cu_record *record
+    cdef cu_push *wait_for
+    cdef void *stream
+    cdef readonly list free
+    cdef int from_slot(self, void *slot, void *event, const void *host, uintptr_t address,
                        size_t nbytes) noexcept nogil

@@ -253,6 +253,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CublasTypedProduct: TypeAlias = Any
     CublasVectorProduct: TypeAlias = Any
     CudaFetch: TypeAlias = Any
+    CudaSend: TypeAlias = Any
 else:
     Lock = core.Lock if core is not None else _PythonLock
     KernelCall = core.KernelCall if core is not None else _NoKernels
@@ -263,6 +264,7 @@ else:
     CublasTypedProduct = core.CublasTypedProduct if core is not None else None
     CublasVectorProduct = core.CublasVectorProduct if core is not None else None
     CudaFetch = core.CudaFetch if core is not None else None
+    CudaSend = core.CudaSend if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects

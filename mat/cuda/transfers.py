@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.compiled import CudaFetch
+from ..core.compiled import CudaFetch, CudaSend
 from ..core.recorder import RECORDERS, refuse_if_recorded
 from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
@@ -46,32 +46,50 @@ def refuse_to_fetch(host: Array) -> None:
     refuse_if_recorded(f"{host.nbytes:,} bytes are copied to the host")
 
 
-class _Fetches(dict[Gpu, CudaFetch]):
-    """The compiled short copies from each device, and the slots that numbers go through."""
+class _Slots:
+    """Page-locked memory in pieces, each with an event, that compiled copies use."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[Pinned, list[StreamEvent]]] = []
+
+    def make(self, gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
+        """Return the address and the event of each slot; of none, if no pages can be locked."""
+        try:
+            block = POOL.take(count * nbytes, gpu)
+        except OutOfDeviceMemory:
+            return []
+        events = [StreamEvent(gpu) for _ in range(count)]
+        self.kept.append((block, events))
+        return [(block.address + k * nbytes, int(event.event or 0))
+                for k, event in enumerate(events)]
+
+
+_slots = _Slots()
+
+
+class _Fetches(dict[Gpu, CudaFetch]):
+    """The compiled short copies from each device."""
 
     def __missing__(self, gpu: Gpu) -> CudaFetch:
         copy, wait, record, wait_for = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize",
                                                  "cuEventRecord", "cuEventSynchronize")
         made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
-        made.use_slots(record, wait_for, self._slots(gpu))
+        made.use_slots(record, wait_for, _slots.make(gpu, SLOTS, NUMBER))
         self[gpu] = made
         return made
 
-    def _slots(self, gpu: Gpu) -> list[tuple[int, int]]:
-        """Return the address and the event of each slot; of none, if no pages can be locked."""
-        try:
-            block = POOL.take(SLOTS * NUMBER, gpu)
-        except OutOfDeviceMemory:
-            return []
-        events = [StreamEvent(gpu) for _ in range(SLOTS)]
-        self.kept.append((block, events))
-        return [(block.address + k * NUMBER, int(event.event or 0))
-                for k, event in enumerate(events)]
+
+class _Sends(dict[Gpu, CudaSend]):
+    """The compiled short copies to each device."""
+
+    def __missing__(self, gpu: Gpu) -> CudaSend:
+        functions = addresses("cuMemcpyHtoDAsync", "cuEventRecord", "cuEventSynchronize")
+        self[gpu] = made = gpu.in_context(CudaSend(*functions, int(gpu.stream),
+                                                   _slots.make(gpu, MANY, SMALL)))
+        return made
 
 
+_sends = _Sends()
 _fetches = _Fetches()
 
 
@@ -85,6 +103,8 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
         return
     if RECORDERS:
         refuse_to_send(source)
+    if _send_small(gpu, address, source):
+        return
     with gpu.current():
         if source.nbytes <= SMALL:
             stage(gpu, SMALL, MANY).send(address, source)
@@ -100,6 +120,19 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
             return
         check(status, f"copying {source.nbytes} bytes to device {gpu.number}")
         _wait(gpu)  # another library may have locked the pages, which are read later then
+
+
+def _send_small(gpu: Gpu, address: int, source: Bytes) -> bool:
+    """Do so by a compiled call, if it is short, and such calls and a free slot are there."""
+    if source.nbytes > SMALL or CudaSend is None:
+        return False
+    gpu.raise_if_lost()
+    status = _sends[gpu].send(source, address)
+    if status == NO_SLOT:
+        return False
+    if status:
+        check((status,), f"copying {source.nbytes} bytes to device {gpu.number}", gpu)
+    return True
 
 
 def fetch(gpu: Gpu, host: Array, address: int) -> None:

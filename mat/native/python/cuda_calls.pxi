@@ -250,3 +250,53 @@ cdef class CudaFetch(DriverCall):
             status = self.wait_for(event)
         self.leave(entered)
         return status
+
+
+cdef class CudaSend(DriverCall):
+    """Short copies to the device, through slots in page-locked memory that are used in turns."""
+
+    def __init__(self, uintptr_t copy, uintptr_t record, uintptr_t wait_for, uintptr_t stream,
+                 list slots):
+        """Set the addresses of `cuMemcpyHtoDAsync`, `cuEventRecord` and `cuEventSynchronize`, the
+        stream, and the slots: each an address and an event. The caller keeps them.
+        """
+        self.copy = <cu_send *>copy
+        self.record = <cu_record *>record
+        self.wait_for = <cu_push *>wait_for
+        self.stream = <void *>stream
+        self.free = slots
+
+    def send(self, cnp.ndarray host, uintptr_t address):
+        """Copy an array of adjacent elements, which may be written again then; return the status,
+        or -1, with nothing done, if all slots are in use by other threads.
+        """
+        cdef uintptr_t slot, event
+        cdef size_t nbytes = cnp.PyArray_NBYTES(host)
+        cdef const void *source = cnp.PyArray_DATA(host)
+        cdef int status
+        if not self.free:
+            return -1
+        taken = self.free.pop(0)  # the one that was used longest ago
+        slot, event = taken
+        with nogil:
+            status = self.from_slot(<void *>slot, <void *>event, source, address, nbytes)
+        if not status:  # else the device may still read it
+            self.free.append(taken)
+        return status
+
+    cdef int from_slot(self, void *slot, void *event, const void *host, uintptr_t address,
+                       size_t nbytes) noexcept nogil:
+        """Copy to the slot, once the copy from it before is over, and from there; return the
+        status.
+        """
+        cdef bint entered = False
+        cdef int status = self.enter(&entered)
+        if not status:
+            status = self.wait_for(event)
+        if not status:
+            memcpy(slot, host, nbytes)
+            status = self.copy(address, slot, nbytes, self.stream)
+        if not status:
+            status = self.record(event, self.stream)
+        self.leave(entered)
+        return status
