@@ -157,6 +157,10 @@ ctypedef int cublas_gemm_ex(void *handle, int trans_a, int trans_b, int m, int n
                             const void *alpha, uintptr_t a, int type_a, int lda, uintptr_t b,
                             int type_b, int ldb, const void *beta, uintptr_t c, int type_c, int ldc,
                             int compute, int algo) noexcept nogil
+ctypedef int cublas_axpy(void *handle, int n, const void *alpha, uintptr_t x, int incx, uintptr_t y,
+                        int incy) noexcept nogil
+ctypedef int cublas_scal(void *handle, int n, const void *alpha, uintptr_t x,
+                        int incx) noexcept nogil
 ctypedef int cublas_gemv(void *handle, int trans, int m, int n, const void *alpha, uintptr_t a,
                         int lda, uintptr_t x, int incx, const void *beta, uintptr_t y,
                         int incy) noexcept nogil
@@ -204,6 +208,14 @@ cdef class CublasTypedProduct(CublasCall):
 
 
 cdef class CublasVectorProduct(CublasCall):
+    pass
+
+
+cdef class CublasUpdate(CublasCall):
+    pass
+
+
+cdef class CublasScale(CublasCall):
     pass
 
 

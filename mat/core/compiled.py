@@ -252,6 +252,8 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CublasProduct: TypeAlias = Any
     CublasTypedProduct: TypeAlias = Any
     CublasVectorProduct: TypeAlias = Any
+    CublasUpdate: TypeAlias = Any
+    CublasScale: TypeAlias = Any
     CudaFetch: TypeAlias = Any
     CudaSend: TypeAlias = Any
 else:
@@ -263,6 +265,8 @@ else:
     CublasProduct = core.CublasProduct if core is not None else None
     CublasTypedProduct = core.CublasTypedProduct if core is not None else None
     CublasVectorProduct = core.CublasVectorProduct if core is not None else None
+    CublasUpdate = core.CublasUpdate if core is not None else None
+    CublasScale = core.CublasScale if core is not None else None
     CudaFetch = core.CudaFetch if core is not None else None
     CudaSend = core.CudaSend if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads

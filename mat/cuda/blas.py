@@ -8,16 +8,18 @@ returns Python numbers waits for the device.
 
 from __future__ import annotations
 
+from ..core.compiled import CublasCall, CublasScale, CublasUpdate
 from ..layout.matrix_operand import GerForm, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.blas_library import REAL
 from ..support.dtypes import COMPLEX_TYPES
-from ..support.types import Function, Number
+from ..support.types import Arguments, Function, Number
 from .cublas import LIMIT, ON_DEVICE, CublasRoutine, ffi
 from .cublas_operands import SIZES, DeviceOperand, alpha_of, beta_of, lowest
 from .cublas_table import DIAG, FILL, OP, SIDE
 from .integer_matmul import prepare_scale
+from .products import FactoredCall
 
 COUNTS = 2**63 - 1  # how far it counts
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
@@ -43,11 +45,45 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Functi
     if verb in ("dot", "vdot"):
         return _dot(call, letter, n, (x_low, incx), (y_low, incy))
     if verb == "axpy":
-        factor = alpha_of(letter)
-        return lambda alpha, x, y: call(y.gpu, n, factor(alpha), x.address + x_low, incx,
-                                        y.address + y_low, incy)
+        return _Update(call, letter, False, (n, *steps), (*lows, 0))
     # copy and swap
     return lambda x, y: call(y.gpu, n, x.address + x_low, incx, y.address + y_low, incy)
+
+
+class _Update(FactoredCall):
+    """``y <- alpha x + y``, called with ``(alpha, x, y)``."""
+
+    numbers = (0,)
+    compiled = CublasUpdate
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        (n, incx, incy), (x_low, y_low, _) = self.constants, self.offsets
+        return n, self.alpha_of(alpha), a + x_low, incx, b + y_low, incy
+
+    def __call__(self, alpha: Number, x: DeviceOperand, y: DeviceOperand) -> None:
+        self.call(y.gpu, *self.arguments(alpha, x.address, y.address, 0, 0))
+
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        return self.launch(values[2].gpu, False, None, otherwise)
+
+
+class _Scale(FactoredCall):
+    """``x <- alpha x``, called with ``(alpha, x)``."""
+
+    numbers = (0,)
+    compiled = CublasScale
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        (n, inc), (low, _, _) = self.constants, self.offsets
+        return n, self.alpha_of(alpha), a + low, inc
+
+    def __call__(self, alpha: Number, x: DeviceOperand) -> None:
+        self.call(x.gpu, *self.arguments(alpha, x.address, 0, 0, 0))
+
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        return self.launch(values[1].gpu, False, None, otherwise)
 
 
 def _of_nothing(verb: str, letter: str) -> Function:
@@ -60,8 +96,7 @@ def _of_nothing(verb: str, letter: str) -> Function:
 def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Function:
     call = CublasRoutine(verb, letter, (n, inc), {"n": n, "incx": inc})
     if verb == "scal":
-        factor = alpha_of(letter)
-        return lambda alpha, x: call(x.gpu, n, factor(alpha), x.address + low, inc)
+        return _Scale(call, letter, False, (n, inc), (low, 0, 0))
     if verb == "iamax":
         kind = "int64_t[1]" if max(n, inc) > LIMIT else "int[1]"
 

@@ -39,12 +39,10 @@ from .kernel import CudaKernel
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
 
 
-class FactoredProduct:
-    """``C <- alpha A B + beta C`` by a function of cuBLAS, for operands of one form; a call has
-    ``(alpha, a, b, beta, c)``.
-    """
+class FactoredCall:
+    """A verb of cuBLAS with factors, for operands of one form."""
 
-    numbers = 0, 3  # the positions of alpha and beta in a call
+    numbers: Ints = ()  # the positions of the factors in a call
     compiled: Any = None  # the class of compiled calls; None if there are none for these operands
 
     # the parameters say how the function is called
@@ -61,20 +59,6 @@ class FactoredProduct:
     def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
         """Return the arguments of the function but the handle; a and b are in its order."""
         raise NotImplementedError
-
-    # the parameters are those of the operation
-    def __call__(self, alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
-                 c: DeviceOperand) -> None:
-        first, second = (b, a) if self.swap else (a, b)
-        self.call(c.gpu, *self.arguments(alpha, first.address, second.address, beta, c.address))
-
-    def launch_like(self, values: Arguments,
-                    otherwise: Function | None = None) -> CublasCall | None:
-        """Return the compiled call of a product like that of `values`; None if there is none.
-
-        `otherwise` is called in its place if cuBLAS does not support it.
-        """
-        return self.launch(values[4].gpu, self.swap, None, otherwise)
 
     def launch(self, gpu: Gpu, swap: bool, factors: tuple[float, float] | None,
                otherwise: Function | None) -> CublasCall | None:
@@ -106,6 +90,26 @@ class FactoredProduct:
             return
         with gpu.current():
             self.call.again(status, gpu, arguments)
+
+
+class FactoredProduct(FactoredCall):
+    """``C <- alpha A B + beta C``, called with ``(alpha, a, b, beta, c)``."""
+
+    numbers = (0, 3)
+
+    # the parameters are those of the operation
+    def __call__(self, alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+                 c: DeviceOperand) -> None:
+        first, second = (b, a) if self.swap else (a, b)
+        self.call(c.gpu, *self.arguments(alpha, first.address, second.address, beta, c.address))
+
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        """Return the compiled call of a product like that of `values`; None if there is none.
+
+        `otherwise` is called in its place if cuBLAS does not support it.
+        """
+        return self.launch(values[4].gpu, self.swap, None, otherwise)
 
     def without_factors(self, swap: bool) -> Function:
         """Return ``C <- A B``, a function of ``(a, b, c)``; with `swap` its first operand is b."""

@@ -79,7 +79,9 @@ cdef class CudaLaunch(DriverCall):
 
 
 cdef class CublasCall(DriverCall):
-    """A call of cuBLAS with two factors: ``C <- alpha A B + beta C`` of the operands a, b and c."""
+    """A call of cuBLAS with factors, such as ``C <- alpha A B + beta C`` of the operands a, b and c;
+    others have fewer.
+    """
 
     # the parameters are those of a call
     def __init__(self, uintptr_t function, uintptr_t handle, object lock, tuple arguments,
@@ -181,6 +183,24 @@ cdef class CublasVectorProduct(CublasCall):
         cdef int *n = self.argument
         return (<cublas_gemv *>self.function)(
             self.handle, n[0], n[1], n[2], alpha, a, n[3], b, n[4], beta, c, n[5])
+
+
+cdef class CublasUpdate(CublasCall):
+    """``y <- alpha x + y`` by cublas?axpy, of the operands x and y: n, and the steps of both."""
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        cdef int *n = self.argument
+        return (<cublas_axpy *>self.function)(self.handle, n[0], alpha, a, n[1], b, n[2])
+
+
+cdef class CublasScale(CublasCall):
+    """``x <- alpha x`` by cublas?scal, of the operand x: n, and its step."""
+
+    cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
+                  uintptr_t c) noexcept nogil:
+        cdef int *n = self.argument
+        return (<cublas_scal *>self.function)(self.handle, n[0], alpha, a, n[1])
 
 
 cdef class CudaFetch(DriverCall):
