@@ -35,6 +35,8 @@ FEW_SIGNS = 1 << 12  # 16-bit floats of which NumPy changes the signs in the tim
 # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
+# but not in longer rows if an operand is the same for each of them: it leaves the first cache
+STREAM_REPEATED = 1 << 14
 
 
 class NamedKernel(NamedTuple):
@@ -208,9 +210,18 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
         if view.cast is not None:
             frame.cast[k] = view.cast
     count = prod(shape)
-    if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
+    if streams and count * views[-1].size >= STREAM and _rows_stream(axes, views[-1].size):
         frame.stream = 1 << len(views) - 1
     return CpuKernel(kernel, frame, count, grain, brief=BRIEF * grain)
+
+
+def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
+    """Return whether rows are written past the caches, by the axes of a loop, each with its length
+    and the strides of the operands, and by the size of what is written.
+    """
+    *outer, (n, *inner) = axes
+    repeated = any(step and any(axis[k] == 0 for axis in outer) for k, step in enumerate(inner, 1))
+    return STREAM_ROW <= n * size <= (STREAM_REPEATED if repeated else n * size)
 
 
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:
