@@ -79,7 +79,7 @@ cdef class CudaLaunch(DriverCall):
 
 
 cdef class CublasCall(DriverCall):
-    """A call of cuBLAS with factors, such as ``C <- alpha A B + beta C`` of the operands a, b and c;
+    """A call of cuBLAS with factors, such as ``C <- alpha A B + beta C`` of the operands a, b, c;
     others have fewer.
     """
 
