@@ -27,6 +27,7 @@ from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, 
 from .runs import Runs
 from .source_line import SourceLine
 from .span_drops import tidy
+from .span_join import join_parts
 from .span_transfer import peek, refresh
 from .spans import Spans
 
@@ -189,6 +190,7 @@ class Coherence:
 
     def settle(self) -> None:
         """Have no `Spans` any more where whole copies are fresh or not, else summarise them."""
+        join_parts(self, self.spans)
         tidy(self, self.spans)
         if self.spans.summarise(self):
             self.spans = None
@@ -383,10 +385,11 @@ class Coherence:
         with self.lock:
             if self.accesses or not self.fresh or self.fresh & host().bit or self.spans is not None:
                 return False
-            memory, before = self.fresh_memories()[0], self.fresh
-            self.fresh = memory.bit  # first: an interrupt must not leave other copies fresh
+            memory, before = self.fresh_memories()[0], (self.fresh, self.pristine)
+            # first: an interrupt must not leave other copies fresh, or the fill value
+            self.fresh, self.pristine = memory.bit, False
             if not memory.write_part(self, self.handles[memory], part, start):
-                self.fresh = before
+                self.fresh, self.pristine = before
                 return False
             self.version += 1
             return True

@@ -159,6 +159,15 @@ class Memory:
         """True if the memory can have copies of parts."""
         return type(self).write_runs is not Memory.write_runs
 
+    @property
+    def joins(self) -> bool:
+        """True if it can copy from one part to another."""
+        return type(self).copy_runs is not Memory.copy_runs
+
+    def has_room(self, nbytes: int) -> bool:
+        """Return whether so many bytes can be allocated without freeing others. Optional."""
+        return False
+
     def free_oldest(self, nbytes: int) -> None:
         """Make room for so many bytes by freeing what was used longest ago. Optional."""
 

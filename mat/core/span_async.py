@@ -48,6 +48,7 @@ def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
         raise
     runs = copy.record.runs
     target.fresh = target.fresh | runs  # what is copied cannot be written meanwhile
+    spans.grown = target.memory
     copy.target.note_use(target.handle)  # it is used next: others are evicted before it
     _remove(cube, spans, target)
     cube.log_runs(copy.source, copy.target, runs, perf_counter() - copy.begun)

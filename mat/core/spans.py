@@ -52,6 +52,7 @@ class Spans:
             if cube.fresh & copy.memory.bit:
                 copy.fresh = everything
         self.parts: dict[tuple[Memory, int, int], SpanCopy] = {}  # copies by what they are of
+        self.grown: Memory | None = None  # where a part was made, for `join_parts`
         self.settled: bool = False  # nothing is left to be freed when an access has ended
         self.pristine: Runs = everything if cube.pristine else NONE
         self.torn: list[Torn] = []
@@ -194,6 +195,7 @@ class Spans:
         self.copies.append(copy)
         if not whole:
             self.parts[memory, start, stop] = copy
+            self.grown = memory
         return copy
 
     def on_host(self, cube: CubeLike) -> SpanCopy:

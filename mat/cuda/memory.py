@@ -50,6 +50,9 @@ class CudaMemory(Pooled):
         else:  # another library has its address
             export.freed = release
 
+    def has_room(self, nbytes: int) -> bool:
+        return super().has_room(nbytes) and self.gpu.room_left()[0] > nbytes
+
     # Memory of other libraries, which is not accounted for
 
     def borrowed(self, address: int, nbytes: int, owner: object) -> ForeignBlock:

@@ -258,6 +258,11 @@ class Pooled(Memory):
             if handle is not None:
                 return handle
 
+    def has_room(self, nbytes: int) -> bool:
+        with self.lock:
+            limit = self.limit
+            return limit is None or sum(self._counted()) + nbytes <= limit
+
     def free_oldest(self, nbytes: int) -> None:
         """Evict copies until there is room for so many bytes, as far as that can be: the least
         recently used first, whether they are fresh elsewhere or not.

@@ -188,7 +188,7 @@ class Walk:
                 return "conflict"
             inside = other.low <= new.low and new.high <= other.high
             either = either or not (inside or new.memory == "host")
-        nested = [o for o in self.open if o.writes and o.elements & new.elements]
+        nested = [o for o in self.open if (o.writes or new.writes) and o.elements & new.elements]
         return "either" if either or (len(nested) > 1 and new.memory != "host") else "fine"
 
     def flux(self):
@@ -313,7 +313,7 @@ class Walk:
             assert float(self.x[at]) == self.values[k]
             self.x[at] = value
         self.values[k] = value
-        self.somewhere[k] = set()  # where it was fresh
+        self.somewhere = [set() for _ in range(self.size)]  # written alone, it is in one copy
         self.count("element")
 
     def heal(self):

@@ -14,6 +14,7 @@ WORLDS = {
     "host and device": {"facets": ("array", "emulated")},
     "two devices": {"facets": ("array", "emulated:0", "emulated:1")},
     "small pool": {"facets": ("array", "emulated"), "pool_bytes": 300},
+    "few elements": {"facets": ("array", "emulated"), "shape": (4,)},  # parts are joined often
     "one axis": {"facets": ("array", "emulated"), "shape": (40,), "dtype": "float32"},
 }
 

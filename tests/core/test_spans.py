@@ -82,7 +82,7 @@ def test_a_part_that_becomes_needless_while_it_is_read_is_freed_afterwards(dev):
 
 def test_accesses_that_change_nothing_do_nothing_else(dev, monkeypatch):
     x = big()
-    parts = [x[k:k + 50] for k in range(0, ROWS, 50)]
+    parts = [x[k:k + 50] for k in range(0, ROWS - 50, 50)]  # but for the last rows
     for part in parts:
         part.sum()
     assert len(x.storage.spans.copies) == 1 + len(parts)
@@ -91,6 +91,66 @@ def test_accesses_that_change_nothing_do_nothing_else(dev, monkeypatch):
     for part in parts:
         with part.facet("emulated", "input"):
             pass
+
+
+def in_parts(x, use):
+    for k in range(0, ROWS, 100):
+        use(x[k:k + 100])
+
+
+def test_parts_that_have_all_elements_become_one_copy(dev):
+    x = big()
+    in_parts(x, lambda part: part.sum())
+    assert x.storage.spans is None
+    assert x.fresh == {"host", "emulated"}
+    y = mat.zeros(ROWS, COLUMNS)
+    y[:] = x
+    in_parts(y, lambda part: part.add_(1))
+    assert y.fresh == {"emulated"}
+    np.testing.assert_array_equal(y.to_numpy(), x.to_numpy() + 1)
+    in_parts(y, lambda part: part.sum())  # the host's is the newer one
+    y[0] = 7
+    np.testing.assert_array_equal(y.to_numpy()[[0, 1]], [[7] * COLUMNS, x.to_numpy()[1] + 1])
+
+
+def test_the_copies_that_join_parts_stay_on_the_device(dev):
+    x = big()
+    with mat.debug.count_copies() as n:
+        in_parts(x, lambda part: part.sum())
+    assert dev.transfers == {"h2d": x.nbytes, "d2h": 0, "d2d": x.nbytes}
+    assert (n.h2d, n.d2h) == (ROWS // 100, 0)
+
+
+@pytest.mark.parametrize("pool", [2.5, 1.5])
+def test_parts_are_joined_where_there_is_room(pool):
+    x = big()
+    with mat.use_device("emulated", pool_bytes=int(pool * x.nbytes)):
+        for _ in range(2):
+            in_parts(x, lambda part: part.sum())
+        assert (x.storage.spans is None) == (pool > 2)
+
+
+def test_parts_in_use_are_not_joined(dev):
+    x = big()
+    with x[:10].facet("emulated", "input"):
+        in_parts(x, lambda part: part.sum())
+        assert len(x.storage.spans.copies) == ROWS // 100 + 2
+    x[:10].keep("emulated")
+    in_parts(x, lambda part: part.sum())
+    assert x.storage.spans is not None
+
+
+def test_a_device_that_cannot_join_parts_goes_on_with_them(dev, monkeypatch):
+    def fail(*_):
+        raise mat.DeviceError("no copy")
+
+    x = big()
+    monkeypatch.setattr(dev.memory, "copy_runs", fail)
+    in_parts(x, lambda part: part.sum())
+    assert x.storage.spans.whole_in(dev.memory) is None
+    assert len(x.storage.spans.copies) == ROWS // 100 + 1
+    in_parts(x, lambda part: part.add_(1))
+    np.testing.assert_array_equal(x.to_numpy(), big().to_numpy() + 1)
 
 
 def test_a_pool_much_smaller_than_the_whole():

@@ -92,6 +92,35 @@ def test_single_elements_are_set_alone(device):
     assert (n.h2d, n.d2h) == (0, 0)
 
 
+def test_an_element_that_is_set_beside_a_fill_value_is_kept(device):
+    """The copy on the device has more, then, than the number that the Mat was made with."""
+    x = mat.full(4, 5.0)
+    x.sum()
+    x[1] = 9.0
+    assert x.fresh == {device.name}
+    with pytest.raises(mat.ConflictError, match="the only copy"):
+        x.drop(device.name)
+    assert_array_equal(x.to_numpy(), [5, 9, 5, 5])
+
+
+def test_a_block_that_fails_after_it_leaves_no_fill_value(device):
+    x = mat.full(4, 5.0)
+    x.sum()
+    x[1] = 9.0
+    with pytest.raises(ValueError, match="planned"), x.facet(device.name, "io"):
+        raise ValueError("planned")
+    with pytest.raises(mat.TornError):
+        x.to_numpy()
+
+
+def test_an_element_that_is_set_beside_a_fill_value_outlives_the_device():
+    with mat.use_device("emulated"):
+        x = mat.zeros(3)
+        x.sum()
+        x[2] = 7.0
+    assert_array_equal(x.to_numpy(), [0, 0, 7])
+
+
 def test_elements_one_after_the_other_come_at_once(device):
     x = there([1.0, 2.0, 3.0])
     with mat.debug.count_copies() as n:
