@@ -324,10 +324,10 @@ INLINE void nn_correlate(const nn_loop &frame, const mat_call &call) {
     uint32_t q0 = job % (uint32_t)frame.chunks_across * Q,
              rest = job / (uint32_t)frame.chunks_across;
     uint32_t p0 = rest % (uint32_t)frame.chunks_down * P, tap = rest / (uint32_t)frame.chunks_down;
-    uint32_t number = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-    uint32_t height = (uint32_t)frame.axes[1].k, width = (uint32_t)frame.axes[0].k;
     A sums[P * Q] = {};
     nn_piece<T, A, R, P, Q, UNIT, false>(sums, frame, call, piece, tap, p0, q0);
+    uint32_t number = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    uint32_t height = (uint32_t)frame.axes[1].k, width = (uint32_t)frame.axes[0].k;
     nn_together<A, W, P * Q>(parts, totals, sums, number);
 #pragma unroll 1
     for (uint32_t k = 0; k < P * Q; k++) {
