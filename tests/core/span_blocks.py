@@ -31,6 +31,14 @@ def torn_elements(x):
     return set(range(storage.size)) if storage.torn is not None else set()
 
 
+def pristine_elements(x):
+    """Return the elements that are said to be the fill value still."""
+    storage = x.storage
+    if storage.spans is not None:
+        return {k for a, b in storage.spans.pristine for k in range(a, b)}
+    return set(range(storage.size)) if storage.pristine else set()
+
+
 def copies_of(x):
     """Return memory, first element, handle and fresh elements of each copy."""
     storage = x.storage
