@@ -218,8 +218,8 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
         if count > 1 and pitch <= MOST_PITCH:
             copy_2d(gpu, Rows(to, pitch), Rows(source, pitch), shape)
             return
-        for begin in range(0, count * pitch, pitch):
-            check(driver.cuMemcpyDtoDAsync(to + begin, source + begin, width, gpu.stream),
+        for k in range(count):
+            check(driver.cuMemcpyDtoDAsync(to + k * pitch, source + k * pitch, width, gpu.stream),
                   f"copying {width} bytes on device {gpu.number}")
 
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.core.runs import Runs
 
 pytestmark = pytest.mark.host
 
@@ -35,3 +36,20 @@ def test_tiles_in_a_pool_smaller_than_the_operand(cuda):
         total = float(x.sum())
     assert_array_equal(y.to_numpy(), np.arange(200_000.0).reshape(1000, 200) * 2.0 + 1.0)
     assert total == 200_000 * 199_999 / 2
+
+
+@pytest.mark.parametrize("edges", [
+    [3, 5], [0, 2, 10, 12, 20, 22, 30, 32], [0, 2, 10, 12, 20, 22, 30, 32, 45, 46],
+    [1, 2, 4, 9, 10, 12, 20, 30, 33, 34]])
+def test_runs_of_any_distances_are_copied_on_the_device(dev, edges):
+    a = np.arange(50.0)
+    source, target = mat.array(a), mat.array(-a)
+    for x in (source, target):
+        with x.facet("cuda", "io"):
+            pass
+    blocks = (x.storage.handles[dev.memory] for x in (target, source))
+    assert dev.memory.copy_runs(target.storage, *blocks, 3, Runs(edges))
+    wanted = -a
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        wanted[start:stop] = a[start + 3:stop + 3]
+    assert_array_equal(target.to_numpy(), wanted)
