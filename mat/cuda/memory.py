@@ -22,6 +22,8 @@ from .gpu import Gpu, check
 from .pinned import is_locked
 from .staging import StreamEvent
 
+SPARE = 8  # times what is to be joined has to be free
+
 
 class CudaMemory(Pooled):
     """The memory of a device.
@@ -51,7 +53,8 @@ class CudaMemory(Pooled):
             export.freed = release
 
     def has_room(self, nbytes: int) -> bool:
-        return super().has_room(nbytes) and self.gpu.room_left()[0] > nbytes
+        # what is freed instead stays in the pool, while other libraries may want memory
+        return super().has_room(nbytes) and self.gpu.room_left()[0] >= SPARE * nbytes
 
     # Memory of other libraries, which is not accounted for
 

@@ -53,3 +53,16 @@ def test_runs_of_any_distances_are_copied_on_the_device(dev, edges):
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
         wanted[start:stop] = a[start + 3:stop + 3]
     assert_array_equal(target.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize(("free", "joined"), [(8, True), (7, False)])
+def test_parts_become_one_copy_where_much_is_free(dev, monkeypatch, free, joined):
+    x = big()
+    monkeypatch.setattr(dev.gpu, "room_left", lambda: (free * x.nbytes, 100 * x.nbytes))
+    for k in range(0, 1000, 100):
+        x[k:k + 100].sum()
+    assert (x.storage.spans is None) == joined
+    x[500:] *= 2.0
+    expected = np.arange(200_000.0).reshape(1000, 200)
+    expected[500:] *= 2.0
+    assert_array_equal(x.to_numpy(), expected)
