@@ -191,10 +191,8 @@ cdef class CublasCall(DriverCall):
     cdef void *handle
     cdef int argument[12]
     cdef int64_t offset[3]
-    cdef double factor[4]
-    cdef bint swap, single, fixed
+    cdef bint swap, single
     cdef object lock
-    cdef double *numbers(self) noexcept nogil
     cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
                   uintptr_t c) noexcept nogil
 

@@ -39,7 +39,7 @@ class AccessRecord:
         # where copies have spans: the elements that it accesses, and in which copy
         self.runs: Runs = NONE
         self.used: SpanCopy | None = None
-        self.unchanged: bool = False  # it reads, and began without a copy or a new handle
+        self.unchanged: bool = False  # it reads, and nothing was copied or allocated for it
         self.where: SourceLine | None = None
         self.task: object = None  # of asyncio
         self.direction: Direction = INPUT

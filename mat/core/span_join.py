@@ -27,7 +27,7 @@ def join_parts(cube: CubeLike, spans: SpansLike) -> None:
         try:
             whole = spans.make(cube, memory, 0, cube.size)
             refresh(cube, spans, whole, spans.everything)
-        except DeviceError:  # the parts do as well
+        except DeviceError:  # the parts are used as before
             if whole is not None:
                 discard(cube, spans, whole)
 

@@ -8,7 +8,7 @@ returns Python numbers waits for the device.
 
 from __future__ import annotations
 
-from ..core.compiled import CublasCall, CublasScale, CublasUpdate
+from ..core.compiled import CublasScale, CublasUpdate
 from ..layout.matrix_operand import GerForm, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
@@ -63,10 +63,6 @@ class _Update(FactoredCall):
     def __call__(self, alpha: Number, x: DeviceOperand, y: DeviceOperand) -> None:
         self.call(y.gpu, *self.arguments(alpha, x.address, y.address, 0, 0))
 
-    def launch_like(self, values: Arguments,
-                    otherwise: Function | None = None) -> CublasCall | None:
-        return self.launch(values[2].gpu, False, None, otherwise)
-
 
 class _Scale(FactoredCall):
     """``x <- alpha x``, called with ``(alpha, x)``."""
@@ -80,10 +76,6 @@ class _Scale(FactoredCall):
 
     def __call__(self, alpha: Number, x: DeviceOperand) -> None:
         self.call(x.gpu, *self.arguments(alpha, x.address, 0, 0, 0))
-
-    def launch_like(self, values: Arguments,
-                    otherwise: Function | None = None) -> CublasCall | None:
-        return self.launch(values[1].gpu, False, None, otherwise)
 
 
 def _of_nothing(verb: str, letter: str) -> Function:

@@ -22,7 +22,7 @@ from .gpu import Gpu, check
 from .pinned import is_locked
 from .staging import StreamEvent
 
-SPARE = 8  # times what is to be joined has to be free
+SPARE = 8  # parts are joined if so many times their size is free
 
 
 class CudaMemory(Pooled):
@@ -53,7 +53,7 @@ class CudaMemory(Pooled):
             export.freed = release
 
     def has_room(self, nbytes: int) -> bool:
-        # what is freed instead stays in the pool, while other libraries may want memory
+        # the freed parts stay in the pool, and other libraries may need memory
         return super().has_room(nbytes) and self.gpu.room_left()[0] >= SPARE * nbytes
 
     # Memory of other libraries, which is not accounted for

@@ -60,6 +60,14 @@ class FactoredCall:
         """Return the arguments of the function but the handle; a and b are in its order."""
         raise NotImplementedError
 
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        """Return the compiled call of one like that of `values`; None if there is none.
+
+        `otherwise` is called in its place if cuBLAS does not support it.
+        """
+        return self.launch(values[-1].gpu, self.swap, None, otherwise)
+
     def launch(self, gpu: Gpu, swap: bool, factors: tuple[float, float] | None,
                otherwise: Function | None) -> CublasCall | None:
         """Return the compiled call, with given factors or those of each call."""
@@ -103,14 +111,6 @@ class FactoredProduct(FactoredCall):
         first, second = (b, a) if self.swap else (a, b)
         self.call(c.gpu, *self.arguments(alpha, first.address, second.address, beta, c.address))
 
-    def launch_like(self, values: Arguments,
-                    otherwise: Function | None = None) -> CublasCall | None:
-        """Return the compiled call of a product like that of `values`; None if there is none.
-
-        `otherwise` is called in its place if cuBLAS does not support it.
-        """
-        return self.launch(values[4].gpu, self.swap, None, otherwise)
-
     def without_factors(self, swap: bool) -> Function:
         """Return ``C <- A B``, a function of ``(a, b, c)``; with `swap` its first operand is b."""
         return PlainProduct(self, swap)
@@ -132,9 +132,9 @@ class PlainProduct:
 
     def launch_like(self, values: Arguments,
                     otherwise: Function | None = None) -> CublasCall | None:
-        """Return the compiled call, as `FactoredProduct` does."""
+        """Return the compiled call, as `FactoredCall` does."""
         swap = self.product.swap != self.swap
-        return self.product.launch(values[2].gpu, swap, (1.0, 0.0), otherwise)
+        return self.product.launch(values[-1].gpu, swap, (1.0, 0.0), otherwise)
 
 
 class Either:

@@ -46,25 +46,20 @@ def refuse_to_fetch(host: Array) -> None:
     refuse_if_recorded(f"{host.nbytes:,} bytes are copied to the host")
 
 
-class _Slots:
-    """Page-locked memory in pieces, each with an event, that compiled copies use."""
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[Pinned, list[StreamEvent]]] = []
-
-    def make(self, gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
-        """Return the address and the event of each slot; of none, if no pages can be locked."""
-        try:
-            block = POOL.take(count * nbytes, gpu)
-        except OutOfDeviceMemory:
-            return []
-        events = [StreamEvent(gpu) for _ in range(count)]
-        self.kept.append((block, events))
-        return [(block.address + k * nbytes, int(event.event or 0))
-                for k, event in enumerate(events)]
+_kept: list[tuple[Pinned, list[StreamEvent]]] = []  # what slots are made of
 
 
-_slots = _Slots()
+def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
+    """Return the address and the event of each of so many slots in page-locked memory, which
+    compiled copies use; of none, if no pages can be locked.
+    """
+    try:
+        block = POOL.take(count * nbytes, gpu)
+    except OutOfDeviceMemory:
+        return []
+    events = [StreamEvent(gpu) for _ in range(count)]
+    _kept.append((block, events))
+    return [(block.address + k * nbytes, int(event.event or 0)) for k, event in enumerate(events)]
 
 
 class _Fetches(dict[Gpu, CudaFetch]):
@@ -74,7 +69,7 @@ class _Fetches(dict[Gpu, CudaFetch]):
         copy, wait, record, wait_for = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize",
                                                  "cuEventRecord", "cuEventSynchronize")
         made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
-        made.use_slots(record, wait_for, _slots.make(gpu, SLOTS, NUMBER))
+        made.use_slots(record, wait_for, _slots(gpu, SLOTS, NUMBER))
         self[gpu] = made
         return made
 
@@ -85,7 +80,7 @@ class _Sends(dict[Gpu, CudaSend]):
     def __missing__(self, gpu: Gpu) -> CudaSend:
         functions = addresses("cuMemcpyHtoDAsync", "cuEventRecord", "cuEventSynchronize")
         self[gpu] = made = gpu.in_context(CudaSend(*functions, int(gpu.stream),
-                                                   _slots.make(gpu, MANY, SMALL)))
+                                                   _slots(gpu, MANY, SMALL)))
         return made
 
 

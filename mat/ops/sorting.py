@@ -323,7 +323,7 @@ def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Functi
 
 @op(method="", by_form=True)
 def place(x: Input, ranks: Input, out: Output) -> None:
-    """Write the first element of x of each rank but 0; ranks begin with 0 or 1, do not decrease."""
+    """Write the first element of each rank above 0; ranks never decrease, and begin with 0 or 1."""
     _check_vectors("unique", x, ranks, out)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import mat
 
+from ..support.threads import in_threads
 from .computing import add, only_there
 
 transfers = pytest.importorskip("mat.cuda.transfers")
@@ -39,8 +40,8 @@ def test_few_elements(cuda, dev, rng, dtype, n):
 
 @pytest.mark.sample(2)
 def test_more_threads_than_slots(cuda, dev):
-    count = 3 * transfers.SLOTS
-    start, found = threading.Barrier(count), {}
+    count, found = 3 * transfers.SLOTS, {}
+    start = threading.Barrier(count)
 
     def read(k):
         with mat.use_device("cuda"):
@@ -48,11 +49,7 @@ def test_more_threads_than_slots(cuda, dev):
             start.wait()
             found[k] = [float(x[i]) for i in range(10)]
 
-    threads = [threading.Thread(target=read, args=(k,)) for k in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(count, read)
     assert found == {k: [float(k)] * 10 for k in range(count)}
 
 

@@ -1,12 +1,11 @@
 """Short copies to a GPU: through slots in page-locked memory, and without them."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import mat
 
+from ..support.threads import in_threads
 from .computing import add
 
 transfers = pytest.importorskip("mat.cuda.transfers")
@@ -44,19 +43,13 @@ def test_slots_are_used_again_when_their_copies_are_over(cuda, dev, rng):
 
 @pytest.mark.sample(2)
 def test_more_threads_than_slots(cuda, dev):
-    count = 3 * transfers.MANY
-    start, found = threading.Barrier(count), {}
+    count, found = 3 * transfers.MANY, {}
 
     def send(k):
         with mat.use_device("cuda"):
-            start.wait()
             found[k] = [sent(np.full(10, float(k + i))) for i in range(5)]
 
-    threads = [threading.Thread(target=send, args=(k,)) for k in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(count, send)
     for k in range(count):
         np.testing.assert_array_equal([x.to_numpy() for x in found[k]],
                                       [[float(k + i)] * 10 for i in range(5)])

@@ -166,7 +166,7 @@ class Program:
         found = np.asarray(x)
         assert found.shape == np.shape(a)
         assert found.dtype == np.asarray(a).dtype
-        # what is computed of rounded numbers differs; what is lost or stale, by more
+        # rounding makes small differences, lost or stale elements make larger ones
         most = 0.0 if found.dtype.kind in "iu" else 0.03
         largest = float(np.max(np.abs(a), where=np.isfinite(a), initial=1))
         assert_allclose(found, a, rtol=most, atol=most * largest, err_msg=str(self.log[-20:]))

@@ -1,6 +1,5 @@
 """The BLAS calls that operations make without packing, outputs that may overlap, and threads."""
 
-import threading
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from mat import AliasError, ShapeError
 
 from ..conftest import DEVICE
 from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place
+from ..support.threads import in_threads
 
 # Which calls are made
 
@@ -218,25 +218,6 @@ def test_dot_with_itself_may_overlap():
 
 
 # Threads
-
-
-def in_threads(count, work):
-    """Run ``work(k)`` in so many threads, begun together; raise what any raised."""
-    start, failures = threading.Barrier(count), []
-
-    def one(k):
-        try:
-            start.wait()
-            work(k)
-        except BaseException as error:
-            failures.append(error)
-    threads = [threading.Thread(target=one, args=(k,)) for k in range(count)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if failures:
-        raise failures[0]
 
 
 def test_threads_with_factors_of_their_own():

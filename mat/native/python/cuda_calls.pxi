@@ -102,20 +102,14 @@ cdef class CublasCall(DriverCall):
         """Say whether factors are of single precision, whether b is cuBLAS's first operand, and
         what the factors are; None: the numbers of a call.
         """
-        self.single, self.swap, self.fixed = single, swap, factors is not None
-        if factors is not None:
-            self.factor[0], self.factor[2] = factors
+        self.single, self.swap = single, swap
+        if factors is not None:  # and no call has numbers
+            self.pair[0], self.pair[2] = factors
 
     cdef int call(self, const void *alpha, uintptr_t a, uintptr_t b, const void *beta,
                   uintptr_t c) noexcept nogil:
         """Call the function; return its status."""
         return -1
-
-    cdef double *numbers(self) noexcept nogil:
-        """Return the parts of both factors."""
-        if self.fixed:
-            return self.factor
-        return self.pair
 
     cdef object run_released(self):
         """Call the function in its context; return None."""
@@ -127,7 +121,7 @@ cdef class CublasCall(DriverCall):
         cdef uintptr_t c = <uintptr_t>self.operand[2]
         cdef bint entered = False
         cdef int k, status
-        memcpy(doubles, self.numbers(), sizeof(doubles))
+        memcpy(doubles, self.pair, sizeof(doubles))
         if doubles[2] == 0 and doubles[3] == 0:
             doubles[2] = doubles[3] = 0  # not -0: C is not read then
         for k in range(4):
