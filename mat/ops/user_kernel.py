@@ -13,11 +13,9 @@ from ..errors import DTypeError, KernelError, ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.c_compiler import CompileError, library
-from ..support.c_tokens import has_word
 from ..support.dtypes import BY_CHAR, REAL_TYPES
 from ..support.native import lib
 from ..support.types import Arguments, Engine, Function
-from .assigned_paths import problem
 from .cut_elements import by_elements
 from .operation import InOut, Input, Op, Output, Scalar
 from .overlap import apart, check_disjoint
@@ -42,15 +40,15 @@ _OF_TWO = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextaf
 _CUDA_FUNCTIONS = (*(f"#define {n}(x) {n}((T)(x))" for n in _OF_ONE),
                    *(f"#define {n}(x, y) {n}((T)(x), (T)(y))" for n in _OF_TWO),
                    "#define fma(x, y, z) fma((T)(x), (T)(y), (T)(z))", "#define abs(x) fabs(x)",
+                   '#define MAT_NAN ((T)nan(""))',
                    # C's are generic, C++'s overloaded
                    "#define logistic(x) mat_logistic((T)(x))")
 _LITERAL = re.compile(r"(?<![\w.])"
                       r"(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
                       r"(?![\w.])")
 _READ_ONLY = "an 'input' or a 'number' cannot be assigned"
-_NO_OLD_VALUE = ("an 'output' has no old value: assign it on every path before it is used, or "
-                 "declare it 'io'")
-_ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY, "uninitialized": _NO_OLD_VALUE}
+_ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY}
+_RETURN = re.compile(r"\breturn\b")
 
 
 # the signature is public
@@ -86,12 +84,13 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     Raises
     ------
     KernelError
-        For operands that cannot be, and if a path through the statements reads an output before it
-        is assigned, or leaves it unassigned; when the operation is called for the first time, for
-        statements that are not C, with the compiler's message, and where there is no C compiler.
+        For operands that cannot be; when the operation is called for the first time, for
+        statements that are not C or of which the compiler warns, with its message, and where there
+        is no C compiler.
 
     Notes
     -----
+    An output is NaN until it is assigned, so that a path that leaves it unassigned shows.
     It is compiled when first used, and kept in ``$MAT_CACHE`` or the user's cache directory.
 
     Examples
@@ -147,8 +146,6 @@ class Kernel(Op):
                  device: DeviceSettings) -> None:
         _check_source(source, operands, origin.name)
         device.check()
-        for text in (source, device.source):
-            _check_paths(text, operands, origin.line)
         self.source: str = source
         self.directions: dict[str, str] = dict(operands)
         self.origin: KernelOrigin = origin
@@ -232,8 +229,7 @@ class Kernel(Op):
             column -= sum(match.end() + k < column - 1
                           for k, match in enumerate(_LITERAL.finditer(lines[line - 1])))
         advice = next((f" ({text})" for word, text in _ADVICE.items() if word in message), "")
-        # else the error is not in the user's statements
-        known = "uninitialized" not in message and int(found[1]) == line
+        known = int(found[1]) == line  # else the error is not in the user's statements
         caret = f"\n    {' ' * (column - 1)}^" if known else ""
         return (f"{self.origin.line}, line {line} of the kernel: {message}{advice}\n"
                 f"    {lines[line - 1]}{caret}")
@@ -256,7 +252,7 @@ class Kernel(Op):
         each += "; ".join(f"mat_at_{k}[i] = mat_new_{k}" for k, _ in writes)
         return "\n".join([
             '#include "elementwise_inline.h"', '#include "vmath_inline.h"', "#include <tgmath.h>",
-            f"typedef {element} T;",
+            f"typedef {element} T;", '#define MAT_NAN ((T)__builtin_nan(""))',
             *_functions(suffix), self._function(letter, self.source),
             f"MAT_ELEMENTWISE(mat_user_{suffix}, {reads}, {written}, 0, ({setup}), {each})", ""])
 
@@ -286,11 +282,11 @@ class Kernel(Op):
         written = self._named("output", "io")
         parameters = ", ".join(f"T *mat_to_{n}" if n in written else f"const T {n}"
                                for n in self.directions)
-        old = "".join(f"T {n}{f' = *mat_to_{n}' if self.directions[n] == 'io' else ''}; "
+        old = "".join(f"T {n} = {f'*mat_to_{n}' if self.directions[n] == 'io' else 'MAT_NAN'}; "
                       for n in written)
         new = " ".join(f"*mat_to_{n} = {n};" for n in written)
         first_line, begin, end = '#line 1 "kernel"', "", ""
-        if has_word(source, "return"):  # in a block, since jumps of C++ cannot pass declarations
+        if _RETURN.search(source):  # in a block, since jumps of C++ cannot pass declarations
             begin, end = "\n#define return goto mat_end\n{", "}\n#undef return\nmat_end:"
         return (f"INLINE void mat_user({parameters}) {{\n{first_line}\n{old}{begin}\n{first_line}\n"
                 f'{source}\n; {end}; {new} }}\n#line 1 "mat"')
@@ -327,19 +323,6 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
         raise KernelError(f"a kernel has at most {_MOST} operands, got {len(operands)}")
     if name is not None and (not isinstance(name, str) or not name.isidentifier()):
         raise KernelError(f"the name of a kernel is an identifier, got {name!r}")
-
-
-def _check_paths(source: str | None, operands: dict[str, str], line: str) -> None:
-    """Raise `KernelError` unless every path through `source` assigns each output first."""
-    found = problem(source or "", (n for n, d in operands.items() if d == "output" and source))
-    if found is None or source is None:
-        return
-    if not found.line:
-        raise KernelError(f"{line}: a path through the kernel leaves {found.name} unassigned "
-                          f"({_NO_OLD_VALUE})\n    {source.strip()}")
-    text = source.split("\n")[found.line - 1]
-    raise KernelError(f"{line}, line {found.line} of the kernel: {found.name} is used before it is "
-                      f"assigned ({_NO_OLD_VALUE})\n    {text}")
 
 
 def _checker(operation: Kernel, name: str) -> Function:
