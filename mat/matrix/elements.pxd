@@ -9,7 +9,7 @@ from mat.matrix.brief_copies cimport copy_bytes, is_brief
 from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
-cdef list _observers, _in_use
+cdef list _observers, _in_use, _only_mats
 cdef object _host, _float64, _float32, _int64
 cdef Registration _array, _foreign
 cdef frozenset _OF_VIEWS

@@ -16,15 +16,16 @@ from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..facets.foreign import FOREIGN
-from ..layout.strided import Layout
+from ..layout.strided import Layout, packed
 from ..memories.host import HOST
-from ..support.options import FLOAT32, FLOAT64
+from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
 from .brief_copies import WORTH, copy_bytes, is_brief
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
+_only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64 = FLOAT32, np.dtype(np.int64)
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
@@ -54,6 +55,10 @@ class Elements(MatBase):
         if kind is int or kind is tuple:
             k = layout.element(index)
             if k >= 0:
+                if kind is tuple and not layout.shape:
+                    return self
+                if _only_mats and not current().scalars:
+                    return self._view_of(packed((), k))
                 return self._element(k)
             if kind is tuple:
                 column = layout.column(index)

@@ -262,7 +262,14 @@ class Mat(Items, Printing, Methods):
         check_bytes(needed, now.dtype)
         return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
 
-    __hash__ = object.__hash__  # by identity: == compares elements
+    def __hash__(self) -> int:
+        """Return the hash of the number, if there are no axes; other Mats have none, since ``==``
+        compares elements.
+        """
+        if self.layout.shape:
+            raise DTypeError(f"unhashable type: 'Mat' ({self.label()} has axes, and its elements "
+                             "can change); id(x), or x.tobytes(), can be a key")
+        return hash(self.item())
 
     def __dir__(self) -> list[str]:
         """Return the public names, which is what ``x.<TAB>`` shows."""

@@ -385,11 +385,17 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
 
     `plain`: it need not check values.
     """
+    repeats = symbol == "mul"
+
     def operate(self: Mat, other: object) -> object:
+        if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
+            return other * int(self)
         takes = is_operand(other) or (other is None and symbol in ("eq", "ne"))
         return function(self, other) if takes else NotImplemented
 
     def operate_reflected(self: Mat, other: object) -> object:
+        if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
+            return other * int(self)
         return function(other, self) if is_operand(other) else NotImplemented
 
     def operate_in_place(self: Mat, other: object) -> object:
@@ -402,6 +408,14 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
         bind(name, method)
         if plain:
             OPERATORS[name].operation = kernel
+
+
+_SEQUENCES = (list, tuple, str, bytes)
+
+
+def _is_count(x: Mat) -> bool:
+    """Return whether `x` is an integer without axes, by which Python's sequences are repeated."""
+    return not x.layout.shape and x.storage.dtype.kind in "iu"
 
 
 def _operation(check: Function, name: str, doc: str) -> Op:

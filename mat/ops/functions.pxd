@@ -4,7 +4,6 @@ cdef object _mat
 cdef frozenset _unchecked
 cdef dict _NO_KEYWORDS
 
-cdef bint _is_foreign(object x)
 cdef bint _need_no_conversion(object x, object y)
 cdef bint _is_number(object value)
 cdef object _of_one(Calls kernel, object x, object out)

@@ -14,7 +14,7 @@ from ..support.dtypes import EXACT
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .calls import UNCHECKED, Calls
-from .operands import as_mat, as_operand, has_its_own_way
+from .operands import as_mat, as_operand, has_its_own_way, is_foreign, numpy_gives
 from .overlap import apart_from
 
 CheckValues = Callable[[Operand, Operand], None]
@@ -35,21 +35,15 @@ def check_is_mat(out: object) -> Mat:
 def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
     """Return the function of one operand, into a new Mat or `out`."""
     def function(*args: Operand, **others: Operand) -> Operand:
-        if len(args) == 1 and not others and not _is_foreign(args[0]):
+        if len(args) == 1 and not others and type(args[0]) is _mat:
             return _of_one(kernel, args[0], None)
         x, out = _arguments(kernel, ("x",), args, others)
-        if others or type(out) is tuple or _is_foreign(x):
+        if others or type(out) is tuple or is_foreign(x):
             return _by_numpy(rule, kernel, (x,), out, others)
         return _of_one(kernel, x, out)
 
     vars(function)["kernel"] = kernel
     return _shown_as(_ONE, function)
-
-
-def _is_foreign(x: Operand) -> bool:
-    """Return whether the class of `x` is another library's, which says what ufuncs do with it."""
-    kind = type(x)
-    return kind is not _mat and kind is not float and has_its_own_way(x)
 
 
 def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
@@ -72,10 +66,11 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
             if _need_no_conversion(x, y):
                 return _of_mats(kernel, x, y, None)
         x, y, out = _arguments(kernel, ("x", "y"), args, others)
-        if others or type(out) is tuple or _is_foreign(x) or _is_foreign(y):
-            return _by_numpy(rule, kernel, (x, y), out, others)
-        if check_values is None and _need_no_conversion(x, y):
+        if check_values is None and _need_no_conversion(x, y) and not others:
             return _of_mats(kernel, x, y, out)
+        if (others or type(out) is tuple or has_its_own_way(x) or has_its_own_way(y)
+                or (is_foreign(x) and is_foreign(y))):
+            return _by_numpy(rule, kernel, (x, y), out, others)
         if out is not None:
             x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
         x, y = operand(x, "x"), operand(y, "y")
@@ -181,17 +176,21 @@ _TWO = DeferredSignature(lambda: inspect.signature(_two_shown))
 
 def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
               others: Keywords) -> Operand:
-    """Have NumPy's ufunc compute with arguments that operations of `mat` do not know."""
+    """Have NumPy's ufunc compute what operations of `mat` do not know."""
     operation: Operand = kernel
     name = operation.__name__
     if getattr(np, name, None) is not rule:  # NumPy has no such function
         for other in others:
             raise DTypeError(f"{name}() has no argument {other!r}")
-        if out is not None:
-            check_is_mat(out)
+        if not any(map(has_its_own_way, operands)):
+            values = [as_mat(x, "x") for x in operands]
+            return (_of_one(kernel, values[0], out) if len(values) == 1 else
+                    _of_mats(kernel, values[0], values[1], out))
     if out is not None:
         others["out"] = out
-    if any(map(_is_foreign, operands)):
+    if all(map(is_foreign, operands)):
+        return numpy_gives(rule, operands, others)
+    if any(map(has_its_own_way, operands)):
         return rule(*operands, **others)
     found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
     return found

@@ -22,6 +22,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..matrix.nested import as_array
 from ..support.dtypes import check_number
+from ..support.options import current
 from ..support.types import Array, DType, Index, Nested, Operand
 from .advanced import advanced, gathered, scattered
 from .elementwise import assign, fill
@@ -63,7 +64,7 @@ def get_item(self: Mat, index: Index) -> Operand:
         return _gather(self, index)
     now = self._as_now()
     layout = now.layout[index]
-    if not layout.shape and not _has_room(index):
+    if not layout.shape and not _has_room(index) and current().scalars:
         if now.storage.is_elsewhere:
             found = now.storage.peek_element(layout.displacement)
             if found is not None:

@@ -19,7 +19,7 @@ from ..support.native import lib
 from ..support.types import ArrayLike, DTypeLike, Function
 from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
-from .operands import as_mat
+from .operands import as_mats, is_of_others, numpy_gives
 from .overlap import check_disjoint
 from .tiling import is_too_large
 
@@ -32,19 +32,19 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
     if not isinstance(mats, _ITERABLES):
         raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
-    parts = [m if type(m) is Mat else as_mat(m, f"an operand of {name}") for m in mats]
+    parts = as_mats(mats, f"an operand of {name}")
     if not parts:
         raise ShapeError(f"{name} wants at least one Mat")
     return parts
 
 
-def concat(mats: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
+def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
            dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats one after another along an axis, in the dtype that they promote to.
 
     Parameters
     ----------
-    mats : iterable of Mat, array or sequence
+    arrays : iterable of Mat, array or sequence
         At least one; their shapes agree but on `axis`.
     axis : int, optional
         The axis along which they are joined; None for all elements in row-major order.
@@ -76,10 +76,12 @@ def concat(mats: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = No
     <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
     """
     if out is None and dtype is None and casting == "same_kind":
-        made = joined_along(mats, axis)
+        made = joined_along(arrays, axis)
         if made is not None:
             return made
-    parts = check_are_mats("concat", mats)
+    if is_of_others(arrays):
+        return numpy_gives(np.concatenate, (arrays, axis, out), {})
+    parts = check_are_mats("concat", arrays)
     if dtype is not None or casting != "same_kind":
         parts = converted("concat", parts, out, dtype, casting)
     if axis is None:
@@ -187,13 +189,13 @@ def converted(name: str, parts: list[Mat], out: Mat | None, dtype: DTypeLike,
 _can_cast: Function = np.can_cast
 
 
-def stack(mats: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
+def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats along a new axis.
 
     Parameters
     ----------
-    mats : iterable of Mat, array or sequence
+    arrays : iterable of Mat, array or sequence
         At least one; all of one shape.
     axis : int
         The position of the new axis in the result.
@@ -224,7 +226,9 @@ def stack(mats: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
     >>> mat.stack([mat.zeros(2), mat.ones(2)], axis=1)
     <Mat 2x2 A [[0. 1.] [0. 1.]]>
     """
-    parts = check_are_mats("stack", mats)
+    if is_of_others(arrays):
+        return numpy_gives(np.stack, (arrays, axis, out), {})
+    parts = check_are_mats("stack", arrays)
     if dtype is not None or casting != "same_kind":
         parts = converted("stack", parts, out, dtype, casting)
     if any(m.layout.shape != parts[0].layout.shape for m in parts):

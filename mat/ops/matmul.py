@@ -37,7 +37,7 @@ from .integer_matmul import (
     matmul_form,
     multiply,
 )
-from .operands import as_operand, is_operand
+from .operands import as_operand, is_foreign, is_operand, numpy_gives
 from .operation import Input, Output, named, op
 from .overlap import apart_from, check_disjoint, overlap
 from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
@@ -228,6 +228,10 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     if type(a) is not Mat or type(b) is not Mat:
+        if is_foreign(a) and is_foreign(b) and np.ndim(a) and np.ndim(b):
+            given = {} if out is None else {"out": out}
+            return numpy_gives(np.matmul, (_turned(a, transpose_a), _turned(b, transpose_b)),
+                               {**given, **others})
         if isinstance(out, Mat):
             a, b = apart_from(a, out), apart_from(b, out)
         a, b = _matrix_operands(a, b)
@@ -245,6 +249,10 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         return out
     result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
     return result
+
+
+def _turned(x: Operand, transpose: bool) -> Operand:
+    return x.T if transpose else x
 
 
 def _by_numpy(a: Operand, b: Operand, out: Operand, others: Keywords) -> Mat:

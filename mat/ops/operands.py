@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,13 @@ from ..matrix.creation import adopted, from_numpy
 from ..matrix.joined import stacked_at_once
 from ..matrix.mat import Mat
 from ..support.dtypes import SUPPORTED, check_operand, is_masked
-from ..support.types import Operand
+from ..support.options import FLOAT32, current
+from ..support.types import Arguments, Function, Keywords, Operand
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
+_SCALARS = (int, float, complex, np.generic)
+_WEAK = frozenset((bool, int, float, complex))  # numbers that adapt to the other operands
+_mat, _array, _own = Mat, np.ndarray, np.ndarray.__array_function__
 
 
 def as_operand(value: object, name: str) -> Operand:
@@ -43,8 +48,19 @@ def _becomes_array(value: object) -> bool:
 
 def as_mat(value: object, name: str) -> Mat:
     """Return `value` as `as_operand` does; a number as a Mat without axes."""
+    if type(value) is _mat:
+        return value
     found = as_operand(value, name)
     return found if isinstance(found, Mat) else from_numpy(np.asarray(found))
+
+
+def as_mats(values: Iterable[object], name: str) -> list[Mat]:
+    """Return the values as Mats; Python's numbers adapt to the dtypes of the others."""
+    found: list[Operand] = [v if type(v) in _WEAK else as_mat(v, name) for v in values]
+    if any(type(v) in _WEAK for v in found):
+        kind = np.result_type(*(v.dtype if isinstance(v, Mat) else v for v in found))
+        found = [v if isinstance(v, Mat) else from_numpy(np.asarray(v, kind)) for v in found]
+    return found
 
 
 def _of_sequence(value: Sequence[object], name: str) -> Mat:
@@ -74,6 +90,56 @@ def is_operand(value: object) -> bool:
                                                  or is_masked(value))
     return (isinstance(value, (Mat, list, tuple, *_NUMBERS))
             or (np.isscalar(value) and hasattr(value, "dtype")))
+
+
+def is_foreign(value: object) -> bool:
+    """Return whether NumPy decides what functions give for `value`: a number, or an object of
+    another library, such as a column of a table, a masked array or an array of dask.
+    """
+    kind: Any = type(value)
+    if kind is _mat or kind is _array or kind is list or kind is tuple:
+        return False
+    if isinstance(value, Mat):
+        return False
+    if isinstance(value, np.ndarray):
+        return (has_its_own_way(value) or is_masked(value) or isinstance(value, np.matrix)
+                or kind.__array_function__ is not _own)
+    return (isinstance(value, _SCALARS) or hasattr(kind, "__array__")
+            or has_its_own_way(value))
+
+
+def is_of_others(values: object) -> bool:
+    """Return whether `values` is a sequence with an object among them whose class says what NumPy's
+    functions do with it.
+    """
+    if not isinstance(values, list | tuple):
+        return False
+    for x in values:
+        kind = type(x)
+        if (kind is not _mat and hasattr(kind, "__array_function__") and is_foreign(x)
+                and not isinstance(x, np.generic)):
+            return True
+    return False
+
+
+def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
+    """Return what NumPy's function gives for foreign operands, with Mats for arrays.
+
+    It may be a number or an object of another library, which the types of functions do not say.
+    Python's floats have the default dtype.
+    """
+    if current().dtype is FLOAT32:
+        args = tuple(np.float32(x) if type(x) is float else x for x in args)
+    found: Mat = _with_mats(function(*args, **kwargs))
+    return found
+
+
+def _with_mats(found: Operand) -> Operand:
+    if type(found) is np.ndarray and found.dtype.name in SUPPORTED:
+        return from_numpy(found) if found.flags.aligned else adopted(found.copy())
+    if type(found) in (tuple, list):
+        return type(found)(map(_with_mats, found))
+    return found
 
 
 def has_its_own_way(value: object) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ..layout.shapes import as_axes
 from ..matrix.mat import Mat
 from ..support.types import AxisLike, DTypeLike, Function, Number, Operand
-from .operands import as_mat
+from .operands import as_mat, is_foreign, numpy_gives
 
 NO_VALUE: Number = np._NoValue  # NumPy's mark of an argument that is not given
 _none = NO_VALUE
@@ -35,6 +35,8 @@ def plain(core: Core, new: Function, numpys: Function) -> Pair:  # as the others
     """Return a reduction with the parameters that all of NumPy's have."""
     def function(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None,
                  out: Mat | None = None, keepdims: bool = False) -> Mat:
+        if is_foreign(a):
+            return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out)
         return core(a, axis, keepdims, out, dtype)
 
     def method(self: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
@@ -55,7 +57,7 @@ def as_sum(core: Core, new: Function, numpys: Function) -> Pair:
                     and (axis is None or type(axis) is int)):
                 found: Mat = new((a, None, axis, False))  # the most frequent calls
                 return found
-            if out is None or not _is_of_bools(out):
+            if (out is None or not _is_of_bools(out)) and not is_foreign(a):
                 return core(a, axis, keepdims, out, dtype)
         return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out, initial=initial,
                          where=where)
@@ -83,7 +85,8 @@ def as_mean(core: Core, new: Function, numpys: Function) -> Pair:
                     and (axis is None or type(axis) is int)):
                 found: Mat = new((a, None, axis, False))
                 return found
-            return core(a, axis, keepdims, out, dtype)
+            if not is_foreign(a):
+                return core(a, axis, keepdims, out, dtype)
         return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out, where=where)
 
     def method(self: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
@@ -107,7 +110,8 @@ def as_max(core: Core, new: Function, numpys: Function) -> Pair:
                     and (axis is None or type(axis) is int)):
                 found: Mat = new((a, None, axis, False))
                 return found
-            return core(a, axis, keepdims, out, None)
+            if not is_foreign(a):
+                return core(a, axis, keepdims, out, None)
         return _by_numpy(numpys, a, axis, keepdims, out=out, initial=initial, where=where)
 
     def method(self: Mat, axis: AxisLike = None, out: Mat | None = None,
@@ -126,6 +130,8 @@ def as_argmax(core: Core, new: Function, numpys: Function) -> Pair:
     """Return a reduction with the parameters of NumPy's argmax."""
     def function(a: Operand, axis: int | None = None, out: Mat | None = None, *,
                  keepdims: bool = False) -> Mat:
+        if is_foreign(a):
+            return _by_numpy(numpys, a, axis, keepdims, out=out)
         return core(a, axis, keepdims, out, None)
 
     def method(self: Mat, axis: int | None = None, out: Mat | None = None, *,
@@ -146,11 +152,17 @@ def _is_of_bools(out: object) -> bool:
 
 def _by_numpy(numpys: Function, a: Operand, axis: AxisLike, keepdims: bool,
               **options: Operand) -> Mat:
-    """Return NumPy's reduction, which calls back ``__array_function__``."""
+    """Return NumPy's reduction, which calls back ``__array_function__`` of a Mat."""
+    given = {k: v for k, v in options.items() if v is not _none and (v is not None
+                                                                     or k == "initial")}
+    if is_foreign(a):
+        if axis is not None:
+            given["axis"] = axis
+        if keepdims is not False:
+            given["keepdims"] = keepdims
+        return numpy_gives(numpys, (a,), given)
     x = as_mat(a, "a")
     if axis is not None:
         axis = as_axes(axis, x.ndim)
-    given = {k: v for k, v in options.items() if v is not _none and (v is not None
-                                                                     or k == "initial")}
     found: Mat = numpys(x, axis=axis, keepdims=bool(keepdims), **given)
     return found

@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import as_dtype
 from ..support.types import AxisLike, DTypeLike, Operand, ShapeLike
-from .operands import as_mat
+from .operands import as_mat, is_foreign, numpy_gives
 from .orders import axes_of_loop, note_packed, only_by_columns
 
 
@@ -81,6 +81,8 @@ def reshape(a: Operand, shape: ShapeLike, order: str | None = "C", *,
     >>> mat.reshape([[1.0, 2.0], [3.0, 4.0]], -1, order="F")
     <Mat 4 F [1. 3. 2. 4.]>
     """
+    if is_foreign(a) and np.ndim(a):
+        return numpy_gives(np.reshape, (a, shape), {} if order == "C" else {"order": order})
     return as_mat(a, "a").reshape(shape, order=order, copy=copy)
 
 

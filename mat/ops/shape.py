@@ -16,7 +16,7 @@ from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
 from .copying import copy
 from .cut_vectors import all_true
 from .functions import check_is_mat
-from .operands import as_mat
+from .operands import as_mat, is_foreign, numpy_gives
 from .operation import Input, op
 from .orders import note_packed
 from .overlap import check_disjoint
@@ -76,6 +76,8 @@ def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     >>> mat.transpose(x).storage is x.storage
     True
     """
+    if is_foreign(a) and np.ndim(a) and out is None:
+        return numpy_gives(np.transpose, (a,), {} if axes is None else {"axes": axes})
     a = as_mat(a, "a")._as_now()
     layout = a.layout
     order = tuple(range(a.ndim - 1, -1, -1)) if axes is None else axes

@@ -15,6 +15,7 @@ from .types import DType, Keywords
 
 FLOAT32: DType = np.dtype(np.float32)
 FLOAT64: DType = np.dtype(np.float64)
+ONLY_MATS: list[bool] = []  # empty until `scalars` is first set to False
 Torn: TypeAlias = Literal["raise", "warn", "ignore"]
 
 
@@ -22,8 +23,8 @@ class Options:
     """One state of all settings. It does not change."""
 
     __slots__ = ("device_enabled", "dtype", "host_pool_bytes", "page_locked", "page_locked_bytes",
-                 "print_contents", "print_facets", "progress", "spill_above", "spill_dir",
-                 "threads", "torn")
+                 "print_contents", "print_facets", "progress", "scalars", "spill_above",
+                 "spill_dir", "threads", "torn")
 
     # the parameters are the settings
     def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
@@ -31,7 +32,8 @@ class Options:
                  page_locked: bool = False, page_locked_bytes: int = 1 << 30,
                  threads: int | None = None, host_pool_bytes: int | None = None,
                  spill_dir: str | None = None, spill_above: int | None = None,
-                 progress: Callable[[int, int], object] | None = None) -> None:
+                 progress: Callable[[int, int], object] | None = None,
+                 scalars: bool = True) -> None:
         self.dtype: DType = dtype
         self.print_contents: bool = print_contents
         self.print_facets: bool = print_facets
@@ -48,6 +50,9 @@ class Options:
         self.spill_above: int | None = spill_above
         # called with bytes done and bytes in all by operations on data in files
         self.progress: Callable[[int, int], object] | None = progress
+        self.scalars: bool = scalars  # whether elements are NumPy's scalars, not Mats
+        if not scalars and not ONLY_MATS:
+            ONLY_MATS.append(True)
 
     def values(self) -> Keywords:
         """Return the settings by name."""
@@ -62,7 +67,8 @@ class Options:
 
 
 NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "page_locked",
-         "page_locked_bytes", "threads", "host_pool_bytes", "spill_dir", "spill_above", "progress")
+         "page_locked_bytes", "threads", "host_pool_bytes", "spill_dir", "spill_above", "progress",
+         "scalars")
 
 
 class Changed(Nested):

@@ -152,6 +152,7 @@ class Changes(TypedDict, total=False):
     spill_dir: str | os.PathLike[str] | None
     spill_above: int | None
     progress: Callable[[int, int], object] | None
+    scalars: bool
 
 
 class Settings:
@@ -209,6 +210,9 @@ class Settings:
     progress : callable or None
         Called as ``progress(done, total)``, with numbers of bytes, by operations that are carried
         out in tiles as their operands are in large files.
+    scalars : bool
+        True: ``x[i]`` with an integer for each axis is a NumPy scalar; False: a Mat without axes,
+        as the array API standard requires.
 
     Examples
     --------
@@ -230,6 +234,7 @@ class Settings:
     spill_dir: str | None
     spill_above: int | None
     progress: Callable[[int, int], object] | None
+    scalars: bool
 
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
         _refuse_positional("mat.settings", no_names)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import mat
 
@@ -67,10 +68,24 @@ def test_functions_of_elements_give_a_column(name):
     pd.testing.assert_series_equal(found, getattr(np, name)(series(), *map(np.asarray, more)))
 
 
-def test_other_functions_take_a_column_as_an_array():
+def test_other_functions_give_what_numpys_give_for_a_column():
     s, x = series(), mat.array(line())
-    for found, wanted in ((mat.sum(s), 10), (mat.max(s), 4), (mat.dot(s, x), 31),
-                          (mat.concat([s, s]), [1, 2, 3, 4] * 2),
-                          (mat.clip(s, 2, 3), [2, 2, 3, 3])):
+    for call in (lambda m: m.sum(s), lambda m: m.max(s), lambda m: m.clip(s, 2, 3),
+                 lambda m: m.cumsum(s), lambda m: m.mean(s), lambda m: m.add.reduce(s),
+                 lambda m: m.linalg.norm(s), lambda m: m.std(s), lambda m: m.round(s, 1)):
+        found, wanted = call(mat), call(np)
+        assert type(found) is type(wanted)
+        assert_array_equal(found, wanted)
+    for found, wanted in ((mat.dot(s, x), 31), (mat.concat([s, s]), [1, 2, 3, 4] * 2)):
         assert isinstance(found, mat.Mat)
         assert found.tolist() == wanted
+
+
+def test_results_of_functions_have_the_dtype_of_numbers():
+    table = pd.DataFrame({"g": [0, 1] * 3, "v": np.arange(6.0)})
+    for f in ("mean", "sum", "max", "std"):
+        found, wanted = (table.groupby("g").v.apply(getattr(m, f)) for m in (mat, np))
+        pd.testing.assert_series_equal(found, wanted)
+        found, wanted = (table.apply(getattr(m, f)) for m in (mat, np))
+        pd.testing.assert_series_equal(found, wanted)
+    pd.testing.assert_series_equal(table.v.apply(mat.exp), table.v.apply(np.exp))

@@ -155,5 +155,6 @@ def test_spellings(text):
 
 def test_results_are_mats():
     assert isinstance(mat.median([1, 2]), Mat)
-    assert isinstance(mat.hypot(3, 4), Mat)
+    assert isinstance(mat.hypot([3], 4), Mat)
+    assert type(mat.hypot(3, 4)) is type(mat.median(3)) is np.float64
     assert all(isinstance(p, Mat) for p in mat.meshgrid([1], [2]))

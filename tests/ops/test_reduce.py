@@ -117,7 +117,7 @@ def test_by_position_and_by_keyword_as_numpys(rng, name, dtype):
 
 
 def test_numbers_and_sequences_are_reduced():
-    agree(mat.sum(3.0), np.sum(3.0))
+    assert type(mat.sum(3.0)) is np.float64
     agree(mat.max([1, 4, 2]), np.max([1, 4, 2]))
     agree(mat.sum([[1, 2], [3, 4]], 1, initial=2), np.array([5, 9]))
 

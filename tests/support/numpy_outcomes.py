@@ -32,7 +32,8 @@ def check_same(got, wanted, tolerance, arrays):
         assert isinstance(got, (*kinds, TypeError, ValueError)), f"{got!r} for {wanted!r}"
     elif (isinstance(wanted, np.ndarray | np.generic) and wanted.dtype.name in SUPPORTED
           and type(wanted) is not np.memmap):
-        assert isinstance(got, Mat) or any(got is a for a in arrays), type(got)
+        number = isinstance(wanted, np.generic) and type(got) is type(wanted)  # of numbers only
+        assert isinstance(got, Mat) or number or any(got is a for a in arrays), type(got)
         assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
         if wanted.dtype.kind in "iub":
             assert_array_equal(np.asarray(got), wanted)

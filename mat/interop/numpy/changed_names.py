@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...ops.operands import as_mat
+from ...ops.operands import as_mat, as_mats, is_foreign, numpy_gives
 from ...support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
 from .operands import is_matrix_product
@@ -43,6 +43,13 @@ def _refuse(name: str, arguments: dict[str, Operand], old: frozenset[str], now: 
 def _moved(name: str, given: str, now: str) -> DTypeError:
     return DTypeError(f"mat.{name} is NumPy's function, got {given}; what had this name in version "
                       f"0.1 is {now}")
+
+
+def _called(function: Function, a: Operand, b: Operand, *more: Operand) -> Any:
+    """Call NumPy's function of two operands."""
+    if is_foreign(a) and is_foreign(b):
+        return numpy_gives(function, (a, b, *more), {})
+    return call_numpy(function, (*as_mats((a, b), "an operand"), *more))
 
 
 @_like_numpy
@@ -85,7 +92,7 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     if out is None and is_matrix_product(a, b):
         product: Mat = a @ b
         return product
-    found: Mat = call_numpy(np.dot, (as_mat(a, "a"), as_mat(b, "b"), out))
+    found: Mat = _called(np.dot, a, b, out)
     return found
 
 
@@ -115,7 +122,7 @@ def vdot(a: Operand, b: Operand, /, **old: Operand) -> Mat:
     """
     if old:
         _refuse("vdot", old, _STEPS, "mat.blas.vdot(x, y, n=, incx=, incy=)")
-    found: Mat = call_numpy(np.vdot, (as_mat(a, "a"), as_mat(b, "b")))
+    found: Mat = _called(np.vdot, a, b)
     return found
 
 
@@ -199,6 +206,8 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     """
     if a is _ABSENT:
         raise _moved("trace", "no matrix", "mat.debug.trace(), the record of copies")
+    if is_foreign(a):
+        return numpy_gives(np.trace, (a, offset, axis1, axis2, dtype, out), {})
     found: Mat = call_numpy(np.trace, (as_mat(a, "a"), offset, axis1, axis2, dtype, out))
     return found
 
@@ -239,7 +248,7 @@ def convolve(a: Operand, v: Operand, mode: str = "full", **old: Operand) -> Mat:
                 "mat.nn.convolve(x, w, y, start=, stride=, anchor=, batched=)")
     if isinstance(mode, Mat):
         raise _moved("convolve", "a Mat for mode", "mat.nn.convolve(x, w, y)")
-    found: Mat = call_numpy(np.convolve, (as_mat(a, "a"), as_mat(v, "v"), mode))
+    found: Mat = _called(np.convolve, a, v, mode)
     return found
 
 
@@ -276,5 +285,5 @@ def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
     >>> mat.allclose(mat.ones(2), [1.0, 1 + 1e-9])
     True
     """
-    found: bool = call_numpy(np.allclose, (as_mat(a, "a"), as_mat(b, "b"), rtol, atol, equal_nan))
+    found: bool = _called(np.allclose, a, b, rtol, atol, equal_nan)
     return found

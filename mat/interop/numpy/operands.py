@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeGuard
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...errors import DTypeError, ShapeError
 from ...matrix.creation import adopted, from_numpy
 from ...matrix.mat import Mat
 from ...ops.operands import as_mat
+from ...ops.operands import as_mats as mats_of
 from ...support.dtypes import SUPPORTED
 from ...support.types import Array, DType, Operand
 
@@ -72,6 +74,16 @@ def as_mat_if_possible(value: object) -> Operand:
         return as_mat(value, "an operand")
     except (DTypeError, ShapeError):
         return value
+
+
+def as_mats_if_possible(values: Iterable[object]) -> list[Operand]:
+    """Return the values as Mats, or as they are if one of them has elements that Mats cannot have;
+    Python's numbers adapt to the others.
+    """
+    try:
+        return [*mats_of(values, "an operand")]
+    except (DTypeError, ShapeError):
+        return [*values]
 
 
 def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
 from ...ops.matmul import matmul
+from ...ops.operands import is_foreign, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
 from .array_ufunc import IMPLEMENTATIONS
 from .dispatch import delegate
@@ -31,6 +32,8 @@ def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
         outs = args[ufunc.nin:]
         outs += (None,) * (ufunc.nout - len(outs))
         args, kwargs = args[:ufunc.nin], {**kwargs, "out": outs}
+    if args and all(map(is_foreign, args)):
+        return numpy_gives(ufunc, args, kwargs)
     if ufunc in IMPLEMENTATIONS and not any(type(x) is Mat for x in args):
         args = _as_mats(args)
     return _run(ufunc, ufunc.__name__, args, kwargs)
@@ -38,6 +41,8 @@ def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
 
 def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a method of `ufunc`, such as "reduce"."""
+    if args and is_foreign(args[0]) and (method != "outer" or all(map(is_foreign, args))):
+        return numpy_gives(getattr(ufunc, method), args, kwargs)
     count = _CONVERTED.get(method, 0)
     args = (*map(as_mat_if_possible, args[:count]), *args[count:])
     return _run(getattr(ufunc, method), ufunc.__name__, args, kwargs)

@@ -12,11 +12,12 @@ from types import CodeType
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....ops.operands import is_foreign, is_of_others, numpy_gives
 from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
 from ..array_function import VIEWS, WRITING, call_numpy, code_of, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
-from ..operands import as_mat_if_possible, refuse_other_elements
+from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
@@ -57,6 +58,8 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
+        if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
+            return numpy_gives(function, args, kwargs)
         if converts and (kwargs or not _are_mats(args)):
             args, kwargs = _with_mats(function, args, kwargs)
         found = call_numpy(function, args, kwargs)
@@ -67,7 +70,32 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     return _described(call, name, function, qualified)
 
 
+def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
+    """Return whether what NumPy's function takes for arrays are numbers, or objects of other
+    libraries only.
+    """
+    if args and type(args[0]) is Mat:
+        return False
+    names = positional_names(function)
+    given = [*zip(names, args, strict=False)] if names else [("a", x) for x in args]
+    operands = [(n, v) for n, v in (*given, *kwargs.items()) if n in OPERANDS or n in SEQUENCES]
+    return (bool(operands) and all(_is_of_others(n, v) for n, v in operands)
+            and not any(map(_is_ours, (*args, *kwargs.values()))))
+
+
+def _is_of_others(name: str, value: Operand) -> bool:
+    return is_foreign(value) if name in OPERANDS else is_of_others(value)
+
+
+def _is_ours(value: Operand) -> bool:
+    """Return whether `value` is a Mat, an array or a list of numbers."""
+    if isinstance(value, list):
+        return not is_of_others(value)
+    return isinstance(value, Mat) or (isinstance(value, np.ndarray) and not is_foreign(value))
+
+
 _NUMBERS = frozenset((bool, int, float, complex))
+_ADAPTING = frozenset((np.where, np.isclose))  # Python's numbers adapt to their other operands
 
 
 def _are_mats(args: Arguments) -> bool:
@@ -81,7 +109,7 @@ def _with_mats(function: Function, args: Arguments,
                kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments with Mats for array-likes, as implementations expect them."""
     names = positional_names(function)
-    if function is np.where:  # as in NumPy, Python's numbers adapt to other operands
+    if function in _ADAPTING:
         args = tuple(x if type(x) in _NUMBERS else as_mat_if_possible(x) for x in args)
     elif names:
         given = list(args)
@@ -100,7 +128,7 @@ def _converted(name: str, value: Operand) -> Operand:
     if name in SEQUENCES and isinstance(value, list | tuple):
         for x in value:
             if type(x) is not Mat:
-                return type(value)([as_mat_if_possible(x) for x in value])
+                return type(value)(as_mats_if_possible(value))
     return value
 
 
