@@ -6,23 +6,22 @@ kept on disk.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from cuda.bindings import nvrtc
 
 from ..errors import DeviceError
 from ..support.c_compiler import HEADERS, CompileError
-from ..support.cache_dir import directory, write_whole
+from ..support.cache_dir import cache, cached, directory
 from ..support.cuda_probe import INSTALL
 
 NvrtcObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
 FAST, EXACT = "--use_fast_math", "--fmad=false"
 INCLUDES = [str(HEADERS / "shared"), str(HEADERS / "cuda")]
-_DIGEST = hashlib.sha256().digest_size
 
 
 class Compiler(Protocol):
@@ -105,24 +104,15 @@ class Program(NamedTuple):
         parts = self.text, *self.options, arch, compiler.version()
         key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
         target = directory() / f"{key}.cubin"
-        found = _kept(target)
+        found = cached(target)
         if found is None:
             found = compiler.compile(self.text, self.options, arch)
-            write_whole(target, found + hashlib.sha256(found).digest())
+            with suppress(OSError):  # the disk is full: it is compiled again next time
+                cache(target, found)
         return found
 
 
-def _kept(target: Path) -> bytes | None:
-    """Return the data of `target`; None if there is no such file, or it is damaged."""
-    try:
-        data = target.read_bytes()
-    except OSError:
-        return None
-    found, digest = data[:-_DIGEST], data[-_DIGEST:]
-    return found if hashlib.sha256(found).digest() == digest else None
-
-
-@cache
+@functools.cache
 def _headers() -> bytes:
     """Return a hash of all headers."""
     digest = hashlib.sha256()

@@ -6,6 +6,7 @@ on.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -13,13 +14,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from functools import cache
 from pathlib import Path
 
 from cffi import FFI
 
 from ..errors import KernelError
-from .cache_dir import directory
+from .cache_dir import cache, cached, directory
 from .types import CData
 
 HEADERS = Path(__file__).parent.parent / "native"  # in folders: shared, cpu, cuda, python
@@ -51,7 +51,7 @@ def compiler() -> str:
     raise KernelError(NO_COMPILER.format(", ".join(dict.fromkeys(names))))
 
 
-@cache
+@functools.cache
 def _version(path: str) -> str:
     """Return the version that the compiler reports; "" if it does not run."""
     try:
@@ -65,7 +65,7 @@ def _works(path: str) -> bool:
     return bool(_version(path))
 
 
-@cache
+@functools.cache
 def _headers() -> bytes:
     """Return a hash of the headers that kernel source includes."""
     digest = hashlib.sha256()
@@ -83,11 +83,11 @@ def library(source: str, function: str) -> int:
     parts = (source, path, _version(path), " ".join(FLAGS), os.name, sys.platform)
     key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
     target = directory() / f"{key}.so"
-    if target.exists():
+    if cached(target) is not None:  # to load a damaged one could end the process
         try:
             return _load(target, function)
-        except (OSError, AttributeError):  # damaged: compile it again
-            target.unlink(missing_ok=True)
+        except (OSError, AttributeError):  # of another system, in a shared directory
+            pass
     _compile([path, *FLAGS], source, target)
     return _load(target, function)
 
@@ -105,7 +105,7 @@ def _load(target: Path, function: str) -> int:
 
 
 def _compile(command: list[str], source: str, target: Path) -> None:
-    """Compile to a file beside `target` and rename it: others see the whole library or none."""
+    """Compile in a folder beside `target`, and write the library there."""
     with tempfile.TemporaryDirectory(prefix="compile-", dir=target.parent) as folder:
         file, made = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
         file.write_text(source, encoding="utf-8")
@@ -114,4 +114,4 @@ def _compile(command: list[str], source: str, target: Path) -> None:
                               env={**os.environ, "LC_ALL": "C"}, check=False)
         if done.returncode != 0:
             raise CompileError(done.stderr)
-        made.replace(target)
+        cache(target, made.read_bytes())

@@ -1,10 +1,11 @@
-"""The directory of the user in which compiled code is cached, and `replacing`, which writes a file
-completely or not at all.
+"""The directory of the user in which compiled code is cached, with digests, and `replacing`, which
+writes a file completely or not at all.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import secrets
@@ -63,21 +64,39 @@ def _temporary() -> Path:
 # Writing
 
 
-def write_whole(target: Path, data: bytes) -> None:
-    """Write `data` to `target`: others see the whole file or none.
+_DIGEST = hashlib.sha256().digest_size  # of the data, which is at the end of a file
 
-    It is not synchronized to disk; a file that is lost when the machine stops is made again.
+
+def cached(target: Path) -> bytes | None:
+    """Return the data that `cache` wrote to `target`; None if there is none, or it is damaged."""
+    try:
+        data = target.read_bytes()
+    except OSError:
+        return None
+    found, digest = data[:-_DIGEST], data[-_DIGEST:]
+    return found if hashlib.sha256(found).digest() == digest else None
+
+
+def cache(target: Path, data: bytes) -> None:
+    """Write `data` and its digest to `target`: others see the whole file or none.
+
+    A file that was damaged nevertheless, such as by a disk that failed, is known by the digest.
     """
-    with replacing(target, sync=False) as file:
+    write_whole(target, data + hashlib.sha256(data).digest())
+
+
+def write_whole(target: Path, data: bytes) -> None:
+    """Write `data` to `target`: others see the whole file or none."""
+    with replacing(target) as file:
         file.write(data)
 
 
 @contextmanager
-def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[io.BufferedWriter]:
+def replacing(target: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
     """Open a file for writing, which replaces `target` when the block ends without an error.
 
-    If the block raises an error, `target` remains as it was. If `sync` is True, the file is on disk
-    before it replaces `target`. Links are followed. The mode of a file that is replaced is kept,
+    If the block raises an error, `target` remains as it was. The file is on disk before it replaces
+    `target`. Links are followed. The mode of a file that is replaced is kept,
     and its owner if that is allowed; a new file has the mode that the umask allows. A pipe, a
     device or another file that is not regular is written in place.
     """
@@ -96,8 +115,7 @@ def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[
             file.flush()
             if old is not None:
                 _copy_status(number, old)
-            if sync:
-                os.fsync(number)
+            os.fsync(number)
             made = made or _link(number, path)
         os.replace(made, path)
     except BaseException:

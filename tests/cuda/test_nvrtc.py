@@ -2,6 +2,9 @@
 on changed.
 """
 
+import errno
+import os
+
 import pytest
 
 from mat.support.cuda_probe import probe
@@ -92,6 +95,16 @@ def test_what_is_damaged_is_made_anew(counting, cache, damage):
     assert counting.runs == 2
     assert Program("a").cubin("sm_90") == good
     assert counting.runs == 2
+
+
+def test_a_disk_that_is_full_keeps_nothing(counting, cache, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert Program("a").cubin("sm_90") == Program("a").cubin("sm_90")
+    assert counting.runs == 2
+    assert list(cache.iterdir()) == []
 
 
 def test_options_are_checked():

@@ -274,15 +274,29 @@ def test_a_text_is_compiled_once(fresh):
     assert len(runs) == 2
 
 
+DAMAGES = {"not a library": lambda d: b"no library", "empty": lambda d: b"",
+           "half": lambda d: d[:len(d) // 2], "header": lambda d: d[:4096],
+           "zeros": lambda d: bytes(len(d)), "zeros at its end": lambda d: d[:4096] + bytes(
+               len(d) - 4096), "a byte": lambda d: d[:5000] + bytes([d[5000] ^ 255]) + d[5001:],
+           "last byte missing": lambda d: d[:-1]}
+
+
 @pytest.mark.host
 @pytest.mark.slow
-def test_a_damaged_library_is_made_anew(fresh):
-    place_, runs = fresh
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_library_is_made_anew(fresh, damage):
+    """In other processes: to load one can end the process."""
+    place_, _ = fresh
     subprocess.run([sys.executable, "-c", ELSEWHERE], check=True)
     (found,) = place_.glob("*.so")
-    found.write_bytes(b"no library")
-    use()
-    assert len(runs) == 1
+    good = found.read_bytes()
+    found.write_bytes(DAMAGES[damage](good))
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", ELSEWHERE], capture_output=True, text=True,
+                              check=False)
+        assert (done.returncode, done.stdout) == (0, "[2.0, 2.0]\n"), done.stderr
+    (found,) = place_.glob("*.so")
+    assert len(found.read_bytes()) == len(good)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="the superuser may write anywhere")

@@ -298,3 +298,27 @@ def test_a_reader_sees_a_whole_file(tmp_path):
         for thread in threads:
             thread.join()
     assert os.listdir(tmp_path) == ["x.npy"]
+
+
+# Files with digests
+
+
+@pytest.mark.parametrize("damage", [lambda d: b"", lambda d: d[:40], lambda d: d[:-1],
+                                    lambda d: d + b"x", lambda d: bytes(len(d)),
+                                    lambda d: d[:3] + b"?" + d[4:]])
+def test_what_is_damaged_is_not_given(tmp_path, damage):
+    path = tmp_path / "x"
+    assert cache_dir.cached(path) is None
+    cache_dir.cache(path, b"data" * 10)
+    assert cache_dir.cached(path) == b"data" * 10
+    path.write_bytes(damage(path.read_bytes()))
+    assert cache_dir.cached(path) is None
+
+
+def test_what_is_cached_is_on_disk_before_it_is_seen(tmp_path, monkeypatch):
+    path, done = tmp_path / "x", []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda *args: (done.append("fsync"), fsync(*args)))
+    monkeypatch.setattr(os, "replace", lambda *args: (done.append("replace"), replace(*args)))
+    cache_dir.cache(path, b"data")
+    assert done == ["fsync", "replace"]
