@@ -48,6 +48,7 @@ from .errors import (
     SettingError,
     ShapeError,
     TornError,
+    UninitialisedError,
 )
 from .facets import array as _array
 from .facets import backing as _backing
@@ -212,7 +213,7 @@ __all__ = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
-    "FormatError", "GraphError", "KernelError",
+    "FormatError", "GraphError", "KernelError", "UninitialisedError",
     "SettingError", "ExchangeError", "__version__",
 ]
 

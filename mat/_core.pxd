@@ -31,6 +31,10 @@ cdef class Lock:
     cdef void forget_parent(self)
 
 
+cdef class ClosedLock(Lock):
+    cdef object error
+
+
 cdef enum:
     KNOWN_LINES = 256  # a power of 2; of code of the package, too
 
@@ -94,7 +98,7 @@ cdef class LiveObjects:
 
 
 cdef class Maker:
-    cdef object kind
+    cdef type kind
     cdef object make(self)
     cdef object make_like(self, object other)
 

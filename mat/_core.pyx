@@ -269,9 +269,11 @@ cdef class Maker:
         return (<PyTypeObject *>self.kind).tp_new(<type>self.kind, <PyObject *>NOTHING, NULL)
 
     cdef object make_like(self, object other):
-        """Return a new object of the class of `other`, which is that of the maker or derived."""
-        kind = type(other)
-        return (<PyTypeObject *>kind).tp_new(<type>kind, <PyObject *>NOTHING, NULL)
+        """Return a new object of the class of `other`, which is that of the maker or derived.
+
+        A `__new__` of the derived class is not called: its parameters are not known.
+        """
+        return (<PyTypeObject *>self.kind).tp_new(<type>type(other), <PyObject *>NOTHING, NULL)
 
 
 cdef tuple NOTHING = ()

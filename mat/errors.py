@@ -99,6 +99,10 @@ class GraphError(MatError, RuntimeError):
     """A function that `mat.graph` cannot record, with the line that it cannot repeat."""
 
 
+class UninitialisedError(MatError, RuntimeError):
+    """A use of a Mat whose `__init__` did not run, such as one of a class that did not call it."""
+
+
 class SettingError(MatError, ValueError):
     """An unknown setting, or a value that it cannot have."""
 

@@ -162,6 +162,29 @@ class _PythonLock:
         self.release()
 
 
+class _PythonClosedLock(_PythonLock):
+    """A lock that nobody can acquire: to acquire it raises an error."""
+
+    count = 1  # as if another thread had it
+
+    def __init__(self, error: Callable[[], Exception]) -> None:
+        super().__init__()
+        self.error = error
+
+    @property
+    def lock(self) -> Any:
+        """The lock of Python, which there is none of."""
+        raise self.error()
+
+    def acquire_surely(self) -> None:
+        """Raise the error."""
+        raise self.error()
+
+    def try_acquire(self) -> bool:
+        """Return False."""
+        return False
+
+
 class _NoBlocks:
     """The allocator of blocks of host memory where there is none: handles are NumPy's arrays."""
 
@@ -201,16 +224,21 @@ class _PythonMaker:
 
     def set_type(self, kind: Any, operators: type) -> None:
         """Make objects of that class from now on."""
+        def new(kind: Any, *_: object, **__: object) -> Any:
+            made = object.__new__(kind)
+            made.__cinit__()  # the name that Cython has for it
+            return made
+
         self.kind = kind
+        kind.__new__ = staticmethod(new)
 
     def make(self) -> Any:
         """Return a new object, whose attributes are still to be set."""
-        return self.kind.__new__(self.kind)
+        return object.__new__(self.kind)
 
     def make_like(self, other: object) -> Any:
         """Return a new object of the class of `other`, which is that of the maker or derived."""
-        kind: Any = type(other)
-        return kind.__new__(kind)
+        return object.__new__(type(other))
 
 
 class _PythonPackedMethod:
@@ -245,6 +273,7 @@ _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat
 share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     Lock: TypeAlias = _PythonLock
+    ClosedLock: TypeAlias = _PythonClosedLock
     KernelCall: TypeAlias = Any
     DriverCall: TypeAlias = Any
     CudaLaunch: TypeAlias = Any
@@ -258,6 +287,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CudaSend: TypeAlias = Any
 else:
     Lock = core.Lock if core is not None else _PythonLock
+    ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock
     KernelCall = core.KernelCall if core is not None else _NoKernels
     DriverCall = core.DriverCall if core is not None else None
     CudaLaunch = core.CudaLaunch if core is not None else None

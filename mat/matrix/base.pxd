@@ -14,6 +14,8 @@ cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
 cdef dict _FORMS, _RESULTS, _FLOATS
+cdef Storage _closed
+cdef Layout _closed_layout
 
 
 cdef class Form:
@@ -31,6 +33,10 @@ cpdef Form form_of_result(tuple shape, object dtype)
 cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 
 
+@cython.locals(storage=Storage)
+cdef Storage _closed_storage()
+
+
 cdef class MatBase(Operators):
     cdef public Layout layout
     cdef public Form known_form
@@ -39,6 +45,8 @@ cdef class MatBase(Operators):
     cdef _set_up(self, Storage storage, Layout layout, Form form, bint device_enabled)
     @cython.locals(view=MatBase)
     cdef MatBase _view_of(self, Layout layout)
+    cpdef bint _is_closed(self)
+    cdef Layout _seen(self)
     cpdef _set_layout(self, Layout layout, Storage storage)
     cpdef MatBase _as_now(self)
     @cython.locals(now=MatBase)

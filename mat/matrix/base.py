@@ -15,7 +15,7 @@ from ..core.access_record import AccessRecord
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
 from ..core.registry import Facet, facet_named, facets
 from ..core.runs import Runs
-from ..errors import AliasError, ConflictError, DirectionError, DTypeError
+from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
 from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
@@ -103,25 +103,62 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
     return form
 
 
+def not_initialised() -> UninitialisedError:
+    """Return the error of a use of a Mat whose `__init__` did not run."""
+    return UninitialisedError("this Mat is not initialised: its __init__ did not run; the __init__ "
+                              "of a class derived from mat.Mat must call super().__init__(shape) "
+                              "before self is used")
+
+
+def _closed_storage() -> Storage:
+    """Return the storage of Mats that are not initialised, which refuses every access."""
+    storage = Storage.__new__(Storage)  # not one of those that have copies
+    storage.own_lock = compiled.ClosedLock(not_initialised)
+    storage.describe(1, _float64, 8, 0)
+    return storage
+
+
+_closed = _closed_storage()
+_closed_layout = packed((1,))
+
+
 class MatBase(Operators):
     """A layout over a storage."""
 
     __slots__ = ("_place", "device_enabled", "is_view", "known_form", "layout")
 
+    def __cinit__(self) -> None:  # Cython's name; uncompiled, `Mat.__new__` calls it
+        self.storage: Storage = _closed
+        self.layout: Layout = _closed_layout
+        if not _is_compiled:
+            self.known_form: Form | None = None
+            self.presented: dict[int, AccessRecord] | None = None
+            self.device_enabled: bool = False
+            self.is_view: bool = False
+            self._place: int = 0
+
+    def _is_closed(self) -> bool:
+        """Return whether self is not initialised."""
+        return self.storage is _closed
+
     def _fill_in(self, storage: Storage, layout: Layout, device_enabled: bool) -> None:
-        """Be that layout over that storage; self may have been another one."""
-        _mats.remove(getattr(self, "_place", 0))
-        self._set_up(storage, layout, None, device_enabled)
+        """Be that layout over that storage; self may have been another one, if not accessed."""
+        if self.storage is _closed:
+            self._set_up(storage, layout, None, device_enabled)
+            return
+        self._see(layout, storage, self._as_now())
+        self.device_enabled = device_enabled
+        self.is_view = False
 
     def _set_up(self, storage: Storage, layout: Layout, form: Form | None,
                device_enabled: bool) -> None:
         """Be that layout over that storage, of that form if it is known."""
-        self.storage: Storage = storage
-        self.layout: Layout = layout
+        self.storage = storage
+        self.layout = layout
         self.known_form = form
-        self.presented: dict[int, AccessRecord] | None = None
-        self.device_enabled: bool = device_enabled
-        self.is_view: bool = False
+        self.presented = None
+        self.device_enabled = device_enabled
+        self.is_view = False
         self._place = _mats.add(self)
 
     def __dealloc__(self) -> None:  # see `Coherence.__dealloc__`
@@ -142,6 +179,8 @@ class MatBase(Operators):
     def _form_found(self) -> Form:
         """Do what `_find_form` does."""
         layout, storage = self.layout, self.storage
+        if storage is _closed:
+            raise not_initialised()
         whole, like = layout.size == storage.size, layout.like or layout
         form: Form | None = like.form
         if form is None or (form.dtype is not storage.dtype or form.whole != whole
@@ -167,6 +206,8 @@ class MatBase(Operators):
 
     def _view_of(self, layout: Layout) -> Self:
         """Do what `over` does."""
+        if self.storage is _closed:
+            raise not_initialised()
         view: Self = _maker.make_like(self)
         view._set_up(self.storage, layout, None, self.device_enabled)
         view.is_view = True
@@ -224,14 +265,22 @@ class MatBase(Operators):
         if before:
             storage = self.storage
             with storage.lock:
-                self._set_layout(before.pop(), storage)
+                # the block may have given it another storage
+                layout = before.pop().check_within(storage.size)
+                self._set_layout(layout, storage)
 
     # Shape, element type and size
+
+    def _seen(self) -> Layout:
+        """Return the layout of self, which must be initialised."""
+        if self.storage is _closed:
+            raise not_initialised()
+        return self.layout
 
     @property
     def shape(self) -> Ints:
         """The lengths of the axes."""
-        return self.layout.shape
+        return self._seen().shape
 
     @shape.setter
     def shape(self, shape: ShapeLike) -> None:
@@ -241,45 +290,47 @@ class MatBase(Operators):
     @property
     def strides(self) -> Ints:
         """The steps in the storage along each axis, in elements, not bytes."""
-        return self.layout.strides
+        return self._seen().strides
 
     @property
     def displacement(self) -> int:
         """The storage index of the first visible element."""
-        return self.layout.displacement
+        return self._seen().displacement
 
     @property
     def size(self) -> int:
         """The number of visible elements."""
-        return self.layout.size
+        return self._seen().size
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.layout.shape)
+        return len(self._seen().shape)
 
     @property
     def is_contiguous(self) -> bool:
         """True if the visible elements are stored in row-major order without gaps."""
-        return self.layout.contiguous
+        return self._seen().contiguous
 
     @property
     def dtype(self) -> DType:
         """The element type."""
+        self._seen()
         return self.storage.dtype
 
     @property
     def itemsize(self) -> int:
         """The number of bytes of one element."""
+        self._seen()
         return self.storage.itemsize
 
     @property
     def nbytes(self) -> int:
         """The number of bytes of the visible elements."""
-        return self.layout.size * self.storage.itemsize
+        return self._seen().size * self.storage.itemsize
 
     def __len__(self) -> int:
-        if not self.layout.shape:
+        if not self._seen().shape:
             raise DTypeError("a Mat without axes has no length and no rows; x.item() is its "
                              "element")
         return self.layout.shape[0]
@@ -329,6 +380,7 @@ class MatBase(Operators):
             facet, wanted = _facets[name], _directions[direction]
         except (KeyError, TypeError):
             facet, wanted = facet_named(name), as_direction(direction)
+        self._seen()
         self._direction_allowed(wanted)  # whether it is may change until the block begins
         return self._access(facet, wanted)
 

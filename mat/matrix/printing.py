@@ -34,6 +34,8 @@ class Printing(Exports):
         str
             The visible extent within the storage, and the dtype unless it is the default.
         """
+        if self._is_closed():
+            return f"<{type(self).__name__} that is not initialised>"
         dtype = self.storage.dtype
         suffix = "" if dtype == current().dtype else f" {dtype}"
         return f"<Mat {formatting.extent(self.layout, self.storage.size)}{suffix}>"
@@ -76,6 +78,8 @@ class Printing(Exports):
         return "on a device that failed" if self.storage.fresh else "uninitialised"
 
     def __repr__(self) -> str:
+        if self._is_closed():
+            return self.label()
         if not current().print_contents:
             return f"<{self._head()}>"
         a = self._peek()

@@ -63,7 +63,7 @@ ERRORS = [
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError",
-    "SettingError", "ExchangeError"
+    "SettingError", "ExchangeError", "UninitialisedError"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
           *SCALING, *QUANTIZING,
@@ -266,7 +266,8 @@ def test_the_three_spellings_are_one_operation():
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
     ("FormatError", ValueError),
-    ("KernelError", ValueError), ("GraphError", RuntimeError), ("SettingError", ValueError)])
+    ("KernelError", ValueError), ("GraphError", RuntimeError), ("SettingError", ValueError),
+    ("UninitialisedError", RuntimeError)])
 def test_errors_are_of_mat_and_builtin(name, builtin):
     kind = getattr(mat, name)
     assert kind is getattr(mat.errors, name)

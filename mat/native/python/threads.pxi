@@ -208,6 +208,23 @@ cdef class Lock:
         self.release()
 
 
+cdef class ClosedLock(Lock):
+    """A lock that nobody can acquire: to acquire it raises an error."""
+
+    def __init__(self, object error):
+        self.error = error  # a function that returns the error
+        self.count = 1  # as if another thread had it
+
+    cpdef bint try_acquire(self):
+        return False
+
+    cpdef bint acquire(self) except -1:
+        raise self.error()
+
+    cpdef bint acquire_surely(self) except -1:
+        raise self.error()
+
+
 # So that ids of threads differ from those that records have of what is not a thread.
 cdef unsigned long long FIRST = 16
 
