@@ -54,6 +54,7 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
+from .interop import adapters as _adapters
 from .interop import arrow as _arrow
 from .interop import dask as _dask
 from .interop import pickling as _pickling

@@ -11,7 +11,9 @@ import sys
 import numpy
 
 cimport numpy as cnp
-from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.buffer cimport (PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE,
+                             PyBuffer_FillInfo, PyObject_GetBuffer)
+from cpython.exc cimport PyErr_Occurred
 from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
                             PyFloat_CheckExact)
 from cpython.list cimport PyList_CheckExact
@@ -59,9 +61,23 @@ cdef extern from *:
         own->nb_lshift = base->nb_lshift;
         own->nb_rshift = base->nb_rshift;
     }
+
+    /* for Cython, the owner is an object that was set before */
+    static void mat_set_owner(Py_buffer *buffer, PyObject *owner) {
+        Py_XINCREF(owner);
+        buffer->obj = owner;
+    }
+
+    /* from Python 3.12 on, Python calls __buffer__ by itself */
+    static void mat_set_buffer(PyObject *type, void *get) {
+        if (PY_VERSION_HEX < 0x030C0000)
+            ((PyTypeObject *)type)->tp_as_buffer->bf_getbuffer = (getbufferproc)get;
+    }
     """
     int mat_add_dlpack(object module) except -1
     void mat_inherit_operators(object kind, object operators)
+    void mat_set_buffer(object kind, void *get)
+    void mat_set_owner(Py_buffer *buffer, PyObject *owner)
 
 cdef enum:
     ONE_THREAD  # how a kernel runs: without the GIL
@@ -254,6 +270,35 @@ cdef class LiveObjects:
         return found
 
 
+cdef enum:
+    NEEDS_ORDER = 0xE0  # what PyBUF_C_CONTIGUOUS and its like have besides PyBUF_STRIDES
+
+
+# of NumPy's types of elements, by number
+cdef const char *FORMATS[17]
+FORMATS[:] = [b"?", b"b", b"B", b"h", b"H", b"i", b"I", b"l", b"L", b"q", b"Q", b"f", b"d", b"g",
+              b"Zf", b"Zd", b"Zg"]
+
+
+cdef int get_buffer(object self, Py_buffer *buffer, int flags) except -1:
+    """Fill in the memory that `self._exported` returns as an array, which it keeps."""
+    mat_set_owner(buffer, NULL)
+    if PyErr_Occurred():  # torch.asarray tries again for bytes, of which it would make float32
+        return -1
+    cdef cnp.ndarray a = self._exported(flags)
+    cdef int number = cnp.PyArray_TYPE(a)
+    if number >= 17 or flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & NEEDS_ORDER:
+        return PyObject_GetBuffer(a, buffer, flags & ~PyBUF_WRITABLE)
+    buffer.buf, buffer.len = cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a)
+    buffer.itemsize, buffer.readonly, buffer.ndim = cnp.PyArray_ITEMSIZE(a), 1, cnp.PyArray_NDIM(a)
+    buffer.format = <char *>FORMATS[number] if flags & PyBUF_FORMAT else NULL
+    buffer.shape = <Py_ssize_t *>cnp.PyArray_DIMS(a)
+    buffer.strides = <Py_ssize_t *>cnp.PyArray_STRIDES(a)
+    buffer.suboffsets, buffer.internal = NULL, NULL
+    mat_set_owner(buffer, <PyObject *>a)
+    return 0
+
+
 cdef class Maker:
     """Makes objects of a class without calling its `__init__`."""
 
@@ -263,6 +308,7 @@ cdef class Maker:
         """
         self.kind = kind
         mat_inherit_operators(kind, operators)
+        mat_set_buffer(kind, <void *>get_buffer)
 
     cdef object make(self):
         """Return a new object, whose attributes are still to be set."""

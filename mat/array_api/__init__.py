@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from math import e, inf, nan, pi
 
+from ..support.plugins import plugin
 from . import (
     conversion,
     creation,
@@ -53,3 +54,11 @@ __all__ += statistical.__all__
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> object:
+    """Return what NumPy has beyond the standard, which programs for several libraries may use."""
+    if name.startswith("_"):
+        raise AttributeError(f"module 'mat.array_api' has no attribute {name!r}")
+    found: object = plugin("numpy_names").lookup("", name)
+    return found

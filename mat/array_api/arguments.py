@@ -38,6 +38,11 @@ def is_python_number(x: object) -> bool:
     return type(x) in (bool, int, float, complex)
 
 
+def number_of(x: Operand) -> Operand:
+    """Return `x`, or the number that a Mat without axes is."""
+    return x.item() if isinstance(x, Mat) and not x.shape else x
+
+
 def as_value(x: Operand) -> Operand:
     """Return `x` as an operand: a Mat, or a Python number, which adapts to the other operand."""
     return x if is_python_number(x) else mat_of(x)

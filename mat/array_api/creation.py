@@ -19,6 +19,7 @@ from .arguments import (
     default_of,
     like,
     mat_of,
+    number_of,
     on_device,
     real_default,
 )
@@ -261,7 +262,8 @@ def arange(start: Scalar, /, stop: Scalar | None = None, step: Scalar = 1, *,
     Mat
         A vector.
     """
-    first, last = interval(start, stop, step)
+    first, last, step = map(number_of, (start, stop, step))
+    first, last = interval(first, last, step)
     if dtype is None:
         whole = all(isinstance(v, int | np.integer) for v in (first, last, step))
         dtype = np.int64 if whole else real_default()
@@ -300,6 +302,7 @@ def linspace(start: Scalar, stop: Scalar, /, num: int, *, dtype: DTypeLike = Non
     Mat
         A vector of length `num`.
     """
+    start, stop = number_of(start), number_of(stop)
     for name, value in (("start", start), ("stop", stop)):
         check_number(value, np.dtype(np.complex128), name)
     if dtype is None:

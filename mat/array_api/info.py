@@ -39,15 +39,15 @@ class Info:
         """
         return in_use()
 
-    def devices(self) -> tuple[Device, ...]:
+    def devices(self) -> list[Device]:
         """Return the devices that ``device=`` accepts in this block.
 
         Returns
         -------
-        tuple of Device
+        list of Device
             The device in use, and the processor.
         """
-        return (CPU,) if in_use() is CPU else (in_use(), CPU)
+        return [CPU] if in_use() is CPU else [in_use(), CPU]
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, DType]:
         """Return the dtypes of Python's numbers.

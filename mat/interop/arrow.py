@@ -30,7 +30,17 @@ def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
     return importlib.import_module("pyarrow").array(exported_array(self), type=type)
 
 
+def _table(self: Mat) -> Operand:
+    """Return the columns of a matrix as one of records, which polars takes for a table."""
+    arrow = importlib.import_module("pyarrow")
+    columns = [_arrow_array(self[:, k]) for k in range(self.shape[1])]
+    return arrow.StructArray.from_arrays(columns, [f"column_{k}" for k in range(len(columns))])
+
+
 @method("__arrow_c_array__")
 def _arrow_c_array(self: Mat, requested_schema: object = None) -> Operand:
-    """Return the column for polars and others; raise `ModuleNotFoundError` without pyarrow."""
-    return _arrow_array(self).__arrow_c_array__(requested_schema)
+    """Return a column, or the columns of a matrix as one of records, for polars and others; raise
+    `ModuleNotFoundError` without pyarrow.
+    """
+    column = _table(self) if self.ndim == 2 else _arrow_array(self)
+    return column.__arrow_c_array__(requested_schema)

@@ -47,19 +47,20 @@ if hasattr(os, "register_at_fork"):
 @method("__reduce_ex__")
 def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
     """Return the parts that `pickle` stores of self; raise `TornError` if the data is torn."""
-    fill = self.storage.fill_value
+    elements = _elements(self, protocol.__index__())
+    # so that equal elements have equal pickles, by which joblib knows arguments again
+    fill = self.storage.fill_value if elements is None else None
     parts = (type(self), self.shape, self.dtype.name, sys.byteorder,
-             fill.item() if isinstance(fill, np.generic) else fill,
-             self.device_enabled, _elements(self, protocol.__index__()))
+             fill.item() if isinstance(fill, np.generic) else fill, self.device_enabled, elements)
     own = getattr(self, "__dict__", None)  # of a subclass
     return (unpickled, parts, own) if own else (unpickled, parts)
 
 
 def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
-    """Return the visible elements, row by row, or None if they were never accessed."""
+    """Return the visible elements, row by row, or from protocol 4 on None if there are none yet."""
     storage = self.storage
     with storage.lock:
-        if storage.pristine and not storage.fresh and storage.writer is None:
+        if protocol > 3 and storage.pristine and not storage.fresh and storage.writer is None:
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
         return exported_buffer(self)

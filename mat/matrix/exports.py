@@ -116,6 +116,10 @@ class Exports(Views):
 
     def __buffer__(self, flags: int) -> memoryview:
         """Return a read-only export for ``memoryview``, from Python 3.12 on."""
+        return self._exported(flags).data
+
+    def _exported(self, flags: int) -> Array:
+        """Return an array for a consumer of a buffer; compiled code calls it before Python 3.12."""
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
@@ -123,7 +127,7 @@ class Exports(Views):
         if str(own.char) in EXTENSIONS:
             raise BufferError(f"buffers cannot hold {own}; numpy.asarray(x) can, or "
                               f"numpy.asarray(x).view('uint{8 * own.itemsize}')")
-        return exported_array(self).data
+        return exported_array(self)
 
     def tolist(self) -> Nested:
         """Return the elements as nested lists of Python numbers.

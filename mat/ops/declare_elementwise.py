@@ -45,7 +45,7 @@ from .functions import (
     function_of_one,
     function_of_two,
 )
-from .operands import as_operand, is_operand
+from .operands import as_operand, has_priority, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype
 
@@ -390,13 +390,16 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
     def operate(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
+        if has_priority(other):
+            return function(self, other)
         takes = is_operand(other) or (other is None and symbol in ("eq", "ne"))
         return function(self, other) if takes else NotImplemented
 
     def operate_reflected(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
-        return function(other, self) if is_operand(other) else NotImplemented
+        takes = is_operand(other) or has_priority(other)
+        return function(other, self) if takes else NotImplemented
 
     def operate_in_place(self: Mat, other: object) -> object:
         return in_place(self, other) if in_place and is_operand(other) else NotImplemented

@@ -142,6 +142,12 @@ def _with_mats(found: Operand) -> Operand:
     return found
 
 
+def has_priority(value: object) -> bool:
+    """Return whether `value` is a table or a column of pandas, which asks the Mat first."""
+    kind = type(value)
+    return kind is not Mat and hasattr(kind, "__pandas_priority__")
+
+
 def has_its_own_way(value: object) -> bool:
     """Return whether the class of `value` defines itself what ufuncs do with it."""
     hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)

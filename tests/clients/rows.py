@@ -31,7 +31,7 @@ PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")
 EXPORT, DLPACK, STANDARD = "export", "DLPack", "array API"
 FUNCTIONS, ITEMS, COPY = "NumPy's functions", "items", "copy"
 PROTOCOLS = {
-    "__array__": EXPORT, "__buffer__": EXPORT, "__dlpack__": DLPACK,
+    "__array__": EXPORT, "__buffer__": EXPORT, "_exported": EXPORT, "__dlpack__": DLPACK,
     "__array_namespace__": STANDARD, "__array_ufunc__": FUNCTIONS,
     "__array_function__": FUNCTIONS, "__iter__": ITEMS, "__getitem__": ITEMS,
     "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle",

@@ -18,7 +18,6 @@ def ones(*shape):
     return torch.ones(shape, dtype=torch.float64)
 
 
-row("torch.asarray(x)", square)
 row("torch.as_tensor(x)", square)
 row("torch.from_dlpack(x)", square)
 row("torch.as_tensor(x.T)", square)

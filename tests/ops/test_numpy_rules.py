@@ -175,7 +175,8 @@ def test_functions_of_any_nan_are_nan(name, dtype):
 
 FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1), 0),
            lambda m: m.multiply(np.int8(3), 2), lambda m: m.exp(3.0), lambda m: m.power(2, 3),
-lambda m: m.sum(3.0), lambda m: m.mean(np.int8(3)),
+           lambda m: m.hypot(np.float32(3), 4.0), lambda m: m.sum(3.0),
+           lambda m: m.mean(np.int8(3)),
            lambda m: m.median(2), lambda m: m.round(2.6), lambda m: m.isnan(1.0),
            lambda m: m.cumsum(np.float32(2)), lambda m: m.sum(np.ma.masked_array([1, 2], [0, 1])),
            lambda m: m.exp(np.ma.masked_array([1.0, 2], [0, 1])), lambda m: m.sum(3, axis=0),

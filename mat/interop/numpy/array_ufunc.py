@@ -14,6 +14,7 @@ import numpy as np
 from ...core.compiled import IN_USE, PackedMethod
 from ...cpu.errstate import QUIET, STATE
 from ...errors import DTypeError
+from ...matrix.exports import exported_array
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
@@ -21,7 +22,7 @@ from ...ops import linalg, missing, reduce, scan, ufuncs
 from ...ops.calls import Calls
 from ...ops.declare_elementwise import LOGIC, loop_dtypes
 from ...ops.matmul import product
-from ...ops.operands import has_its_own_way
+from ...ops.operands import has_its_own_way, has_priority
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ...support.types import Arguments, DTypeLike, Function, Keywords, Operand
@@ -183,7 +184,11 @@ def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
         if found is not None:
             return found
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
-        return NotImplemented
+        if not any(map(has_priority, inputs)):
+            return NotImplemented
+        # pandas asks the Mat, and has labels of which it alone knows
+        return getattr(ufunc, method)(*(exported_array(x) if isinstance(x, Mat) else x
+                                        for x in inputs), **kwargs)
     if method == "reduce":
         found = _reduce(ufunc, inputs[0], kwargs)
     elif method == "accumulate":

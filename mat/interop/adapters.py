@@ -1,0 +1,109 @@
+"""What libraries need that look at the class of an array: einops, numba, torch's collation of
+batches, pandas, PIL and JAX.
+
+None of them is imported here: adapters are made when the library is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from ..core.compiled import BLOCKS
+from ..matrix.creation import from_numpy
+from ..matrix.exports import exported_array
+from ..matrix.mat import Mat
+from ..matrix.methods import bind, method
+from ..support.after_import import after_import
+from ..support.dtypes import EXTENSIONS
+from ..support.types import Array, Keywords, Operand
+
+# pandas leaves operators to the operand of higher priority; its tables have 4000
+bind("__pandas_priority__", 5000)
+
+
+@method("__jax_array__")
+def _jax_array(self: Mat) -> Operand:
+    """Return the elements as an array of JAX, for its functions."""
+    return sys.modules["jax"].numpy.asarray(exported_array(self))
+
+
+def _array_interface(self: Mat) -> Keywords:
+    """Return shape, strides and type of the elements, whose memory the buffer protocol gives.
+
+    Reading this moves nothing. `AttributeError` for elements that NumPy has no type for, and where
+    Mats have no buffer: before Python 3.12, if nothing is compiled; and while the elements are
+    written, or torn, so that NumPy asks ``__array__``, which says why.
+    """
+    storage = self.storage
+    if (self.dtype.char in EXTENSIONS or storage.writer is not None or storage.torn is not None
+            or not (BLOCKS.enabled or sys.version_info >= (3, 12))):
+        raise AttributeError(f"__array_interface__: {self.label()} has no buffer for {self.dtype}; "
+                             "numpy.asarray(x) has")
+    layout = self.layout
+    strides = None if layout.contiguous else tuple(s * self.itemsize for s in layout.strides)
+    return {"shape": layout.shape, "typestr": self.dtype.str, "strides": strides, "version": 3}
+
+
+bind("__array_interface__", property(_array_interface))
+
+
+def _adapt_einops(backends: ModuleType) -> None:
+    numpys: Any = backends.NumpyBackend
+
+    class MatBackend(numpys):  # type: ignore[misc]  # einops finds subclasses by itself
+        framework_name = "mat"
+
+        def is_appropriate_type(self, tensor: object) -> bool:
+            return isinstance(tensor, Mat)
+
+        def from_numpy(self, x: Array) -> Mat:
+            return from_numpy(x)
+
+        def to_numpy(self, x: Mat) -> Array:
+            return x.to_numpy()
+
+    vars(backends)["MatBackend"] = MatBackend
+
+
+def _adapt_torch(collate: ModuleType) -> None:
+    """Collate Mats as arrays are; elements of a data set are often rows of one."""
+    known = collate.default_collate_fn_map
+    by_array = next(f for kind, f in known.items() if getattr(kind, "__name__", "") == "ndarray")
+
+    def collate_mats(batch: list[Mat], *, collate_fn_map: object = None) -> Operand:
+        return by_array([x.to_numpy() for x in batch], collate_fn_map=collate_fn_map)
+
+    known[Mat] = collate_mats
+
+
+def _adapt_numba(extending: ModuleType) -> None:
+    """Have compiled functions take a Mat as the read-only array of its export."""
+    types: Any = sys.modules["numba.core.types"]
+    support: Any = sys.modules["numba.np.numpy_support"]
+
+    class MatArray(types.Array):  # type: ignore[misc]
+        pass
+
+    def type_of(x: Mat, _: object) -> object:
+        layout = "C" if x.is_contiguous else "A"
+        return MatArray(support.from_dtype(x.dtype), x.ndim, layout, readonly=True)
+
+    def unbox(kind: Any, value: object, c: Any) -> object:
+        array = c.pyapi.call_method(value, "__array__")
+        with c.builder.if_then(c.pyapi.c_api_error(), likely=False):
+            c.builder.ret(c.pyapi.get_null_object())
+        plain = types.Array(kind.dtype, kind.ndim, kind.layout, readonly=True)
+        native = c.unbox(plain, array)
+        c.pyapi.decref(array)
+        return native
+
+    extending.typeof_impl.register(Mat)(type_of)
+    extending.register_model(MatArray)(extending.models.ArrayModel)
+    extending.unbox(MatArray)(unbox)
+
+
+after_import("einops._backends", _adapt_einops)
+after_import("torch.utils.data._utils.collate", _adapt_torch)
+after_import("numba.extending", _adapt_numba)
