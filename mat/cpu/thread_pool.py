@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..core.compiled import share_by
+from ..support.daemons import start
 from ..support.native import lib
 from ..support.options import current
 from ..support.settings import CONTEXTS, THREADS
@@ -111,14 +112,12 @@ class Helpers:
         self.count: int = 0
 
     def call(self, job: SharedWork, count: int) -> None:
-        """Have `count` helpers join a job."""
+        """Have `count` helpers join a job, or as many as there can be."""
         if self.count < count:
             with self.lock:
-                while self.count < count:
-                    threading.Thread(target=self._serve, args=(self.jobs,), name="mat-helper",
-                                     daemon=True).start()
+                while self.count < count and start(self._serve, self.jobs, name="mat-helper"):
                     self.count += 1
-        for _ in range(count):
+        for _ in range(min(count, self.count)):
             self.jobs.put(job)
 
     @staticmethod
@@ -140,10 +139,9 @@ class Servers:
         self.count: int = 0
 
     def have(self, count: int) -> None:
-        """Start threads until there are at least `count`."""
+        """Start threads until there are at least `count`, or as many as there can be."""
         with self.lock:
-            while self.count < count:
-                threading.Thread(target=lib.mat_serve, name="mat-server", daemon=True).start()
+            while self.count < count and start(lib.mat_serve, name="mat-server"):
                 self.count += 1
 
 
@@ -172,6 +170,7 @@ def serving() -> int:
     n = threads()
     if _servers.count < n - 1:
         _servers.have(n - 1)
+        n = min(n, _servers.count + 1)
     return n
 
 
@@ -185,7 +184,7 @@ def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CD
     """
     shared = count >= 2 * grain
     n = serving() if shared else 1
-    if shared and not CONTEXTS:
+    if shared and not CONTEXTS and n == threads():
         share_by(n)  # compiled calls may share by themselves, until the number changes
     lib.mat_share(kernel, frame, operands, numbers, result, count, grain, n)
 

@@ -47,5 +47,5 @@ class Addresses:
             self._next, self._end = BASE, 1 << 64
             return
         self._reserved.append(pages)
-        self._next = np.frombuffer(pages, np.uint8).ctypes.data
+        self._next = int(np.frombuffer(pages, np.uint8).__array_interface__["data"][0])
         self._end = self._next + RESERVED

@@ -15,6 +15,7 @@ from ..matrix.mat import Mat
 from ..memories import file_pages
 from ..memories.file_pages import FilePages, pages_of
 from ..memories.host import HOST
+from ..support.daemons import start as start_thread
 from ..support.options import current
 from ..support.types import Arguments, Keywords
 from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
@@ -115,15 +116,14 @@ class ReadingAhead:
         self.asked: Queue[tuple[FileRanges, FileRanges] | None] = Queue(2)
         self.reads = False  # what was asked for last, not only releases
         # a daemon: an interrupt may keep `__exit__` from ending it
-        self.thread = Thread(target=self._serve, name="mat reads ahead", daemon=True)
+        self.thread: Thread | None = None
 
     def __enter__(self) -> ReadingAhead:
-        with suppress(RuntimeError):
-            self.thread.start()
+        self.thread = start_thread(self._serve, name="mat reads ahead")
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.thread.is_alive():
+        if self.thread is not None and self.thread.is_alive():
             self.asked.put(None)
             self.thread.join()
 
@@ -134,7 +134,8 @@ class ReadingAhead:
         """
         missing = [at for at in following if not _is_cached(*at)]
         self.reads = bool(missing)
-        if self.thread.is_alive():  # it is not in a forked child
+        # it is not in a forked child
+        if self.thread is not None and self.thread.is_alive():
             self.asked.put((missing, passed))
         else:
             _release(passed)
@@ -143,11 +144,11 @@ class ReadingAhead:
         """Wait until what was asked for is done: accesses meanwhile would have the system read in
         two places in turns.
         """
-        asked = self.asked
-        if not self.reads or not self.thread.is_alive():
+        asked, thread = self.asked, self.thread
+        if not self.reads or thread is None or not thread.is_alive():
             return
         with asked.all_tasks_done:
-            while asked.unfinished_tasks and self.thread.is_alive():
+            while asked.unfinished_tasks and thread.is_alive():
                 asked.all_tasks_done.wait(0.1)  # it may end meanwhile, at the end of the process
 
     def _serve(self) -> None:

@@ -13,6 +13,7 @@ import pytest
 import mat
 from mat.core import compiled
 from mat.cpu import thread_pool
+from mat.support import daemons
 
 from ..support import needs
 
@@ -229,3 +230,69 @@ def test_an_interrupt_while_helpers_are_called_waits_for_those_that_work(monkeyp
     assert running == []
     begun.clear()
     assert not begun.wait(0.1)
+
+
+# Where no thread can be started
+
+AT_EXIT = """
+import mat
+class Keeper:
+    def __del__(self):
+        print({operation})
+keeper = Keeper()
+keeper.itself = keeper
+"""
+AT_ONCE = """
+import threading
+def refuse(*args, **kwargs):
+    raise RuntimeError("can't start new thread")
+threading._start_new_thread = threading._start_joinable_thread = refuse
+import mat
+print({operation})
+"""
+OPERATIONS = {
+    "share": ("float((mat.ones(100_000) + 1).sum())", "200000.0"),
+    "compiled": ("float(mat.exp(mat.zeros(500_000)).sum())", "500000.0"),
+    "pieces": ("float(mat.transpose(mat.ones((999, 999)), out=mat.empty((999, 999))).sum())",
+               "998001.0"),
+    "random": ("int((mat.empty(300_000).uniform_() < 1).sum())", "300000"),
+    "joined": ("float(mat.stack([mat.ones(300_000)] * 2, axis=1).sum())", "600000.0")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("when", [AT_EXIT, AT_ONCE], ids=["exit", "no threads"])
+def test_the_caller_computes_alone(when, operation):
+    """`Thread.start` waits for ever at exit, and raises an error where there is a limit."""
+    text, wanted = OPERATIONS[operation]
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", when.format(operation=text)],
+                          timeout=60, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, wanted), done.stderr
+
+
+@pytest.mark.slow
+def test_files_are_read_without_a_thread_that_reads_ahead(tmp_path):
+    path = str(tmp_path / "x")
+    code = AT_ONCE.format(operation=f"mat.open_memmap({path!r}, 'w+', 'f8', (3_000_000,))"
+                                    ".fill_(1).sum()")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60,
+                          capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "3000000.0", done.stderr
+
+
+def test_a_refused_thread_is_tried_again_later(monkeypatch):
+    monkeypatch.setattr(threading, "_start_new_thread", _refuse, raising=False)
+    monkeypatch.setattr(threading, "_start_joinable_thread", _refuse, raising=False)
+    monkeypatch.setattr(daemons, "_refused", [-daemons.RETRY])
+    assert daemons.start(print, name="refused") is None
+    monkeypatch.undo()
+    monkeypatch.setattr(daemons, "_refused", [time.monotonic()])
+    assert daemons.start(print, name="too early") is None
+    monkeypatch.setattr(daemons, "_refused", [time.monotonic() - 2 * daemons.RETRY])
+    done = threading.Event()
+    assert daemons.start(done.set, name="later").daemon
+    assert done.wait(20)
+
+
+def _refuse(*_, **__):
+    raise RuntimeError("can't start new thread")
