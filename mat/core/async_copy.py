@@ -8,12 +8,14 @@ source is *late*: it conflicts with nothing, but whoever writes to that memory w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
 
 from ..errors import DeviceError
 from .access_record import AccessRecord
+from .compiled import THREADS
 from .direction import INPUT
 from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, Presented, ViewLike, host
 from .runs import Runs, run
@@ -23,7 +25,7 @@ from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 class AsyncCopyRecord(AccessRecord):
     """The access of an asynchronous copy to its source."""
 
-    __slots__ = ("late",)
+    __slots__ = ("begun_by", "late")
     # declared by the base class, and set here
     value: Presented
     make_value: Callable[[], Presented] | None
@@ -43,6 +45,15 @@ class AsyncCopyRecord(AccessRecord):
         self.where = where
         # what to wait for before the source is written or freed, once the target is fresh
         self.late: PendingCopy | None = None
+        self.begun_by: tuple[int, int] = os.getpid(), THREADS.current()
+
+    @property
+    def is_orphan(self) -> bool:
+        """True in a forked child, for a copy of a thread that the child does not have: nobody knows
+        how far it came, and nobody ends it.
+        """
+        process, thread = self.begun_by
+        return process != os.getpid() and not THREADS.ident(thread)
 
     def describe(self) -> str:
         if self.late is not None:
@@ -119,6 +130,9 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     copy = (cube.async_copies or {}).get(target)
     if copy is None:
         return
+    if copy.record.is_orphan:
+        _abandon(cube, copy)
+        return
     try:
         reads = arrive(copy.pending)
     except Exception:
@@ -138,9 +152,24 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
+def abandon_orphan(cube: CubeLike, record: AccessRecord) -> bool:
+    """End a copy of a thread that a forked child does not have; return False if it is none."""
+    if not (isinstance(record, AsyncCopyRecord) and record.is_orphan):
+        return False
+    for copy in tuple((cube.async_copies or {}).values()):
+        if copy.record is record:
+            _abandon(cube, copy)
+    if cube.spans is not None:
+        for target, copy in tuple(cube.spans.pending.items()):
+            if copy.record is record:
+                cube.spans.pending.pop(target, None)
+    _forget(cube, record)
+    return True
+
+
 def _abandon(cube: CubeLike, copy: AsyncCopy) -> None:
     """Restore the state before a copy that failed, or whose beginning was interrupted."""
-    if copy.pending is not None:
+    if copy.pending is not None and not copy.record.is_orphan:
         with suppress(Exception):  # it goes on, and must not write what is freed
             copy.pending.wait()
     _remove(cube, copy)
@@ -165,6 +194,8 @@ def end_late(cube: CubeLike, record: AccessRecord) -> bool:
     late = getattr(record, "late", None)
     if late is None:
         return False
+    if record.is_orphan:  # type: ignore[attr-defined]  # only such records are late
+        return abandon_orphan(cube, record)
     with suppress(DeviceError):  # a device that failed reads nothing, and says so where it is used
         late.wait()
     _forget(cube, record)

@@ -171,7 +171,8 @@ class Coherence:
             return self._torn_elements(memory)
         if self.async_copies and memory in self.async_copies:
             finish_copy_locked(self, memory)
-            return self.handles[memory]
+            if self.fresh & memory.bit:
+                return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
 
     def _refresh_spans(self, memory: Memory) -> Handle:

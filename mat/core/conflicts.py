@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import ConflictError
 from .access_record import AccessRecord, overlap
-from .async_copy import end_late
+from .async_copy import abandon_orphan, end_late
 from .compiled import THREADS
 from .direction import INPUT, OUTPUT, Direction
 from .registry import Facet, RecordLike, ViewLike
@@ -113,7 +113,7 @@ class ConflictChecks(SpannedCopies):
         A late copy is waited for.
         """
         if record.thread in (ASYNC_COPY, EXPORTED):
-            return end_late(self, record)
+            return end_late(self, record) or abandon_orphan(self, record)
         task: Any = record.task
         if _threads.ident(record.thread) and (task is None or not task.done()):
             return False

@@ -40,6 +40,9 @@ def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
     If it failed, raise its error; nothing has changed then.
     """
     copy = spans.pending[target]
+    if copy.record.is_orphan:
+        _abandon(cube, spans, target)
+        return
     try:
         if arrive(copy.pending) and copy.pending is not None:
             copy.pending.wait()
@@ -57,7 +60,7 @@ def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
 def _abandon(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
     """Forget a copy that failed, or whose beginning was interrupted."""
     copy = spans.pending.get(target)
-    if copy is not None and copy.pending is not None:
+    if copy is not None and copy.pending is not None and not copy.record.is_orphan:
         with suppress(Exception):  # it goes on, and must not write what is freed
             copy.pending.wait()
     _remove(cube, spans, target)
