@@ -85,16 +85,18 @@ class ExportRecord(AccessRecord):
         view = self.view
         if view is None:
             return
-        if _observers:
-            for observer in tuple(_observers):
-                observer.released(self)
-        storage: Any = view.storage
-        accesses = storage.records
-        self.view = self.where = self.value = None
-        self.thread = 0  # from now on it conflicts with nothing
-        if accesses:
-            _remove(accesses, self)
-        self.handle = self.retained = None
+        try:
+            if _observers:
+                for observer in tuple(_observers):
+                    observer.released(self)
+        finally:  # an interrupt may come before
+            storage: Any = view.storage
+            accesses = storage.records
+            self.view = self.where = self.value = None
+            self.thread = 0  # from now on it conflicts with nothing
+            if accesses:
+                _remove(accesses, self)
+            self.handle = self.retained = None
 
 
 class RetainedCopy:

@@ -27,7 +27,16 @@ from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..support.fork import renew_after_fork
-from .protected_pages import FAULT_HANDLER, READ_ONLY, READ_WRITE, Pages, empty, pages_of, system
+from .protected_pages import (
+    FAULT_HANDLER,
+    READ_ONLY,
+    READ_WRITE,
+    Pages,
+    empty,
+    pages_of,
+    system,
+    unprotect_all,
+)
 from .relocation import Relocation, revoke
 from .watched_access import WatchedAccess, internal
 
@@ -136,28 +145,23 @@ class DirectionCheck(Observer):
         if on and not self._watching:
             self._watching = True
             HOST.room = empty  # of this instance: deleted below
-            FAULT_HANDLER.begin()
+            FAULT_HANDLER.begin(self)
             FAULT_HANDLER.explain = self._explanation
         elif self._watching and not on:
             vars(HOST).pop("room", None)
             self._release()
-            self._watching = False
             FAULT_HANDLER.explain = None
-            FAULT_HANDLER.end()
+            FAULT_HANDLER.end(self)
+            self._watching = False  # last: it is called again after an interrupt
 
     def _release(self) -> None:
         for watched in tuple(self._open.values()):
             watched.restore()
-            pages = pages_of(watched.storage.handles.get(HOST))
-            if pages is not None:
-                pages.protect(READ_WRITE)
-        for pages in tuple(self._exported):
-            pages.notify = None
-            pages.protect(READ_WRITE)
         self._exported.clear()
         self._open.clear()
         self._memories.clear()
         self.relocation.release()
+        unprotect_all()  # also what interrupts have left protected
 
     # Accesses
 
@@ -289,17 +293,22 @@ class DirectionCheck(Observer):
                 self._raise(fault + watched.origin())
 
     def left(self, record: AccessRecord, failed: bool) -> None:
-        watched = self._open.pop(id(record), None)
+        watched = self._open.get(id(record))
         if watched is None:
             return
         storage = watched.storage
-        with storage.lock:
-            fault = self._fault_at_end(watched, failed)
-            if record.direction is not INPUT or fault:
-                for other in self._on(storage):
-                    other.follow(record, failed or fault != "")
-            self._revoke(watched)
-            self._protect(storage, record)
+        try:
+            with storage.lock:
+                fault = self._fault_at_end(watched, failed)
+                if record.direction is not INPUT or fault:
+                    for other in self._on(storage):
+                        if other is not watched:
+                            other.follow(record, failed or fault != "")
+                self._revoke(watched)
+                self._protect(storage, record)
+        finally:  # an interrupt may come before
+            watched.restore()
+            self._open.pop(id(record), None)
         if fault:
             self._raise(fault + watched.origin())
 
@@ -390,7 +399,8 @@ class DirectionCheck(Observer):
                     and access.thread not in (0, ASYNC_COPY)
                     and (access.thread != EXPORTED or id(access) in self._open)]
         here = [access for access in accesses if access.facet.memory is HOST]
-        loose = any(watched.loose for watched in self._on(storage))
+        loose = any(watched.loose for watched in self._on(storage)
+                    if watched.original is not leaving)
         reads = here and all(access.direction is INPUT for access in accesses) and not loose
         pages.protect(READ_ONLY if reads else READ_WRITE)
 

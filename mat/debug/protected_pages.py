@@ -6,6 +6,7 @@ This needs Linux and its C library. On other systems memory is ordinary, and not
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import signal
@@ -129,27 +130,37 @@ class Pages:
             self.allowed = allowed
             if allowed != READ_WRITE:
                 FAULT_HANDLER.ensure_installed()
-            self._set_protection()
+            self._set_protection(allowed)
 
     def discard(self) -> None:
         """Return the contents to the system; the pages read as zeros from now on."""
         c = _required_system()
         c.madvise(c.pointer(self.address), self.nbytes, _DO_NOT_NEED)
 
-    def _set_protection(self) -> None:
-        c = _required_system()
-        c.mprotect(c.pointer(self.address), self.nbytes, self.allowed)
+    def _set_protection(self, allowed: int) -> None:
+        c = self.system
+        c.mprotect(c.pointer(self.address), self.nbytes, allowed)
+
+    def unprotect(self) -> None:
+        """Allow every access, also where an interrupt came between two steps of `protect`."""
+        if self.address:
+            self._set_protection(READ_WRITE)
+            self.allowed, self.touched, self.notify = READ_WRITE, None, None
 
     def note(self, offset: int, frame: FrameType | None) -> None:
-        """Note an access at the byte `offset`, and allow this one and what follows."""
+        """Note an access at the byte `offset`, and allow this one and what follows.
+
+        It is called again after an interrupt.
+        """
+        self._set_protection(READ_WRITE)
+        # in copies by this package elements are copied that nobody reads
+        if self.allowed != READ_WRITE and (
+                frame is None or not frame.f_globals.get("__name__", "").startswith(_COPYING)):
+            place = None if frame is None else user_line(frame)
+            self.touched = Touch(offset, THREADS.current(), line_of(place))
+            if self.notify is not None:
+                self.notify(self)
         self.allowed = READ_WRITE
-        self._set_protection()
-        if frame is not None and frame.f_globals.get("__name__", "").startswith(_COPYING):
-            return  # elements that nobody reads are copied there
-        place = None if frame is None else user_line(frame)
-        self.touched = Touch(offset, THREADS.current(), line_of(place))
-        if self.notify is not None:
-            self.notify(self)
 
     def __del__(self) -> None:
         if getattr(self, "address", 0):  # an interrupt may have come before it
@@ -157,6 +168,17 @@ class Pages:
 
 
 _all: weakref.WeakValueDictionary[int, Pages] = weakref.WeakValueDictionary()
+
+
+def unprotect_all() -> None:
+    """Allow every access to all pages."""
+    for pages in _alive():
+        pages.unprotect()
+
+
+def _alive() -> list[Pages]:
+    # a list: other threads add and remove meanwhile
+    return [found for ref in _all.valuerefs() if (found := ref()) is not None]
 
 
 def empty(size: int, dtype: DType) -> Array:
@@ -192,22 +214,22 @@ class FaultHandler:
     """The handler of segmentation faults, installed while at least one `begin` has not ended."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._users: list[object] = []
         # returns a message for the address of a fault elsewhere, in the frame given
         self.explain: Callable[[int, FrameType | None], str] | None = None
         self._before: CData = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
-    def begin(self) -> None:
-        """Begin a time in which the handler may be installed."""
+    def begin(self, user: object) -> None:
+        """Begin a time in which the handler may be installed, for `user`."""
         with self._lock:
-            self._count += 1
+            self._users.append(user)
 
-    def end(self) -> None:
-        """End such a time; after the last one, uninstall the handler."""
+    def end(self, user: object) -> None:
+        """End such a time, if it has begun; after the last one, uninstall the handler."""
         with self._lock:
-            self._count -= 1
-            if not self._count:
+            self._users = [other for other in self._users if other is not user]
+            if not self._users:
                 self.uninstall()
 
     def ensure_installed(self) -> None:
@@ -245,24 +267,30 @@ def _on_fault(number: int, fault: CData, context: CData) -> None:  # noqa: ARG00
     code that moves elements, which has none of the interpreter's locks but the GIL, if that. Any
     other fault is left to the handler that was there before: this one is uninstalled, and the fault
     happens again at once. What is known of its address is printed first.
+
+    An interrupt cannot be raised through the code that made the access. It is raised after that.
     """
-    try:
-        frame = sys._getframe().f_back
-        found = _protected_at(fault.address)
-        if found is not None:
-            found.note(fault.address - found.address, frame)
-            return
-        if FAULT_HANDLER.explain is not None:
-            os.write(2, FAULT_HANDLER.explain(fault.address, frame).encode())
-    except BaseException:  # the access must not come here again and again
-        FAULT_HANDLER.uninstall()
-        raise
+    interrupts: list[type[BaseException]] = []
+    while True:
+        try:
+            _handle(fault.address, sys._getframe().f_back)
+            break
+        except Exception:  # the access must not come here again and again
+            FAULT_HANDLER.uninstall()
+            raise
+        except BaseException as interrupt:
+            interrupts.append(type(interrupt))
+    for kind in interrupts[:1]:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()),
+                                                   ctypes.py_object(kind))
+
+
+def _handle(address: int, frame: FrameType | None) -> None:
+    """Note a fault at an address of `Pages`; leave any other to the handler before this one."""
+    found = next((p for p in _alive() if p.address <= address < p.address + p.nbytes), None)
+    if found is not None:
+        found.note(address - found.address, frame)
+        return
+    if FAULT_HANDLER.explain is not None:
+        os.write(2, FAULT_HANDLER.explain(address, frame).encode())
     FAULT_HANDLER.uninstall()
-
-
-def _protected_at(address: int) -> Pages | None:
-    """Return the protected pages that contain an address."""
-    alive = (ref() for ref in _all.valuerefs())  # a list: other threads add and remove meanwhile
-    pages = next((p for p in alive if p is not None
-                  and p.address <= address < p.address + p.nbytes), None)
-    return pages if pages is not None and pages.allowed != READ_WRITE else None

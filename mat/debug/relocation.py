@@ -49,9 +49,17 @@ def give_revocable(record: AccessRecord) -> Presented:
         with suppress(AttributeError):  # of C's properties, which are no data
             object.__setattr__(own, name, attribute)
     object.__setattr__(own, "_revocation", None)
+    object.__setattr__(own, "_original", value)
     record.value = own
     record.make_value = record.facet.lender(own)
     return own
+
+
+def take_back(record: AccessRecord) -> None:
+    """Have `record` present again what `give_revocable` has put a copy in the place of, if any."""
+    if type(record.value) in _revocable_classes.values():
+        record.value = object.__getattribute__(record.value, "_original")
+        record.make_value = record.facet.lender(record.value)
 
 
 def _new(kind: type) -> Presented:
@@ -88,7 +96,7 @@ def _revocable(kind: type) -> type:
     """Return a subclass of `kind` whose objects raise an error at any use once they are revoked."""
     found = _revocable_classes.get(kind)
     if found is None:
-        members = {"__slots__": ("_revocation",), "__module__": kind.__module__,
+        members = {"__slots__": ("_revocation", "_original"), "__module__": kind.__module__,
                    "__getattribute__": _attribute, "__repr__": _described}
         found = _revocable_classes.setdefault(kind, type(kind.__name__, (kind,), members))
     return found

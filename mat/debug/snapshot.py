@@ -148,7 +148,11 @@ class PoisonedOutput:
         self.record: AccessRecord = record
         self.before: Array | None = (
             elements(record, 0, storage.size) if storage.fresh & record.mask else None)
-        put(record, poison(storage.size, storage.dtype))
+
+    def fill(self) -> None:
+        """Fill the storage with poison, which `restore` undoes."""
+        storage = storage_of(self.record)
+        put(self.record, poison(storage.size, storage.dtype))
 
     def left(self) -> Array:
         """Return the mask of the elements that are still poison."""

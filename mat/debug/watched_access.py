@@ -17,7 +17,7 @@ from ..core.runs import Runs
 from ..core.source_line import line_of, running_operation
 from ..matrix.storage import Storage
 from ..support.types import Array
-from .relocation import give_revocable
+from .relocation import give_revocable, take_back
 from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible
 
 
@@ -61,14 +61,22 @@ class WatchedAccess:
         self.snapshot: Snapshot | None = None
         # of the storage's elements, those that the copy had fresh when the snapshot last had them
         self.fresh: Array = self._fresh_now()
+        take_back(record)  # what an interrupt has left there
         self.value: tuple[Presented, Callable[[], Presented] | None] = (
             record.value, record.make_value)
         self.is_export: bool = isinstance(record, ExportRecord)
-        # what others have of an export was not made for this one alone
-        self.own: Presented = None if self.is_export else give_revocable(record)
-        # who owns memory that is not `mat`'s may write it while it is exported
-        if not self.is_export or self.storage.adopted is None:
-            self._take()
+        self.own: Presented = None
+        try:
+            # what others have of an export was not made for this one alone
+            self.own = None if self.is_export else give_revocable(record)
+            # who owns memory that is not `mat`'s may write it while it is exported
+            if not self.is_export or self.storage.adopted is None:
+                self._take()
+        except BaseException:  # nobody else knows of self
+            self.restore()
+            if self.poisoned is not None:
+                self.poisoned.restore()
+            raise
 
     def _take(self) -> None:
         """Fill the storage with poison or take a snapshot, as the direction needs."""
@@ -78,7 +86,8 @@ class WatchedAccess:
             return
         try:
             if record.direction is OUTPUT and self.alone and whole:
-                self.poisoned = PoisonedOutput(record)
+                self.poisoned = PoisonedOutput(record)  # kept first: an interrupt may follow
+                self.poisoned.fill()
             elif record.direction is INPUT or not whole or not self.built_in:
                 self.snapshot = Snapshot(record)
         except Exception:  # a memory that cannot be read just now, or at all
