@@ -26,7 +26,7 @@ from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
-from ..ops.tiling import TILE
+from ..ops.tiling import tile_number
 from ..support import formatting
 from ..support.fork import renew_after_fork
 from . import trace_file
@@ -160,7 +160,7 @@ class Trace(Observer):
         self.events.append(event._replace(reason=reason))
 
     def computed(self, operation: str, memory: str, seconds: float) -> None:
-        tile = TILE.get()
+        tile = tile_number()
         name = f"{operation}, tile {tile}" if tile else operation
         self.operations.append(self._of_call("operation", name, (memory, ""), seconds))
 

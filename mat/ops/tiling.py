@@ -9,7 +9,7 @@ meanwhile, unless all of the results have room on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from typing import NamedTuple, Protocol, TypeAlias
@@ -20,6 +20,7 @@ from ..errors import OutOfDeviceMemory, TornError
 from ..matrix.mat import Mat
 from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
+from ..support.open_blocks import Block, Nested, enter, leave, still_open
 from ..support.types import Arguments, Keywords, Operand
 from .host_reads import to_copy
 from .overlap import overlap
@@ -88,39 +89,58 @@ class Cuttable(Protocol):
 
 MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
-# the operations of which a tile is being carried out
-_cut_now: ContextVar[tuple[Cuttable, ...]] = ContextVar("mat_cut_now", default=())
-# the number of that tile, from 1 on; 0 if there is none
-TILE: ContextVar[int] = ContextVar("mat_tile", default=0)
+
+class _Cut(Nested):
+    """The operations of which a tile is being carried out, and its number, from 1 on."""
+
+    __slots__ = ("number", "operations")
+
+    def __init__(self, operations: tuple[Cuttable, ...]) -> None:
+        super().__init__()
+        self.operations: tuple[Cuttable, ...] = operations
+        self.number: int = 0
+
+
+_cut_now: ContextVar[_Cut | None] = ContextVar("mat_cut_now", default=None)
 
 
 def being_cut() -> tuple[Cuttable, ...]:
     """Return the operations of which a tile is being carried out."""
-    return _cut_now.get()
+    cut = still_open(_cut_now.get())
+    return () if cut is None else cut.operations
 
 
-@contextmanager
-def cutting(operation: Cuttable) -> Iterator[None]:
-    """Note for a block that tiles of an operation are carried out, which are not cut again."""
-    with _cutting((*_cut_now.get(), operation)):
-        yield
+def tile_number() -> int:
+    """Return the number of the tile that is being carried out, from 1 on; 0 if there is none."""
+    cut = still_open(_cut_now.get())
+    return 0 if cut is None else cut.number
 
 
-@contextmanager
-def calls_of_their_own() -> Iterator[None]:
-    """Note for a block that its operations are no parts of a tile, and may be cut."""
-    with _cutting(()):
-        yield
+def cutting(operation: Cuttable) -> _Cutting:
+    """Return a block in which tiles of an operation are carried out, which are not cut again."""
+    return _Cutting((*being_cut(), operation))
 
 
-@contextmanager
-def _cutting(operations: tuple[Cuttable, ...]) -> Iterator[None]:
-    token, number = _cut_now.set(operations), TILE.set(0)
-    try:
-        yield
-    finally:
-        TILE.reset(number)
-        _cut_now.reset(token)
+def calls_of_their_own() -> _Cutting:
+    """Return a block whose operations are no parts of a tile, and may be cut."""
+    return _Cutting(())
+
+
+class _Cutting(Block["_Cut"]):
+    """The block that `cutting` returns."""
+
+    __slots__ = ("cut",)
+
+    def __init__(self, operations: tuple[Cuttable, ...]) -> None:
+        super().__init__()
+        self.cut = _Cut(operations)
+
+    def begin(self) -> _Cut:
+        enter(_cut_now, self.cut)
+        return self.cut
+
+    def end(self, error: BaseException | None) -> None:
+        leave(_cut_now, self.cut)
 
 
 def span_bytes(*views: Operand) -> int:
@@ -145,7 +165,7 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
 
     `shortage` is the error that was raised without tiles.
     """
-    outer = _cut_now.get()
+    outer = being_cut()
     # the tile is tried again with more room: what tiles of its own had done would be done twice
     if outer and shortage is not None:
         raise shortage
@@ -160,7 +180,7 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise _torn(error, shortage) from None
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
-    with cutting(operation):
+    with cutting(operation) as execution.cut_now:
         return execution.run()
 
 
@@ -212,6 +232,7 @@ class _Execution:
         self.once = [args[k].storage for k in operation.read_once(args)
                      if device.reads_host]
         self.number = 0  # of the tile that is carried out
+        self.cut_now = _Cut(())
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
 
     def run(self) -> object:
@@ -301,7 +322,7 @@ class _Execution:
         ahead = () if following is None else self.apart(self.to_copy(following), tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
         room = *self.apart(tile.writes, before), *ahead
-        TILE.set(self.number + 1)
+        self.cut_now.number = self.number + 1
         try:
             with _CopiesAhead(self, self.to_copy(tile), room, ahead, home):
                 return tile.run()

@@ -168,4 +168,25 @@ def full(x, y, z, c):
         pass
 
 
+@scenario
+def in_tiles(x, y, z, c):
+    with mat.use_device("emulated", pool_bytes=2 * ROOM):
+        x + y  # its tiles are calls of their own
+
+
+@scenario
+def checked_directions(x, y, z, c):
+    with mat.debug.check_directions():
+        mat.axpy(1, x, y)
+        with x.facet("array", "io") as a:
+            called_back.fill(a)
+
+
+@scenario
+def checked_on_a_device(x, y, z, c):
+    with mat.debug.check_directions(), mat.use_device("emulated"):
+        mat.axpy(1, x, y)
+        y.to_numpy()
+
+
 __all__ = ["SCENARIOS"]

@@ -100,6 +100,13 @@ def in_use():
                        ("observers", [o for o in observers() if o not in ALWAYS])):
         if left:
             found.append(f"{what}: {left}")
+    if hidden("mat.ops.tiling", "being_cut", tuple)():
+        found.append("an operation is being cut")
+    pages = hidden("mat.debug.protected_pages", "_all", {})
+    if any(p.allowed != 3 for p in tuple(pages.values())):
+        found.append("pages are protected")
+    if getattr(hidden("mat.debug.protected_pages", "FAULT_HANDLER", None), "_users", ()):
+        found.append("the handler of faults is installed")
     innermost = hidden("mat.core.barrier", "_innermost")
     around = innermost.get() if hasattr(innermost, "get") else None
     if around is not None and not getattr(around, "ended", not getattr(around, "token", 1)):
