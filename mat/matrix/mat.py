@@ -266,7 +266,7 @@ class Mat(Items, Printing, Methods):
         """Return the hash of the number, if there are no axes; other Mats have none, since ``==``
         compares elements.
         """
-        if self.layout.shape:
+        if self.shape:
             raise DTypeError(f"unhashable type: 'Mat' ({self.label()} has axes, and its elements "
                              "can change); id(x), or x.tobytes(), can be a key")
         return hash(self.item())
