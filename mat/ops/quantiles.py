@@ -130,7 +130,7 @@ def _of_all(lines: Lines, q: Array, weak: bool, method: str) -> Mat:
     last = lines.length - 1
     at = np.asarray(quantile_methods.place(method, lines.length, q))
     if at.dtype.kind in "iu":
-        return _at_all(lines, at)
+        return _at_all(lines, np.clip(at, 0, last))
     inside = (at >= 0) & (at < last)
     at = np.clip(at, 0, last)
     low = np.floor(at)

@@ -10,10 +10,9 @@ from ....layout.shapes import Ints, as_axis
 from ....layout.strided import Layout
 from ....matrix.mat import Mat
 from ....ops import arrangement, joining
-from ....ops.operands import as_mat
 from ....support.dtypes import EXTENSIONS, represents
 from ....support.types import Operand
-from ..operands import as_mats
+from ..operands import as_mat_if_possible, as_mats
 from ..registry import Result, implements
 from .inserting import repeated_each
 from .plain_views import numpy_diagonal
@@ -122,10 +121,12 @@ def numpy_resize(a: Operand, new_shape: Operand) -> Result:
 @implements("block")
 def numpy_block(arrays: Operand) -> Result:
     depth, mats = _blocks(arrays)
-    if not mats or not mats_there(*mats):
+    known = {id(m): as_mat_if_possible(m) for m in mats if not isinstance(m, tuple)}
+    if len(known) < len({*map(id, mats)}) or not mats_there(*known.values()):
         return NotImplemented
-    ndim = max(depth, *(m.ndim for m in mats))
-    return _joined_blocks(arrays, ndim, ndim - depth)
+    ndim = max(depth, *(m.ndim for m in known.values()))
+    found = _joined_blocks(arrays, known, ndim, ndim - depth)
+    return found if depth else found.copy()
 
 
 def _blocks(arrays: Operand) -> tuple[int, list[Operand]]:
@@ -138,11 +139,11 @@ def _blocks(arrays: Operand) -> tuple[int, list[Operand]]:
     return found[0][0] + 1, [m for _, mats in found for m in mats]
 
 
-def _joined_blocks(arrays: Operand, ndim: int, axis: int) -> Mat:
-    """Return nested lists of arrays joined, the outer list along `axis`."""
+def _joined_blocks(arrays: Operand, known: dict[int, Mat], ndim: int, axis: int) -> Mat:
+    """Return nested lists of arrays joined, the outer list along `axis`; `known` has Mats by id."""
     if isinstance(arrays, list):
-        return joining.concat([_joined_blocks(a, ndim, axis + 1) for a in arrays], axis)
-    (x,) = mats_there(arrays) or [as_mat(arrays, "a block")]
+        return joining.concat([_joined_blocks(a, known, ndim, axis + 1) for a in arrays], axis)
+    x = known[id(arrays)]
     found: Mat = x.reshape((1,) * (ndim - x.ndim) + x.shape)
     return found
 

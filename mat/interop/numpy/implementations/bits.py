@@ -53,7 +53,7 @@ def numpy_packbits(a: Operand, /, axis: int | None = None, bitorder: str = "big"
         none = new_like(a, (*a.shape[:k], missing, *a.shape[k + 1:]), _BYTE).fill_(0)
         bits = concat([bits, none], k)
     groups = with_axis_moved(bits, k, -1).contiguous()
-    groups = groups.reshape((*groups.shape[:-1], -1, 8))
+    groups = groups.reshape((*groups.shape[:-1], groups.shape[-1] // 8, 8))
     found = reduce.sum(groups << _shifts(bitorder), -1, _BYTE)
     return with_axis_moved(found, -1, k)
 

@@ -54,7 +54,7 @@ def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Resu
 def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
     if is_there(arr) and not isinstance(obj, int | slice):
         x, k = _along(arr, axis)
-        places = obj if isinstance(obj, list) else np.asarray(obj)
+        places = obj if isinstance(obj, list | tuple) else np.asarray(obj)
         return taken(x, np.delete(np.arange(x.shape[k]), places), k)
     if not isinstance(arr, Mat) or not isinstance(obj, int | slice) or isinstance(obj, bool):
         return NotImplemented
@@ -89,6 +89,8 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
 def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result:
     """Return `x` with values before places of an axis: several before one, or one before each."""
     x, k = _along(x, axis)
+    if isinstance(obj, slice):
+        obj = np.arange(*obj.indices(x.shape[k]))
     at, new = np.asarray(obj), as_mat_if_possible(values)
     if not isinstance(new, Mat) or new.ndim > x.ndim or not np.can_cast(
             new.dtype, x.dtype, "unsafe" if x.dtype.kind == "c" else "same_kind"):

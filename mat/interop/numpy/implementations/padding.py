@@ -89,7 +89,10 @@ def _padded_there(x: Mat, widths: arrangement.Widths, mode: str,
         return arrangement.bordered(x, widths, lambda target, widths: None)
     if mode in _STATISTICS and options.keys() <= {"stat_length"} and x.dtype.kind in "iuf":
         lengths = _pairs(options.get("stat_length"), x.ndim)
-        return _with_sides(x, widths, _statistic(mode, lengths)) if lengths else NotImplemented
+        if not lengths or not all(n is None or (type(n) is int and n > 0)
+                                  for pair in lengths for n in pair):
+            return NotImplemented  # NumPy's errors, and statistics of nothing
+        return _with_sides(x, widths, _statistic(mode, lengths))
     if mode == "linear_ramp" and options.keys() <= {"end_values"} and x.dtype.kind == "f":
         ends = _pairs(options.get("end_values", 0), x.ndim)
         known = ends and all(isinstance(v, int | float) for pair in ends for v in pair)

@@ -19,6 +19,8 @@ def _lines(a: Operand, axis: AxisLike, out: Operand) -> quantiles.Lines | None:
     axis = tuple(axis) if isinstance(axis, list) else axis
     if not quantiles.can_sort_lines(a) or (isinstance(axis, tuple) and not axis):
         return None
+    if isinstance(axis, tuple) and len({k % a.ndim for k in axis if type(k) is int}) < len(axis):
+        return None  # NumPy's error
     return quantiles.sorted_lines(a, axis)
 
 

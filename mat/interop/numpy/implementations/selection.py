@@ -11,6 +11,7 @@ import numpy as np
 from ....devices.in_use import computes_elsewhere
 from ....errors import DTypeError, ShapeError
 from ....layout.shapes import as_axis
+from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import elementwise, selecting, taking
 from ....ops.complex_parts import complex_of, imaginary_part, real_part
@@ -20,11 +21,12 @@ from ....ops.operands import as_mat
 from ....ops.overlap import apart_from
 from ....ops.selection import taken
 from ....support.dtypes import represents
-from ....support.types import Operand
+from ....support.types import DType, Operand
 from ..operands import is_known_dtype
 from ..registry import Casting, Result, implements
 
 _WEAK = (bool, int, float, complex)
+_ADAPTING = (int, float, complex)  # numbers that adapt to the dtype of arrays, in `select`
 _FLOATS = ("float16", "float32", "float64")
 _MOST_CHOICES, _MOST_AXES = 63, 32  # of NumPy's `choose`
 
@@ -79,18 +81,24 @@ def numpy_where(condition: Operand, x: Operand = None, y: Operand = None, /) -> 
 def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
                  default: Operand = 0) -> Result:
     conditions = [c for c in map(_mat, condlist) if c is not None and c.dtype.kind == "b"]
-    choices = [c for c in map(_mat, choicelist) if c is not None]
+    choices = [c if type(c) in _ADAPTING else _mat(c) for c in choicelist]
     found = default if type(default) in _WEAK else _mat(default)
-    if not any(map(_there, (*condlist, *choicelist))) or found is None or not (
-            len(conditions) == len(condlist) == len(choicelist) == len(choices)):
+    if not any(map(_there, (*condlist, *choicelist))) or found is None or any(
+            c is None for c in choices) or not len(conditions) == len(condlist) == len(choicelist):
         return NotImplemented
-    dtype = np.result_type(*(c.dtype for c in choices),
-                           found.dtype if isinstance(found, Mat) else found)
+    dtype = np.result_type(*(c.dtype if isinstance(c, Mat) else c for c in (*choices, found)))
+    found = _in(found, dtype)
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        found = numpy_where(condition, choice.astype(dtype, copy=False), found)
+        found = numpy_where(condition, _in(choice, dtype), found)
         if found is NotImplemented:
             break
     return found
+
+
+def _in(value: Operand, dtype: DType) -> Mat:
+    """Return a Mat or a number as a Mat of this dtype."""
+    return (value.astype(dtype, copy=False) if isinstance(value, Mat)
+            else adopted(np.asarray(value, dtype)))
 
 
 @implements("choose")
@@ -100,6 +108,8 @@ def numpy_choose(a: Operand, choices: Sequence[Operand], out: Operand = None,
         return NotImplemented
     if len(choices) > _MOST_CHOICES or a.ndim > _MOST_AXES:
         return NotImplemented  # NumPy's error
+    if any(type(c) in _WEAK for c in choices):
+        return NotImplemented  # numbers adapt to the other choices
     mats = [_mat(c) for c in choices]
     given = [m for m in mats if m is not None]
     return _or_numpy(taking.choose(a, given, mode) if len(given) == len(mats) else None)
@@ -157,10 +167,14 @@ def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Resul
     """Overwrite what a mask selects; with values that repeat, from their own places if `by_place`
     is true, else one after another.
     """
-    condition, source = _mat(mask), _mat(values)
-    if not _there(x) or condition is None or source is None or (
-            source.dtype.kind == "c" and x.dtype.kind != "c"):
+    if not _there(x):
         return NotImplemented
+    if type(values) in _WEAK and represents(x.dtype, values) and np.result_type(
+            x.dtype, values) == x.dtype:
+        values = np.asarray(values, x.dtype)
+    condition, source = _mat(mask), _mat(values)
+    if condition is None or source is None or not np.can_cast(source.dtype, x.dtype, "safe"):
+        return NotImplemented  # NumPy's error
     if condition.shape == x.shape and (source.size == 1 or (by_place and source.size == x.size)):
         values = source.reshape(x.shape if source.size > 1 else ())
         taking.put_where(x, selecting.is_true(condition), values)

@@ -1,0 +1,96 @@
+"""NumPy's functions give the same results and errors on the host and on a device, also for empty
+axes and lists, slices as indices, numbers among arrays, and arguments that NumPy refuses.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy
+import pytest
+
+import mat
+
+CASES = {
+    "averaged": lambda np, a: np.quantile(a([10, 11, 12]), [0, 1], method="averaged_inverted_cdf"),
+    "averaged more": lambda np, a: np.quantile(a([1, 5, 9, 2]), [0, 1, 1],
+                                               method="averaged_inverted_cdf"),
+    "insert at slice": lambda np, a: np.insert(a([1, 2, 3, 4]), slice(1, 3), [7, 8]),
+    "insert at steps": lambda np, a: np.insert(a([[1, 2], [3, 4]]), slice(None, None, 2), 9, 1),
+    "delete ()": lambda np, a: np.delete(a([1, 2, 3]), ()),
+    "delete []": lambda np, a: np.delete(a([1, 2, 3]), []),
+    "delete floats": lambda np, a: np.delete(a([1, 2, 3]), [1.5]),
+    "packbits of nothing": lambda np, a: np.packbits(a(numpy.zeros((20, 0, 10), "u1")), axis=2),
+    "packbits along nothing": lambda np, a: np.packbits(a(numpy.zeros((2, 0), "u1")), axis=1),
+    **{f"pad {mode} {length}": lambda np, a, mode=mode, length=length: np.pad(
+        a(numpy.arange(30.0).reshape(6, 5)), (2, 3), mode=mode, stat_length=length)
+       for mode in ("mean", "maximum", "minimum", "median")
+       for length in (-3, 0, 2, 2.5, (1, 9), ((1, 2), (-1, 2)))},
+    **{f"{name} {axis}": lambda np, a, name=name, axis=axis: getattr(np, name)(
+        a(numpy.arange(60.0).reshape(3, 4, 5)), *([50] if "percentile" in name else []), axis=axis)
+       for name in ("median", "nanmedian", "percentile", "nanpercentile", "sum", "nanmax", "any")
+       for axis in ((1, 1), (0, -3), (0, 1), (0, 7))},
+    "block of numbers": lambda np, a: np.block([[np.zeros((2, 2)), np.ones((2, 1))], [0, 0, 5]]),
+    "block of ranks": lambda np, a: np.block([1.0, 2 * np.ones((1, 2)), 3 * np.ones((1, 1, 3))]),
+    "block of truth": lambda np, a: np.block([[a([1]), True]]),
+    "block of tuples": lambda np, a: np.block([a([1]), (1, 2)]),
+    "select numbers": lambda np, a: np.select(
+        [a([True, False]), a([False, True])], [a(numpy.array([1, 2], "f4")), 3]),
+    "select halves": lambda np, a: np.select(
+        [a([True, False]), a([False, True])], [0.5, a(numpy.array([1, 2], "f2"))], 1),
+    "select truth": lambda np, a: np.select(
+        [a([True, False]), a([False, True])], [True, a(numpy.array([1, 2], "u1"))]),
+    "choose numbers": lambda np, a: np.choose(a([0, 1, 2]), [a(numpy.ones(3, "f4")), 2, 3]),
+    "choose only numbers": lambda np, a: np.choose(a([0, 1, 2]), [1, 2.5, 3]),
+}
+
+
+def _outcome(np, array, case):
+    try:
+        found = case(np, array)
+    except Exception as error:  # whatever NumPy raises
+        return next(c for c in type(error).__mro__ if hasattr(builtins, c.__name__))
+    return numpy.asarray(found)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", CASES)
+def test_results_and_errors_are_numpys(name, device):
+    wanted = _outcome(numpy, numpy.array, CASES[name])
+    with mat.use_device(device):
+        found = _outcome(mat, mat.array, CASES[name])
+    if isinstance(wanted, type):
+        assert isinstance(found, type), found
+        assert issubclass(found, wanted) or issubclass(wanted, found)
+    else:
+        assert not isinstance(found, type), found
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        numpy.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_block_of_one_array_is_a_copy(device):
+    with mat.use_device(device):
+        a = mat.array([[1.0, 2], [3, 4]])
+        numpy.block(a)[0, 0] = 99
+        assert a[0, 0] == 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", ["putmask", "place"])
+@pytest.mark.parametrize(("dtype", "values"), [
+    ("int64", [2.7]), ("uint8", [300]), ("bool", [2]), ("float32", [1e300]), ("int8", [1000]),
+    ("int64", [0.5, 1.5, 2.5]), ("float64", [1 + 2j]), ("float64", [1, 2, 3]), ("int64", [True])])
+def test_masked_elements_take_what_is_cast_safely(name, dtype, values, device):
+    def f(np, array):
+        x = np.zeros(3, dtype=dtype)
+        getattr(np, name)(x, array([True, False, True]), array(values))
+        return x
+
+    wanted = _outcome(numpy, numpy.array, f)
+    with mat.use_device(device):
+        found = _outcome(mat, mat.array, f)
+    if isinstance(wanted, type):
+        assert found is wanted
+    else:
+        assert found.tolist() == wanted.tolist()
