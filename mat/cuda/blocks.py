@@ -36,11 +36,13 @@ class DeviceBlock:
     device gets the memory back.
     """
 
-    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "tick")
+    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "room",
+                 "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
         self.address: int = address
         self.nbytes: int = nbytes
+        self.room: int = nbytes  # the bytes that were allocated
         self.gpu: Gpu = gpu
         self.owned: bool = False
         self.tick: int = 0  # the time of its last use

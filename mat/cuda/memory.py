@@ -43,6 +43,14 @@ class CudaMemory(Pooled):
     def raw_free(self, handle: DeviceBlock) -> None:
         self.gpu.release(handle)
 
+    def fit(self, handle: DeviceBlock, nbytes: int) -> bool:
+        handle.nbytes = nbytes
+        return True
+
+    @property
+    def returns(self) -> bool:
+        return self.gpu.capturing is None and not self.gpu.lost  # a capture would free it again
+
     def free(self, handle: DeviceBlock) -> None:
         export = handle.exported() if handle.exported is not None else None
         foreign = isinstance(handle, ForeignBlock)

@@ -60,6 +60,13 @@ class EmulatedMemory(Pooled):
         handle.alive = True
         self.device.renew(handle)
 
+    def fit(self, handle: EmulatedBlock, nbytes: int) -> bool:
+        if handle.nbytes != nbytes:
+            if self.device.has_queued:
+                return False  # what is queued may still use all of it
+            handle.fit(nbytes)
+        return True
+
     def block_at(self, address: int) -> tuple[EmulatedBlock, CubeLike | None] | None:
         found = super().block_at(address)
         if found is None and address in self._addresses:
@@ -270,6 +277,11 @@ class Emulated(PooledDevice):
                 if self._queue:
                     self._do_queued()
                 work()
+
+    @property
+    def has_queued(self) -> bool:
+        """True if work is delayed."""
+        return bool(self._queue)
 
     def renew(self, block: EmulatedBlock) -> None:
         """Poison a block that is used again, at the latest when the device does something with it

@@ -1,6 +1,6 @@
 cdef class EmulatedBlock:
     cdef object __weakref__
-    cdef public object device, address, nbytes, raw, before, bytes, after, first, line, tick
+    cdef public object device, address, nbytes, room, raw, before, bytes, after, first, line, tick
     cdef public bint alive
     cdef public dict typed
 

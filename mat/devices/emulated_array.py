@@ -28,23 +28,29 @@ class EmulatedBlock:
     """A handle: an opaque address, and bytes that only the device reads and writes."""
 
     __slots__ = ("__weakref__", "address", "after", "alive", "before", "bytes", "device", "first",
-                 "line", "nbytes", "raw", "tick", "typed")
+                 "line", "nbytes", "raw", "room", "tick", "typed")
 
     def __init__(self, device: PooledDevice, address: int, nbytes: int) -> None:
         self.device: PooledDevice = device
         self.address: int = address
-        self.nbytes: int = nbytes
+        self.room: int = nbytes
         self.raw: Bytes = np.empty(nbytes + 2 * GUARD, np.uint8)
         self.before: Bytes = self.raw[:GUARD]
-        self.bytes: Bytes = self.raw[GUARD:GUARD + nbytes]  # those between the guards
-        self.after: Bytes = self.raw[GUARD + nbytes:]
-        for part, value in ((self.before, BAND), (self.bytes, FRESH), (self.after, BAND)):
-            part.fill(value)
+        self.before.fill(BAND)
+        self.fit(nbytes)
+        self.bytes.fill(FRESH)
         self.first: int = address_of(self.raw) + GUARD  # where `bytes` really are
-        self.typed: dict[DType, Array] = {}  # `bytes` as elements, by their dtype
         self.alive: bool = True
         self.tick: int = 0
         self.line: SourceLine | None = None  # which allocated it
+
+    def fit(self, nbytes: int) -> None:
+        """Have so many bytes between the guards, at most `room`."""
+        self.typed: dict[DType, Array] = {}  # `bytes` as elements, by their dtype
+        self.bytes: Bytes = self.raw[GUARD:GUARD + nbytes]  # those between the guards
+        self.after: Bytes = self.raw[GUARD + nbytes:2 * GUARD + nbytes]
+        self.after.fill(BAND)
+        self.nbytes: int = nbytes
 
     def elements(self, dtype: DType) -> Array:
         """Return the bytes as elements of `dtype`, 1-d."""
@@ -83,7 +89,7 @@ class HostBlock(EmulatedBlock):
     def __init__(self, device: PooledDevice, array: Array) -> None:
         self.device = device
         self.address = self.first = address_of(array)
-        self.nbytes = array.nbytes
+        self.nbytes = self.room = array.nbytes
         self.raw = self.bytes = array
         self.before = self.after = array[:0]
         self.typed = {array.dtype: array}

@@ -1,10 +1,10 @@
 """`Pooled`: a device's memory with a limit, blocks cached for the next use, and eviction.
 
-Subclasses implement `raw_allocate`, `raw_free` and the copies. A handle is any object with
-``nbytes``, ``tick`` (the time of its last use, by `CLOCK`) and ``line`` (the source line that
-allocated it, or None), and with weak references. It owns its memory: one that is garbage without
-having been freed (an interrupt came in between) counts no longer, and its memory is returned by its
-class.
+Subclasses implement `raw_allocate`, `raw_free` and the copies. A handle has ``nbytes``, ``room``
+(the bytes of its block, at least as many), ``tick`` (the time of its last use, by `CLOCK`) and
+``line`` (the source line that allocated it, or None), and weak references. It owns its memory: one
+that is garbage without having been freed (an interrupt came in between) counts no longer, and its
+memory is returned by its class.
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ from ..errors import OutOfDeviceMemory
 from ..support.fork import renew_after_fork
 
 CLOCK = count(1)  # the ticks of uses of handles
+LARGE = 1 << 20  # bytes of a block above which it is returned to the device, which splits and joins
+
+
+def size_class(nbytes: int) -> int:
+    """Return the most bytes of blocks that are cached together: a multiple of 512, above 64 KB of
+    an eighth of a power of two.
+    """
+    step = 512 if nbytes <= 1 << 16 else 1 << ((nbytes - 1).bit_length() - 4)
+    return -(-nbytes // step) * step
 
 
 class _Lease(ref[Handle]):
@@ -60,7 +69,7 @@ class Pooled(Memory):
         self.name = name
         self.lock: threading.RLock = threading.RLock()
         self._limits: dict[object, int] = {}  # by what set them
-        self._spare: dict[int, list[Handle]] = {}  # cached blocks by size
+        self._spare: dict[int, list[Handle]] = {}  # cached blocks by `size_class`
         self._freed: deque[Handle] = deque()  # queued by `free`
         self._leases: dict[int, _Lease] = {}  # by the id of the handle
         self._lost: deque[_Lease] = deque()  # of handles that are garbage and were not freed
@@ -101,6 +110,17 @@ class Pooled(Memory):
     def renew(self, handle: Handle) -> None:
         """Prepare a cached handle for its next use. Optional."""
 
+    def fit(self, handle: Handle, nbytes: int) -> bool:
+        """Have a handle that was freed be one of `nbytes` bytes, for which its block has room;
+        return False if that cannot be done. Optional.
+        """
+        return bool(handle.nbytes == nbytes)
+
+    @property
+    def returns(self) -> bool:
+        """Whether blocks may be returned to the device now. Optional."""
+        return True
+
     # The methods of `Memory`
 
     def allocate(self, cube: CubeLike) -> Handle:
@@ -121,24 +141,31 @@ class Pooled(Memory):
         return handle
 
     def _take_freed(self, size: int, cube: CubeLike) -> Handle | None:
-        """Return the one handle that was freed since the last call, if it is of that size, with its
+        """Return the one handle that was freed since the last call, if it has that size, with its
         lease: no sum changes.
 
         That is a loop's case, in which a result replaces that of the turn before.
         """
         freed = self._freed
-        if len(freed) != 1 or freed[0].nbytes != size:
+        if len(freed) != 1 or not self._is_of_class(freed[0], size):
             return None
         handle = freed.pop()
-        if handle.nbytes != size:  # another thread has freed one just now
-            freed.append(handle)
-            return None
         lease = self._leases.get(id(handle))
         if lease is None or lease() is not handle:
             return None  # freed before
+        # else another thread has freed one just now
+        if not (self._is_of_class(handle, size) and self.fit(handle, size)):
+            freed.append(handle)
+            return None
         lease.thread, lease.cube = get_ident(), None if cube is None else ref(cube)
         self.renew(handle)
         return handle
+
+    @staticmethod
+    def _is_of_class(handle: Handle, size: int) -> bool:
+        """Return whether the block of a handle is used again for so many bytes."""
+        room: int = handle.room
+        return room >= size and size_class(room) == size_class(size)
 
     def note_use(self, handle: Handle) -> None:
         handle.tick = next(CLOCK)
@@ -153,7 +180,7 @@ class Pooled(Memory):
         spares = [(handle, None) for found in tuple(self._spare.values()) for handle in found]
         for handle, cube in (*leases, *spares):
             begin = getattr(handle, "address", None)
-            if begin is not None and begin <= address < begin + handle.nbytes:
+            if begin is not None and begin <= address < begin + handle.room:
                 used = cube is not None and cube.handles.get(self) is handle
                 return handle, cube if used else None
         return None
@@ -173,7 +200,8 @@ class Pooled(Memory):
         sums = self._sums
         if sums is None:
             sums = self._sums = (sum(lease.nbytes for lease in self._leases.values()),
-                                 sum(size * len(spares) for size, spares in self._spare.items()))
+                                 sum(handle.room for spares in self._spare.values()
+                                     for handle in spares))
         return sums
 
     @property
@@ -193,7 +221,7 @@ class Pooled(Memory):
         """Count `handle`, which is in no container, as in use."""
         (used, kept), self._sums = self._counted(), None
         lease = _Lease(handle, self._lost.append)
-        lease.key, lease.nbytes = id(handle), handle.nbytes
+        lease.key, lease.nbytes = id(handle), handle.room
         lease.assign(cube)
         before = self._leases.get(lease.key)  # of a handle that is garbage
         self._leases[lease.key] = lease
@@ -209,8 +237,9 @@ class Pooled(Memory):
             self._lost.popleft()  # only now
 
     def _collect(self, wanted: int = -1) -> None:
-        """Cache the handles that were freed since the last call; the last one of them need not be
-        retired if it has as many bytes as are wanted at once, since it is used again.
+        """Cache the handles that were freed since the last call, or return them if they are large;
+        the last one of them need not be retired if it has as many bytes as are wanted at once,
+        since it is used again.
         """
         self._forget_lost()
         while self._freed:
@@ -221,38 +250,57 @@ class Pooled(Memory):
                 continue  # freed before
             (used, kept), self._sums = self._counted(), None
             del self._leases[lease.key]
-            self._spare.setdefault(handle.nbytes, []).append(handle)
-            self._sums = used - handle.nbytes, kept + handle.nbytes
+            if handle.room > LARGE and not self._is_of_class(handle, wanted) and self.returns:
+                self._sums = used - handle.room, kept
+                self.raw_free(handle)
+                continue
+            self._spare.setdefault(size_class(handle.room), []).append(handle)
+            self._sums = used - handle.room, kept + handle.room
             if self._freed or handle.nbytes != wanted:
                 self.retire(handle)
 
-    def _unspare(self, size: int) -> Handle:
-        """Return a cached block of `size` bytes, which then is in no container."""
+    def _unspare(self, size: int, k: int = -1) -> Handle:
+        """Return cached block `k` of a class, which then is in no container."""
         (used, kept), self._sums = self._counted(), None
-        handle = self._spare[size].pop()
-        self._sums = used, kept - size
+        handle = self._spare[size].pop(k)
+        self._sums = used, kept - handle.room
         return handle
 
     def _reuse(self, size: int) -> Handle | None:
-        if not self._spare.get(size):
-            return None
-        handle = self._unspare(size)
-        self.renew(handle)
-        return handle
+        """Return a cached block for `size` bytes; None if none of its class is large enough: then
+        these are returned to the device, so that lengths which grow slowly do not fill the pool.
+        """
+        found = size_class(size)
+        spares = self._spare.get(found, ())
+        for k in range(len(spares) - 1, -1, -1):
+            if spares[k].room >= size and self.fit(spares[k], size):
+                handle = self._unspare(found, k)
+                self.renew(handle)
+                return handle
+        while spares and self.returns:
+            self.raw_free(self._unspare(found))
+        return None
 
     def _make_room(self, size: int, cube: CubeLike) -> Handle:
         """Return a new handle, evicting others if there is not enough room for it."""
-        evictions, refused = self._evictions(cube), None
+        evictions, refused, most, freed = self._evictions(cube), None, None, False
         while True:
-            limit = self.limit
-            if limit is None or sum(self._counted()) + size <= limit:
+            limit, total = self.limit, sum(self._counted())
+            if (limit is None or total + size <= limit) and (most is None or total <= most):
                 try:
                     return self.raw_allocate(size)
                 except OutOfDeviceMemory as error:
-                    # less is left than the limit allows: other programs use the device, too
-                    refused = error
+                    # less is left than the limit allows: other programs use the device, too. Each
+                    # try waits for it: the next one is when all that is cached was returned, then
+                    # when as much as is missing was
+                    used, kept = self._counted()
+                    refused, most, freed = error, used if kept else used - size, False
             if next(evictions, None) is None:
+                if freed and most is not None:
+                    most, freed = None, False
+                    continue
                 raise OutOfDeviceMemory(self._full_message(size)) from refused
+            freed = True
             self._collect(size)
             handle = self._reuse(size)
             if handle is not None:
@@ -302,7 +350,7 @@ class Pooled(Memory):
         with self.lock:
             limit = self.limit
             missing = 0 if limit is None else self._counted()[0] + nbytes - limit
-            missing -= sum(handle.nbytes for handle in tuple(self._freed))  # to be cached
+            missing -= sum(handle.room for handle in tuple(self._freed))  # to be cached
             for only_here in (False, True):
                 for handle, cube in self._by_last_use():
                     if missing <= 0:
@@ -370,7 +418,7 @@ class Pooled(Memory):
         """Return bytes, label and source line of every handle of a cube, the largest first."""
         with self.lock:
             self._collect()
-            found = [(handle.nbytes, cube, handle.line) for handle, cube in self._by_last_use()]
+            found = [(handle.room, cube, handle.line) for handle, cube in self._by_last_use()]
         return sorted(((n, _label(c), line_of(c.made or line)) for n, c, line in found),
                       key=lambda row: -row[0])
 
