@@ -45,6 +45,7 @@ from .errors import (
     MatError,
     OutOfDeviceMemory,
     PowerError,
+    RangeError,
     SettingError,
     ShapeError,
     TornError,
@@ -143,6 +144,9 @@ from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 
 # isort: split
+from .interop.numpy.refused_methods import matrix  # which hides the folder of that name
+
+# isort: split
 from . import blas, nn  # after the facets that their operations are declared for
 
 _register_plugin("array_api", f"{__name__}.array_api")
@@ -151,6 +155,7 @@ _register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
+_register_plugin("testing", f"{__name__}.interop.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
@@ -213,6 +218,7 @@ __all__ = [
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
+    "RangeError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError", "UninitialisedError",
     "SettingError", "ExchangeError", "__version__",

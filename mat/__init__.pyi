@@ -66,11 +66,13 @@ from .errors import LinAlgError as LinAlgError
 from .errors import MatError as MatError
 from .errors import OutOfDeviceMemory as OutOfDeviceMemory
 from .errors import PowerError as PowerError
+from .errors import RangeError as RangeError
 from .errors import SettingError as SettingError
 from .errors import ShapeError as ShapeError
 from .errors import TornError as TornError
 from .errors import UninitialisedError as UninitialisedError
 from .interop.numpy.namespace import emath as emath
+from .interop.numpy.namespace import testing as testing
 from .interop.numpy.namespace.objects import broadcast as broadcast
 from .interop.numpy.namespace.objects import c_ as c_
 from .interop.numpy.namespace.objects import fromfunction as fromfunction
@@ -80,6 +82,7 @@ from .interop.numpy.namespace.objects import nditer as nditer
 from .interop.numpy.namespace.objects import ogrid as ogrid
 from .interop.numpy.namespace.objects import poly1d as poly1d
 from .interop.numpy.namespace.objects import r_ as r_
+from .interop.numpy.namespace.objects import ufunc as ufunc
 from .interop.numpy.namespace.objects import vectorize as vectorize
 from .io.api import save as save
 from .io.archives import load as load
@@ -211,12 +214,10 @@ from numpy import show_runtime as show_runtime
 from numpy import signedinteger as signedinteger
 from numpy import str_ as str_
 from numpy import strings as strings
-from numpy import testing as testing
 from numpy import timedelta64 as timedelta64
 from numpy import typecodes as typecodes
 from numpy import typename as typename
 from numpy import typing as typing
-from numpy import ufunc as ufunc
 from numpy import uint16 as uint16
 from numpy import uint16 as ushort
 from numpy import uint32 as uint32
@@ -235,14 +236,14 @@ __all__ = [
     "AliasError", "AxisError", "ConflictError", "DTypeError", "DeviceError", "Direction",
     "DirectionError", "DiskError", "ExchangeError", "FacetError", "FacetState", "False_",
     "FormatError", "GraphError", "IndexOutOfRange", "IndexTypeError", "IntegerError",
-    "KernelError", "LinAlgError", "Mat", "MatError", "OutOfDeviceMemory", "PowerError", "Rng",
-    "ScalarType", "SettingError", "ShapeError", "TornError", "True_", "UninitialisedError",
-    "__array_namespace_info__", "__version__", "abs", "absolute", "acos", "acosh", "add",
-    "add_sign", "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
-    "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
-    "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array",
-    "array2string", "array_api", "array_equal", "array_equiv", "array_repr", "array_split",
-    "array_str", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
+    "KernelError", "LinAlgError", "Mat", "MatError", "OutOfDeviceMemory", "PowerError",
+    "RangeError", "Rng", "ScalarType", "SettingError", "ShapeError", "TornError", "True_",
+    "UninitialisedError", "__array_namespace_info__", "__version__", "abs", "absolute", "acos",
+    "acosh", "add", "add_sign", "all", "allclose", "amax", "amin", "angle", "any", "append",
+    "apply_along_axis", "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh",
+    "arctan", "arctan2", "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere",
+    "around", "array", "array2string", "array_api", "array_equal", "array_equiv", "array_repr",
+    "array_split", "array_str", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
     "asfortranarray", "asin", "asinh", "astype", "asum", "atan", "atan2", "atanh", "atleast_1d",
     "atleast_2d", "atleast_3d", "average", "axpy", "barrier", "bartlett", "base_repr",
     "binary_repr", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",

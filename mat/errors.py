@@ -37,6 +37,10 @@ class PowerError(DTypeError, ValueError):
     """A negative power of integers, which no integer can hold."""
 
 
+class RangeError(DTypeError, OverflowError, ValueError):
+    """A number that is out of the range of an element type."""
+
+
 class DirectionError(MatError, ValueError):
     """An unknown direction, or one that the Mat does not allow (writing to a read-only Mat)."""
 

@@ -89,7 +89,7 @@ def asarray(obj: ArraySource, /, *, dtype: DTypeLike = None, device: DeviceLike 
     if wanted is None:
         wanted = as_dtype(plain.dtype.newbyteorder("=") if _has_memory(obj)
                           else default_of(plain.dtype))
-    elif plain.dtype.kind == "c" and wanted.kind != "c":
+    elif plain.dtype.kind == "c" and wanted.kind not in "cb":
         raise DTypeError(f"complex numbers do not fit into {wanted}")
     return on_device(_of_array(plain, wanted, copy, _has_memory(obj)), device)
 
@@ -99,7 +99,7 @@ def _of_number(value: Number, dtype: DType, device: object) -> Mat:
     if dtype.kind in "iu" and not isinstance(value, complex):
         check_number(value, dtype, "an element")
         value = int(value)
-    elif isinstance(value, complex) and dtype.kind != "c":
+    elif isinstance(value, complex) and dtype.kind not in "cb":
         raise DTypeError(f"complex numbers do not fit into {dtype}")
     elif dtype.kind == "b":
         value = bool(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..devices.device import DeviceLike
-from ..errors import DTypeError, SettingError, ShapeError
+from ..errors import DTypeError, RangeError, SettingError, ShapeError
 from ..layout.shapes import LARGEST, as_shape, integer
 from ..matrix.creation import adopted
 from ..matrix.filled import eye as matrix_eye
@@ -274,7 +274,7 @@ def _counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
     """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
     for name, value in (("start", first), ("stop", last), ("step", step)):
         if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
-            raise DTypeError(f"{name} is {value!r}, too large for {dtype}")
+            raise RangeError(f"{name} is {value!r}, too large for {dtype}")
     # of integers beyond int64, NumPy refuses ranges without elements
     nothing = first >= last if step > 0 else first <= last
     return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)

@@ -194,15 +194,18 @@ class Factors:
         return step
 
 
-def _check(name: str, reason: str, at: Areas, form: PackedStack) -> None:
+def _check(name: str, reason: str, at: Areas, form: PackedStack, nan: bool = False) -> None:
     """Raise `LinAlgError` if a matrix could not be factored.
 
-    The libraries report pivots that are not numbers, too, which are no error to LAPACK.
+    The libraries report pivots that are not numbers, too, which are no error to LAPACK's LU; with
+    `nan`, as for Cholesky, where they stand for a negative pivot, they are one.
     """
     found, pivot = np.empty(form.many, np.int32), np.empty(1, form.letter)
     transfers.fetch(at.infos.gpu, found, at.infos.address)
     step = form.item * (form.shape[-1] + 1)  # from a pivot to the next one
     for k in found.nonzero()[0].tolist():
+        if nan:
+            raise LinAlgError(f"{name}: the matrix is {reason}")
         place = k * form.each + step * (found[k].item() - 1)
         transfers.fetch(at.a.gpu, pivot, at.a.address + place)
         if not np.isnan(pivot[0]):
@@ -263,7 +266,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
         with factors.areas(to.gpu, form.many * form.item) as at:
             load(a, at.a)
             factor(at)
-            _check("cholesky", "not positive definite", at, form)
+            _check("cholesky", "not positive definite", at, form, nan=True)
             check_last(at)
             clear(At(to.gpu, at.a.address + form.item), 0.0)  # from the second column on
             store(at.a, to)

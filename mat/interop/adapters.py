@@ -17,10 +17,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..support.after_import import after_import
 from ..support.dtypes import EXTENSIONS
-from ..support.types import Array, Keywords, Operand
-
-# pandas leaves operators to the operand of higher priority; its tables have 4000
-bind("__pandas_priority__", 5000)
+from ..support.types import Keywords, Operand
 
 
 @method("__jax_array__")
@@ -33,17 +30,15 @@ def _array_interface(self: Mat) -> Keywords:
     """Return shape, strides and type of the elements, whose memory the buffer protocol gives.
 
     Reading this moves nothing. `AttributeError` for elements that NumPy has no type for, and where
-    Mats have no buffer: before Python 3.12, if nothing is compiled; and while the elements are
-    written, or torn, so that NumPy asks ``__array__``, which says why.
+    Mats have no buffer: before Python 3.12, if nothing is compiled.
     """
-    storage = self.storage
-    if (self.dtype.char in EXTENSIONS or storage.writer is not None or storage.torn is not None
-            or not (BLOCKS.enabled or sys.version_info >= (3, 12))):
+    if self.dtype.char in EXTENSIONS or not (BLOCKS.enabled or sys.version_info >= (3, 12)):
         raise AttributeError(f"__array_interface__: {self.label()} has no buffer for {self.dtype}; "
                              "numpy.asarray(x) has")
     layout = self.layout
     strides = None if layout.contiguous else tuple(s * self.itemsize for s in layout.strides)
-    return {"shape": layout.shape, "typestr": self.dtype.str, "strides": strides, "version": 3}
+    return {"shape": layout.shape, "typestr": self.dtype.str, "strides": strides, "version": 3,
+            "data": self}
 
 
 bind("__array_interface__", property(_array_interface))
@@ -52,19 +47,9 @@ bind("__array_interface__", property(_array_interface))
 def _adapt_einops(backends: ModuleType) -> None:
     numpys: Any = backends.NumpyBackend
 
-    class MatBackend(numpys):  # type: ignore[misc]  # einops finds subclasses by itself
-        framework_name = "mat"
-
-        def is_appropriate_type(self, tensor: object) -> bool:
-            return isinstance(tensor, Mat)
-
-        def from_numpy(self, x: Array) -> Mat:
-            return from_numpy(x)
-
-        def to_numpy(self, x: Mat) -> Array:
-            return x.to_numpy()
-
-    vars(backends)["MatBackend"] = MatBackend
+    facts = {"framework_name": "mat", "is_appropriate_type": lambda _, x: isinstance(x, Mat),
+             "from_numpy": lambda _, x: from_numpy(x), "to_numpy": lambda _, x: x.to_numpy()}
+    vars(backends)["MatBackend"] = type("MatBackend", (numpys,), facts)  # einops finds subclasses
 
 
 def _adapt_torch(collate: ModuleType) -> None:
@@ -83,25 +68,24 @@ def _adapt_numba(extending: ModuleType) -> None:
     types: Any = sys.modules["numba.core.types"]
     support: Any = sys.modules["numba.np.numpy_support"]
 
-    class MatArray(types.Array):  # type: ignore[misc]
-        pass
+    array: Any = type("MatArray", (types.Array,), {})
 
     def type_of(x: Mat, _: object) -> object:
         layout = "C" if x.is_contiguous else "A"
-        return MatArray(support.from_dtype(x.dtype), x.ndim, layout, readonly=True)
+        return array(support.from_dtype(x.dtype), x.ndim, layout, readonly=True)
 
     def unbox(kind: Any, value: object, c: Any) -> object:
-        array = c.pyapi.call_method(value, "__array__")
+        exported = c.pyapi.call_method(value, "__array__")
         with c.builder.if_then(c.pyapi.c_api_error(), likely=False):
             c.builder.ret(c.pyapi.get_null_object())
         plain = types.Array(kind.dtype, kind.ndim, kind.layout, readonly=True)
-        native = c.unbox(plain, array)
-        c.pyapi.decref(array)
+        native = c.unbox(plain, exported)
+        c.pyapi.decref(exported)
         return native
 
     extending.typeof_impl.register(Mat)(type_of)
-    extending.register_model(MatArray)(extending.models.ArrayModel)
-    extending.unbox(MatArray)(unbox)
+    extending.register_model(array)(extending.models.ArrayModel)
+    extending.unbox(array)(unbox)
 
 
 after_import("einops._backends", _adapt_einops)

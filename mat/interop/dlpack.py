@@ -40,6 +40,7 @@ from ..support.dlpack_abi import (
 )
 from ..support.dtypes import EXTENSIONS, as_dtype
 from ..support.types import Array, Capsule, Keywords, Operand
+from ..support.unbound import unbound
 
 Pair: TypeAlias = tuple[int, int]
 _NO_READ_ONLY = ("a consumer that does not ask for DLPack 1.0 cannot be told that memory is "
@@ -200,6 +201,7 @@ bind("__cuda_array_interface__", property(_cuda_array_interface))
 # Importing
 
 
+@unbound
 def from_dlpack(obj: Operand, *, device: DeviceLike = None,
                 copy: bool | None = None) -> Mat:
     """Return a Mat over the memory of another library's array, without copying.

@@ -40,6 +40,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_known_lock.acquire, after_in_parent=_known_lock.release,
                         after_in_child=_known_lock.release)
 
+# joblib.hash pickles by this protocol, and knows arguments again by the bytes: equal elements give
+# equal ones, however they came about, if they are few
+_OF_JOBLIB, _MOST_HASHED = 3, 1 << 20
 
 # Pickling
 
@@ -48,8 +51,9 @@ if hasattr(os, "register_at_fork"):
 def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
     """Return the parts that `pickle` stores of self; raise `TornError` if the data is torn."""
     elements = _elements(self, protocol.__index__())
-    # so that equal elements have equal pickles, by which joblib knows arguments again
-    fill = self.storage.fill_value if elements is None else None
+    fill = self.storage.fill_value
+    if protocol.__index__() == _OF_JOBLIB and elements is not None:
+        fill = None
     parts = (type(self), self.shape, self.dtype.name, sys.byteorder,
              fill.item() if isinstance(fill, np.generic) else fill, self.device_enabled, elements)
     own = getattr(self, "__dict__", None)  # of a subclass
@@ -57,10 +61,12 @@ def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
 
 
 def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
-    """Return the visible elements, row by row, or from protocol 4 on None if there are none yet."""
+    """Return the visible elements, row by row, or None if they were never accessed."""
     storage = self.storage
     with storage.lock:
-        if protocol > 3 and storage.pristine and not storage.fresh and storage.writer is None:
+        if protocol == _OF_JOBLIB and self.nbytes <= _MOST_HASHED:
+            pass
+        elif storage.pristine and not storage.fresh and storage.writer is None:
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
         return exported_buffer(self)

@@ -5,7 +5,8 @@ reads .npy files, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import cast
 
@@ -34,12 +35,71 @@ class Mats(dict[str, Mat]):
         self.metadata = {}
 
 
+class NpzFile(Mapping[str, Mat]):
+    """The Mats of a .npz file, each read when it is asked for, as NumPy's `NpzFile` has arrays.
+
+    Entries of other things than numbers are errors only where they are asked for. ``files`` are the
+    names; `close`, or the end of a ``with`` block, closes the file.
+    """
+
+    def __init__(self, source: Source, pages: Bytes | None, progress: Callback | None,
+                 opened: ExitStack) -> None:
+        self._archive = npz.Archive(source.seekable(), source.name, None)
+        self._members = {m.name: m for m in self._archive.members}
+        self._pages, self._progress = pages, progress
+        self._opened: ExitStack | None = opened
+        self._lock = threading.Lock()  # of the position in the file
+        self.files: list[str] = list(self._members)
+
+    def __getitem__(self, key: str) -> Mat:
+        member = self._members.get(key) or self._members[key.removesuffix(npz.SUFFIX)]
+        with self._lock:
+            if self._opened is None:
+                raise FormatError(f"{self._archive.name} is closed; take Mats from it before, or "
+                                  "mat.load_all(file) takes all")
+            if self._pages is not None:
+                return _mapped(self._archive, member, self._pages)
+            counter = Progress(self._progress)
+            counter.expect(member.info.file_size)
+            return _read(self._archive, member, counter)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key.removesuffix(npz.SUFFIX) in self._members
+
+    def __repr__(self) -> str:
+        return f"<NpzFile {self._archive.name}: {', '.join(self.files)}>"
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; Mats that were taken from it stay."""
+        with self._lock:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_opened", None) is not None:
+            self.close()
+
+
 # NumPy has the parameter `allow_pickle`. The annotated result is that of .npy files: with a union
 # no checker would accept `mat.load("x.npy").sum()`, and `load_all` has the type of archives.
 def load(file: File, mmap_mode: str | None = None,
-         allow_pickle: bool = False, *,  # noqa: ARG001
-         mapped: bool = False, progress: Callback | None = None) -> Mat:
-    """Return a Mat with the elements of a .npy file, or the Mats of a .npz file by their names.
+         allow_pickle: bool = False, fix_imports: bool = True,  # noqa: ARG001
+         encoding: str = "ASCII", *, max_header_size: int = 10000,  # noqa: ARG001
+         mapped: bool = False, progress: Callback | None = None) -> Mat:  # NumPy's parameters
+    """Return a Mat with the elements of a .npy file, or the Mats of a .npz file by name.
 
     Parameters
     ----------
@@ -47,8 +107,8 @@ def load(file: File, mmap_mode: str | None = None,
         A path, or an object with a method ``read``, whose position is then after the elements.
     mmap_mode : {"r", "r+", "c"}, optional
         ``"r"`` is NumPy's way to say ``mapped=True``; the others are those of `open_memmap`.
-    allow_pickle : bool
-        Has no effect: pickles are never read.
+    allow_pickle, fix_imports, encoding, max_header_size
+        Have no effect: pickles are never read.
     mapped : bool
         Map the file, which has to be on disk, into memory: the Mat is read-only, takes no memory of
         its own, and elements are read when they are accessed.
@@ -57,8 +117,9 @@ def load(file: File, mmap_mode: str | None = None,
 
     Returns
     -------
-    Mat, or dict of str to Mat
-        Of the file's shape and dtype; for a .npz file, what `load_all` returns.
+    Mat or NpzFile
+        Of the file's shape and dtype; for a .npz file, a mapping of names to Mats, which are read
+        when they are asked for, with ``files`` and ``close()``, and for ``with``.
 
     Raises
     ------
@@ -85,11 +146,13 @@ def load(file: File, mmap_mode: str | None = None,
                           "makes new files")
     if mmap_mode not in (None, "r"):
         return open_memmap(file, mmap_mode)
-    mapped = mapped or mmap_mode == "r"
     with ExitStack() as stack:
-        source, pages = _opened(stack, file, mapped)
+        source, pages = _opened(stack, file, mapped or mmap_mode == "r")
         if source.peek(8)[:6] != npy.MAGIC and _is_archive(source):
-            return cast(Mat, _load_members(source, pages, None, progress))
+            # as in NumPy, `mmap_mode` has no effect on archives
+            found = NpzFile(source, pages if mapped else None, progress, stack)
+            found._opened = stack.pop_all()  # from here on, the file is closed with it
+            return cast(Mat, found)
         form = npy.read_header(source)
         if pages is not None:
             return over_file(mapped_array(pages, source.file.tell(), form, source.name))
@@ -244,16 +307,26 @@ def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None
     archive = npz.Archive(source.seekable(), source.name, most)
     if pages is not None:
         for member in archive.members:
-            form, start = archive.locate(member)
-            found[member.name] = over_file(mapped_array(
-                pages, start, form, f"{quoted(member.name)} in {source.name}"))
+            found[member.name] = _mapped(archive, member, pages)
         return
     counter.expect(sum(member.info.file_size for member in archive.members))
     for member in archive.members:
-        with archive.opened(member, counter) as inner:
-            form = npy.read_header(inner)
-            inner.progress.add(member.info.file_size - form.nbytes)
-            found[member.name] = adopted(read_array(inner, form))
+        found[member.name] = _read(archive, member, counter)
+
+
+def _mapped(archive: npz.Archive, member: npz.Member, pages: Bytes) -> Mat:
+    """Return the Mat over the pages of a member."""
+    form, start = archive.locate(member)
+    return over_file(mapped_array(pages, start, form,
+                                  f"{quoted(member.name)} in {archive.name}"))
+
+
+def _read(archive: npz.Archive, member: npz.Member, counter: Progress) -> Mat:
+    """Return the Mat that a member has."""
+    with archive.opened(member, counter) as inner:
+        form = npy.read_header(inner)
+        inner.progress.add(member.info.file_size - form.nbytes)
+        return adopted(read_array(inner, form))
 
 
 def _load_safetensors(found: Mats, source: Source, pages: Bytes | None,

@@ -35,7 +35,7 @@ def resolve(item: slice, n: int) -> tuple[int, int, int]:
     try:
         first, stop, step = item.indices(n)
     except TypeError as error:
-        raise IndexOutOfRange(f"bad slice {item}: {error}") from None
+        raise IndexTypeError(f"bad slice {item}: {error}") from None
     except ValueError as error:
         raise ShapeError(f"bad slice {item}: {error}") from None
     if not -_FAR < step < _FAR:

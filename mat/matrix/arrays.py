@@ -18,6 +18,7 @@ from ..support.dtypes import as_dtype
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
+from ..support.unbound import unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
 from .joined import stacked_at_once
@@ -40,6 +41,7 @@ _write_numbers: Any = core and core.write_numbers
 
 
 # NumPy's parameters
+@unbound
 def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
           order: str | None = "K", subok: bool = False, ndmin: int = 0, ndmax: int = 0,
           like: object = None) -> Mat:
@@ -130,6 +132,7 @@ def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
     return made
 
 
+@unbound
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
             device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
     """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy.
@@ -173,6 +176,7 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
     return placed(_made(a, dtype, copy, order_like(order), False, 0), device)
 
 
+@unbound
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
                device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
     """Do what `asarray` does; an instance of a subclass of an array is an error.
@@ -206,6 +210,7 @@ def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None
     return placed(_made(a, dtype, copy, order_like(order), True, 0), device)
 
 
+@unbound
 def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     """Return the elements as a Mat of at least one axis that stores them by rows.
 
@@ -232,6 +237,7 @@ def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object =
     return _made(a, dtype, None, "C", False, 1)
 
 
+@unbound
 def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     """Return the elements as a Mat of at least one axis that stores them by columns.
 

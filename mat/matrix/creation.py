@@ -20,6 +20,7 @@ from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
+from ..support.unbound import unbound
 from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result
 from .filled_arguments import shape_dtype_order
 from .mat import Mat
@@ -81,6 +82,7 @@ def placed(mat: Mat, device: object) -> Mat:
     return mat
 
 
+@unbound
 def zeros(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
           dtype: DTypeLike = None, order: str = "C", device: object = None,
           like: object = None) -> Mat:
@@ -155,6 +157,7 @@ def ones(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     return _filled_by(lengths, dtype, 1, shape, order, device)
 
 
+@unbound
 def empty(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
           dtype: DTypeLike = None, order: str = "C", device: object = None,
           like: object = None) -> Mat:

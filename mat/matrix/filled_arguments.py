@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 from ..errors import DTypeError, IntegerError, ShapeError
@@ -18,6 +18,9 @@ def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
     if not count and given:
         raise IntegerError(f"a shape comes first, got {given[0]!r}; a dtype comes after it: "
                            f"(2, 3), dtype={given[0]!r}")
+    if len(rest) == 1 and isinstance(rest[0], list | tuple) and _are_fields(rest[0]):
+        raise DTypeError(f"a Mat has one number for each element, no fields such as {rest[0]!r}; "
+                         "make a Mat for each field")
     twice = rest and (_is_length(rest[0]) or isinstance(rest[0], list | tuple))
     if twice or len(rest) > 2:
         raise ShapeError(f"one shape is meant, got {', '.join(map(repr, given))}: (2, 3), or 2, 3, "
@@ -25,6 +28,12 @@ def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
     if rest and dtype is not None:
         raise DTypeError(f"two dtypes, {rest[0]!r} and {dtype!r}")
     return shape, rest[0] if rest else dtype, rest[1] if len(rest) == 2 else order
+
+
+def _are_fields(value: Sequence[object]) -> bool:
+    """Return whether `value` is a dtype of records: pairs of a name and a dtype."""
+    return bool(value) and all(isinstance(v, tuple) and len(v) > 1 and isinstance(v[0], str)
+                               for v in value)
 
 
 def _count_of_lengths(given: tuple[Any, ...]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 from ..core.recorder import RECORDERS, refuse_if_recorded
 from ..errors import DTypeError, SettingError
@@ -71,6 +71,21 @@ class Rng:
     def counter(self) -> int:
         """The number of blocks of four words that have been used, modulo 2**64."""
         return self._counter
+
+    @property
+    def state(self) -> dict[str, object]:
+        """The state, which can be set, as that of NumPy's bit generators can."""
+        return {"bit_generator": "Philox4x32", "seed": self._key, "counter": self._counter}
+
+    @state.setter
+    def state(self, value: dict[str, object]) -> None:
+        if not isinstance(value, dict) or value.keys() != self.state.keys():
+            raise SettingError(f"a state is a dict of {', '.join(self.state)}, as rng.state gives, "
+                               f"got {value!r}")
+        given: Any = value
+        key, counter = (_natural(given[name], name) for name in ("seed", "counter"))
+        with _lock:
+            self._key, self._counter = key, counter
 
     def copy(self) -> Rng:
         """Return another generator, which will give the same numbers as this one.

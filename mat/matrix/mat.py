@@ -7,8 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
+from types import FunctionType, GenericAlias, MappingProxyType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Self,
+    SupportsIndex,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 
@@ -23,6 +33,7 @@ from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.c_pointers import ForeignArray
+from ..support.close_names import no_attribute
 from ..support.dtypes import as_dtype, check_number
 from ..support.options import current
 from ..support.types import (
@@ -262,6 +273,9 @@ class Mat(Items, Printing, Methods):
         check_bytes(needed, now.dtype)
         return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
 
+    # pandas leaves operators to the operand of higher priority; its tables have 4000
+    __pandas_priority__ = 5000
+
     def __hash__(self) -> int:
         """Return the hash of the number, if there are no axes; other Mats have none, since ``==``
         compares elements.
@@ -270,6 +284,21 @@ class Mat(Items, Printing, Methods):
             raise DTypeError(f"unhashable type: 'Mat' ({self.label()} has axes, and its elements "
                              "can change); id(x), or x.tobytes(), can be a key")
         return hash(self.item())
+
+    if not TYPE_CHECKING:  # so that checkers know that there are no others
+
+        def __getattr__(self, name: str) -> NoReturn:
+            own = getattr(type(self), name, None)
+            if own is not None:  # a property, whose own error says more
+                own.__get__(self)
+            if name.startswith("_"):  # protocols, for which many libraries ask in vain
+                raise AttributeError(f"'Mat' object has no attribute {name!r}", name=name, obj=self)
+            raise no_attribute(self, "'Mat' object", name, dir(self))
+
+    @classmethod
+    def __class_getitem__(cls, parameters: object) -> GenericAlias:
+        """Return the class with parameters, for annotations such as ``ndarray[shape, dtype]``."""
+        return GenericAlias(cls, parameters)
 
     def __dir__(self) -> list[str]:
         """Return the public names, which is what ``x.<TAB>`` shows."""

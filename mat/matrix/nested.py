@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, RangeError, ShapeError
 from ..layout.orders import Order
 from ..layout.shapes import MOST_AXES
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer, is_supported
@@ -65,9 +65,10 @@ def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Ar
     """Return the elements of `obj`, of which NumPy makes `plain`, as a new array."""
     if plain.size and not is_supported(plain.dtype):
         raise no_numbers(obj, plain)
-    if plain.dtype.kind == "c" and dtype.kind != "c":
+    if plain.dtype.kind == "c" and dtype.kind not in "cb":
         raise DTypeError(f"complex elements do not fit into {dtype}; give dtype='complex128'")
-    if is_integer(dtype) and plain.size and not isinstance(obj, (Mat, np.ndarray)):
+    if (is_integer(dtype) and plain.size and plain.dtype.kind != "c"
+            and not isinstance(obj, (Mat, np.ndarray))):
         check_number(plain.min(), dtype, "an element")
         check_number(plain.max(), dtype, "an element")
         if plain.dtype.kind == "f" and dtype.itemsize == 8:  # too few digits for 64 bits
@@ -90,7 +91,7 @@ def _exact_integers(obj: Nested, dtype: DType) -> Array:
     try:
         return np.array(without_mats(obj), dtype)
     except OverflowError as error:
-        raise DTypeError(f"an element is out of the range of {dtype}: {error}") from None
+        raise RangeError(f"an element is out of the range of {dtype}: {error}") from None
 
 
 def without_mats(obj: Nested) -> Nested:

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from ..devices.device import DeviceLike
-from ..errors import AxisError, DTypeError, ShapeError
+from ..errors import AxisError, DTypeError, RangeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
+from ..support.unbound import unbound
 from .creation import adopted, copy_of_array, counted_at_once, placed
 from .mat import Mat
 from .nested import as_plain, without_mats
@@ -22,6 +23,7 @@ _FEW = 4096  # bytes of arrays that are copied to memory of ours rather than ado
 _SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
+@unbound
 def arange(start: Number = None, stop: Number = None, step: Number = None,
            dtype: DTypeLike = None, *, device: DeviceLike = None, like: object = None) -> Mat:
     """Return evenly spaced numbers in a half-open interval.
@@ -137,7 +139,7 @@ def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
     """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
     for name, value in (("start", first), ("stop", last), ("step", step)):
         if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
-            raise DTypeError(f"{name} is {value!r}, too large for {dtype}")
+            raise RangeError(f"{name} is {value!r}, too large for {dtype}")
     # of integers beyond int64, NumPy refuses ranges without elements
     nothing = first >= last if step > 0 else first <= last
     return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)

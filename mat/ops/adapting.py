@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..devices.device import in_use
-from ..errors import DTypeError
+from ..errors import RangeError
 from ..matrix.mat import Mat
 from ..support.dtypes import represents
 from ..support.types import Arguments, DType, Number, Operand
@@ -50,7 +50,7 @@ def _as_float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise DTypeError(f"an integer of {value.bit_length()} bits is too large for "
+        raise RangeError(f"an integer of {value.bit_length()} bits is too large for "
                          "float64") from None
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.compiled import BLOCKS
-from ..errors import DTypeError
+from ..errors import DTypeError, RangeError
 from ..layout.orders import as_order
 from ..layout.strided import Layout
 from ..matrix.base import form_of_result
 from ..matrix.joined import copied_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
-from ..support.dtypes import NAMED, as_dtype
+from ..support.dtypes import EXTENSIONS, NAMED, as_dtype
 from ..support.types import DType, DTypeLike, Function, Keywords
 from .elementwise import assign
 from .orders import axes_of_order, copied_in_order
@@ -72,6 +72,21 @@ def deep_copy(self: Mat, memo: object) -> Mat:
     return copy(self)
 
 
+def _with_same_values(x: Mat, kind: DType, order: str | None, copy: bool) -> Mat:
+    """Return `x` in another dtype; raise `RangeError` if an element changes by that."""
+    if x.dtype.kind == "c" and kind.kind not in "cb":
+        raise DTypeError(f"{x.dtype} does not become {kind} by casting='same_value'; x.real does")
+    found = astype(x, kind, order, copy=copy)
+    back = astype(found, x.dtype)
+    same: Mat = (back == x) | ((back != back) & (x != x))
+    if kind.kind == "b" and x.dtype.kind != "b":
+        same = same & ((x == 0) | (x == 1))
+    if not same.all():
+        raise RangeError(f"an element of {x.label()} is not the same in {kind}; casting='unsafe' "
+                         "converts it")
+    return found
+
+
 @method("astype")
 def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
            subok: bool = True, copy: bool = True) -> Mat:
@@ -83,8 +98,9 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
         Numbers are rounded towards zero for integers.
     order : {"C", "F", "A", "K"}
         As for `copy`.
-    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
-        Which conversions are allowed, as ``numpy.can_cast`` has it.
+    casting : {"no", "equiv", "safe", "same_kind", "same_value", "unsafe"}
+        Which conversions are allowed, as ``numpy.can_cast`` has it; "same_value": if no element
+        changes.
     subok : bool
         Is ignored.
     copy : bool
@@ -98,7 +114,8 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     Raises
     ------
     DTypeError
-        If self is complex and `dtype` is not, or there is no such dtype, or `casting` forbids it.
+        If self is complex and `dtype` is neither complex nor bool, or there is no such dtype, or
+        `casting` forbids it.
 
     Examples
     --------
@@ -109,6 +126,11 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     kind = _named.get(dtype) if type(dtype) in _HASHED else None
     if kind is None:
         kind = as_dtype(dtype)
+    if casting == "same_value":
+        return _with_same_values(self, kind, order, copy)
+    if kind.kind == "b" and self.dtype.kind == "c":
+        truths: Mat = self != 0
+        return copied_in_order(truths, as_order(order, "astype"), kind)
     if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
         raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
                          "casting='unsafe' allows it")
@@ -136,6 +158,8 @@ def sorted_at_once(x: Mat, axis: int, stable: bool) -> Mat | None:
     """
     layout = x.layout
     rank = len(layout.shape)
+    if x.dtype.char in EXTENSIONS:  # which NumPy orders without regard to NaN
+        return None
     if not -rank <= axis < rank or not 0 < x.nbytes <= MOST_SORTED:
         return None
     made = copied_at_once(x)

@@ -38,13 +38,7 @@ from ..support.types import Arguments, DType, Engine, Function, Operand
 from .adapting import as_booleans, as_floats, beyond_integers
 from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
-from .functions import (
-    CheckValues,
-    Shortcut,
-    function_of_bounds,
-    function_of_one,
-    function_of_two,
-)
+from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .operands import as_operand, has_priority, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype
@@ -162,7 +156,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     _prepare_kernels(kernel, name, rule, on_device)
     kernel.on("array")(implementation or rule)
 
-    function = function_of_one(kernel, rule)
+    function = FunctionOfOne(kernel, rule)
     example = _example(f"mat.{name}(mat.array({sample}))", name, sample, gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
     if methods:
@@ -217,7 +211,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
-    function = function_of_two(kernel, rule, check_values, shortcut)
+    function = FunctionOfTwo(kernel, rule, check_values, shortcut)
     example = _example(f"mat.{name}(mat.array({sample}), 2)", name, sample, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values, shortcut)
@@ -300,7 +294,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
     _prepare_kernels(kernel, name, rule)
     kernel.on("array", silent=True)(rule)
 
-    return _public(function_of_one(kernel, rule), kernel, unary_doc(name, doc))
+    return _public(FunctionOfOne(kernel, rule), kernel, unary_doc(name, doc))
 
 
 def clipping(name: str, doc: str) -> Function:

@@ -230,13 +230,13 @@ def assign(x: InputOrNumber, out: Output) -> None:
     ShapeError
         If `x` does not broadcast to the shape of `out`.
     DTypeError
-        If `x` is complex and `out` is not.
+        If `x` is complex and `out` is neither complex nor bool.
     """
     if not isinstance(x, Mat):
         return
     if x.shape != out.shape and broadcast_shapes((x.shape, out.shape)) != out.shape:
         raise ShapeError(f"shape {x.shape} does not broadcast to {out.shape}")
-    if x.dtype.kind == "c" and out.dtype.kind != "c":
+    if x.dtype.kind == "c" and out.dtype.kind not in "cb":
         raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
 
 
@@ -286,7 +286,8 @@ def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
 
 def _fits_device(x: Operand, out: Mat) -> bool:
     return (isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
-            and not (x.storage.dtype.char in FLOAT8 and out.storage.dtype.kind in "iu"))
+            and not (x.storage.dtype.char in FLOAT8 and out.storage.dtype.kind in "iu")
+            and not (x.storage.dtype.kind == "c" and out.storage.dtype.kind == "b"))
 
 
 @assign.prepare("cuda", dtypes=STORED, when=_fits_device)

@@ -4,6 +4,21 @@ cdef object _mat
 cdef frozenset _unchecked
 cdef dict _NO_KEYWORDS
 
+cdef class Ufunc:
+    cdef dict __dict__
+
+
+cdef class FunctionOfOne(Ufunc):
+    cdef readonly Calls operation
+    cdef readonly object rule
+    cdef readonly object kernel
+
+
+cdef class FunctionOfTwo(Ufunc):
+    cdef readonly Calls operation
+    cdef readonly object rule, check_values, shortcut, kernel, operand
+
+
 cdef bint _need_no_conversion(object x, object y)
 cdef bint _is_number(object value)
 cdef object _of_one(Calls kernel, object x, object out)

@@ -32,18 +32,37 @@ def check_is_mat(out: object) -> Mat:
     return out
 
 
-def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
-    """Return the function of one operand, into a new Mat or `out`."""
-    def function(*args: Operand, **others: Operand) -> Operand:
-        if len(args) == 1 and not others and type(args[0]) is _mat:
-            return _of_one(kernel, args[0], None)
-        x, out = _arguments(kernel, ("x",), args, others)
-        if others or type(out) is tuple or is_foreign(x):
-            return _by_numpy(rule, kernel, (x,), out, others)
-        return _of_one(kernel, x, out)
+class Ufunc:
+    """A function of elements, as NumPy's ufuncs are: as an attribute of a class it is no method.
 
-    vars(function)["kernel"] = kernel
-    return _shown_as(_ONE, function)
+    ``mat.add.reduce`` and the like, and what a ufunc says of itself, are attributes.
+    """
+
+    def __repr__(self) -> str:
+        facts = vars(self)
+        return f"<ufunc {facts['__name__']}{facts.get('__signature__', '')} of mat>"
+
+    def __reduce__(self) -> str:
+        name: str = vars(self)["__qualname__"]
+        return name
+
+
+class FunctionOfOne(Ufunc):
+    """The function of one operand, into a new Mat or `out`."""
+
+    def __init__(self, kernel: Calls, rule: np.ufunc) -> None:
+        self.operation: Calls = kernel
+        self.rule: np.ufunc = rule
+        self.kernel: Calls | None = kernel
+        self.__signature__ = _ONE
+
+    def __call__(self, *args: Operand, **others: Operand) -> Operand:
+        if len(args) == 1 and not others and type(args[0]) is _mat:
+            return _of_one(self.operation, args[0], None)
+        x, out = _arguments(self.operation, ("x",), args, others)
+        if others or type(out) is tuple or is_foreign(x):
+            return _by_numpy(self.rule, self.operation, (x,), out, others)
+        return _of_one(self.operation, x, out)
 
 
 def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
@@ -55,37 +74,49 @@ def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
     return kernel.carry_out((x, check_is_mat(out)), _NO_KEYWORDS)
 
 
-def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | None,
-                    shortcut: Shortcut | None = None) -> Function:
-    """Return the function of two operands, into a new Mat or `out`."""
-    operand = _or_none if rule in (np.equal, np.not_equal) else as_operand
+class FunctionOfTwo(Ufunc):
+    """The function of two operands, into a new Mat or `out`."""
 
-    def function(*args: Operand, **others: Operand) -> Operand:
-        if len(args) == 2 and not others and check_values is None:
+    # the parameters are the facts of a function
+    def __init__(self, kernel: Calls, rule: np.ufunc, check_values: CheckValues | None,
+                 shortcut: Shortcut | None = None) -> None:
+        self.operation: Calls = kernel
+        self.rule: np.ufunc = rule
+        self.check_values: CheckValues | None = check_values
+        self.shortcut: Shortcut | None = shortcut
+        # what `np.f(x, y)` may call without a check of values
+        self.kernel: Calls | None = None if check_values else kernel
+        self.operand: Function = _or_none if rule in (np.equal, np.not_equal) else as_operand
+        self.__signature__ = _TWO
+
+    def __call__(self, *args: Operand, **others: Operand) -> Operand:
+        plain = self.check_values is None
+        if plain and len(args) == 2 and not others:
             x, y = args
             if _need_no_conversion(x, y):
-                return _of_mats(kernel, x, y, None)
-        x, y, out = _arguments(kernel, ("x", "y"), args, others)
-        if check_values is None and _need_no_conversion(x, y) and not others:
-            return _of_mats(kernel, x, y, out)
+                return _of_mats(self.operation, x, y, None)
+        x, y, out = _arguments(self.operation, ("x", "y"), args, others)
+        if plain and not others and _need_no_conversion(x, y) and type(out) is not tuple:
+            return _of_mats(self.operation, x, y, out)
         if (others or type(out) is tuple or has_its_own_way(x) or has_its_own_way(y)
                 or (is_foreign(x) and is_foreign(y))):
-            return _by_numpy(rule, kernel, (x, y), out, others)
+            return _by_numpy(self.rule, self.operation, (x, y), out, others)
+        return self._converted(x, y, out)
+
+    def _converted(self, x: Operand, y: Operand, out: Operand) -> Operand:
+        """Carry out the operation on operands that need conversions or checks."""
         if out is not None:
             x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
-        x, y = operand(x, "x"), operand(y, "y")
-        if check_values is not None:
-            check_values(x, y)
-        found = None if shortcut is None else shortcut(x, y)
+        x, y = self.operand(x, "x"), self.operand(y, "y")
+        if self.check_values is not None:
+            self.check_values(x, y)
+        found = None if self.shortcut is None else self.shortcut(x, y)
         if found is not None:
             shorter, x = found
             return _of_one(shorter, x, out)
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             x, y = as_mat(x, "x"), as_mat(y, "y")
-        return _of_mats(kernel, x, y, out)
-
-    vars(function)["kernel"] = None if check_values else kernel
-    return _shown_as(_TWO, function)
+        return _of_mats(self.operation, x, y, out)
 
 
 def _need_no_conversion(x: Operand, y: Operand) -> bool:
@@ -154,12 +185,6 @@ def _call(kernel: Calls, names: tuple[str, ...]) -> str:
     """Return the function and its parameters in words."""
     operation: Operand = kernel
     return f"{operation.__name__}({', '.join(names)}, out=None)"
-
-
-def _shown_as(signature: inspect.Signature, function: Function) -> Function:
-    """Return `function` with a signature for readers."""
-    vars(function)["__signature__"] = signature
-    return function
 
 
 def _one_shown(x: Operand, out: Operand = None, **others: Operand) -> Operand:

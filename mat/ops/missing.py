@@ -16,7 +16,7 @@ from ..devices.in_use import computes_elsewhere
 from ..errors import ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
-from ..support.dtypes import EVERY, INEXACT, REAL_TYPES
+from ..support.dtypes import EVERY, EXTENSIONS, INEXACT, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
 from . import elementwise, reduce, truth, ufuncs
@@ -109,8 +109,11 @@ def smallest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = Fa
 
 def _extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: bool) -> Mat:
     """Return the largest or smallest element that is not NaN."""
+    if x.dtype.char in EXTENSIONS:  # among which NumPy does not see NaN
+        found: Mat = _extreme(x.astype(np.float32), axis, None, keepdims, smallest).astype(x.dtype)
+        return found if out is None else out.assign_(found)
     if x.dtype.char in INEXACT:
-        found: Mat = (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
+        found = (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
     else:
         found = (reduce.min if smallest else reduce.max)(x, axis, out, keepdims)
     return found

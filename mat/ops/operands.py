@@ -69,7 +69,7 @@ def _of_sequence(value: Sequence[object], name: str) -> Mat:
         return stacked
     try:
         a = np.asarray(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ShapeError(f"{name} is a sequence of parts of different lengths: "
                          f"{shortened(value)}; make them of one length") from None
     if a.dtype.name not in SUPPORTED:
@@ -79,7 +79,10 @@ def _of_sequence(value: Sequence[object], name: str) -> Mat:
 
 def shortened(value: object) -> str:
     """Return the value in so many letters as a message can have."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a nesting too deep to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -19,6 +19,7 @@ from ..layout.shapes import MOST_AXES, Ints, as_axis
 from ..layout.strided import Layout
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat, new_like
+from ..support.dtypes import EXTENSIONS
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
@@ -111,6 +112,9 @@ _argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))
 
 def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
     """Return the elements in order along `axis`; NaN is last."""
+    if x.dtype.char in EXTENSIONS:
+        wide = sort(x.astype(np.float32), axis, descending=descending, stable=stable)
+        return wide.astype(x.dtype)
     found: Mat | None = None
     if type(axis) is int and -MOST_AXES < axis < MOST_AXES and not descending:
         found = sorted_at_once(x, axis, stable)
@@ -118,7 +122,9 @@ def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = Tru
 
 
 def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
-    """Return the indices that sort the elements along `axis`."""
+    """Return the indices that sort the elements along `axis`; those of NaN are last."""
+    if x.dtype.char in EXTENSIONS:
+        x = x.astype(np.float32)
     found: Mat = _argsort.new((x, None, axis, descending, stable))
     return found
 
@@ -126,7 +132,7 @@ def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = 
 def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
                   stable: bool = False) -> Mat:
     """Sort the elements of `x` along `axis`; return x."""
-    if IN_USE and in_use().implementations:
+    if (IN_USE and in_use().implementations) or x.dtype.char in EXTENSIONS:
         return x.assign_(sort(x, axis, descending=descending))
     found: Mat = _sort(x, x, axis, descending, stable)
     return found

@@ -6,6 +6,29 @@ import importlib
 from collections.abc import Iterable, Mapping
 
 _NONE: Mapping[str, str] = {}
+_ON_DEVICES = "in `with mat.use_device(\"cuda\"):` operations compute there and copy what they need"
+_ON_HOST = "with x.facet('array') as a: gives the host's array; copies are made when needed"
+_ARRAY = "x.to_numpy() copies to an array, numpy.asarray(x) shares the memory"
+_EAGER = "`mat` computes at once; mat.kernel compiles C, mat.graph repeats launches"
+_NO_DERIVATIVES = "mat has no derivatives; torch.from_dlpack(x) shares the memory with torch"
+# what other libraries have, and what there is here
+INSTEAD: Mapping[str, str] = {
+    "to": f"x.astype(dtype) converts; {_ON_DEVICES}", "cuda": _ON_DEVICES, "gpu": _ON_DEVICES,
+    "cpu": _ON_HOST, "get": _ARRAY, "numpy": _ARRAY, "asnumpy": _ARRAY, "as_numpy": _ARRAY,
+    "device_put": _ON_DEVICES, "device_get": _ARRAY, "tensor": "mat.array(data) makes a Mat",
+    "as_tensor": "mat.asarray(data) shares memory where it can",
+    "from_numpy_array": "mat.from_numpy(a) shares the memory",
+    "jit": _EAGER, "compile": _EAGER, "fuse": _EAGER, "vmap": "operations broadcast over axes",
+    "pmap": "operations broadcast over axes", "RawKernel": "mat.kernel compiles C and CUDA",
+    "ElementwiseKernel": "mat.kernel compiles C and CUDA",
+    "grad": _NO_DERIVATIVES, "backward": _NO_DERIVATIVES, "requires_grad": _NO_DERIVATIVES,
+    "detach": _NO_DERIVATIVES, "no_grad": _NO_DERIVATIVES, "value_and_grad": _NO_DERIVATIVES,
+    "unsqueeze": "x.expand_dims(axis)", "numel": "x.size", "dim": "x.ndim",
+    "contiguous_": "x.contiguous()", "clone": "x.copy()", "compute": "a Mat has its elements",
+    "evaluate": "a Mat has its elements", "block_until_ready": "a Mat has its elements",
+    "at": "x[index] += value, or mat.add.at(x, index, value)",
+    "manual_seed": "mat.seed(n)", "cuda_is_available": "mat.cuda_available()",
+}
 
 
 def close_names(name: object, names: Iterable[str], most: int = 3) -> list[str]:
@@ -57,4 +80,6 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
     """
     found = [] if name.startswith("_") else close_names(name, names)
     close = f"; close names: {', '.join(found)}" if found else ""
+    if name in INSTEAD:
+        close = f"; instead: {INSTEAD[name]}"
     return AttributeError(f"{words} has no attribute {name!r}{close}", name=name, obj=owner)

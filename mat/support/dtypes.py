@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import DTypeError
+from ..errors import DTypeError, RangeError
 from .types import DType, DTypeLike, Number
 
 
@@ -190,7 +190,7 @@ def check_operand(value: object, dtype: DType, name: str) -> None:
         if dtype.kind in "iu":
             _check_integer(value, dtype, name)
         elif abs(value) > _LARGEST:
-            raise DTypeError(f"{name} is an integer too large for {dtype}")
+            raise RangeError(f"{name} is an integer too large for {dtype}")
 
 
 def check_number(value: Number, dtype: DType, name: str) -> None:
@@ -241,7 +241,7 @@ def _check_integer(value: Number, dtype: DType, name: str) -> None:
     if value != value or value in (float("inf"), float("-inf")):
         raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
     if dtype.kind != "b" and not represents(dtype, value):
-        raise DTypeError(f"{name} is {value!r}, out of the range of {dtype}")
+        raise RangeError(f"{name} is {value!r}, out of the range of {dtype}")
 
 
 def is_masked(value: object) -> bool:

@@ -2,8 +2,6 @@
 
 import pytest
 
-import mat
-
 from .rows import Rows, rows_checked
 from .samples import line, square
 

@@ -12,6 +12,7 @@ import pytest
 import mat
 from mat.debug import protected_pages
 from mat.debug.direction_check import CHECK
+from mat.matrix.exports import Export
 
 pytestmark = pytest.mark.host
 paged = pytest.mark.skipif(protected_pages.system() is None,
@@ -147,7 +148,7 @@ def test_on_a_device_values_are_compared(monkeypatch):
         x = mat.zeros(3) + 1
         with x.facet("emulated", "input") as a:
             elements = a.elements()
-        export = mat.matrix.exports.Export(x, device.facet)
+        export = Export(x, device.facet)
         elements[1] = 5
         with pytest.raises(mat.DirectionError, match=r"as facet 'emulated'.*\(1\): 1.0 be"):
             x.sum()
@@ -217,7 +218,7 @@ def test_a_copy_that_only_exports_have():
     with mat.debug.check_directions() as c:
         with mat.use_device("emulated") as device:
             x = mat.ones(3) + 1
-            export = mat.matrix.exports.Export(x, device.facet)
+            export = Export(x, device.facet)
         x += 1
         assert export.value.elements().tolist() == [2, 2, 2]
         del export

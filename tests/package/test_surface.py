@@ -61,6 +61,7 @@ FILES = ["save", "load", "save_all", "load_all", "open_memmap"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
+    "RangeError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError",
     "SettingError", "ExchangeError", "UninitialisedError"
@@ -262,6 +263,7 @@ def test_the_three_spellings_are_one_operation():
     ("FacetError", LookupError),
     ("IndexOutOfRange", IndexError), ("AxisError", ValueError), ("AliasError", ValueError),
     ("IntegerError", TypeError), ("IndexTypeError", IndexError), ("PowerError", ValueError),
+    ("RangeError", OverflowError),
     ("ConflictError", RuntimeError),
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),

@@ -18,7 +18,9 @@ import numpy as np
 import mat
 from mat.interop.numpy.namespace import names as table
 from mat.interop.numpy.namespace import objects
+from mat.ops.functions import Ufunc
 from mat.ops.operation import Op
+from mat.support.unbound import Unbound
 
 from . import numpy_stubs
 
@@ -178,13 +180,15 @@ def _is_numpys(module, name, thing):
 
 
 def _is_function(thing):
-    return isinstance(thing, Op) or inspect.isroutine(thing)
+    return isinstance(thing, Op | Ufunc | Unbound) or inspect.isroutine(thing)
 
 
 def _module(module, name, thing, dots):
     if thing.__name__.startswith("numpy"):
         parent = f"numpy.{module}".rstrip(".")
         return f"from {parent} import {name} as {name}"
+    if name == "testing":
+        return "from .interop.numpy.namespace import testing as testing"
     if name == "emath":
         return "from .interop.numpy.namespace import emath as emath"
     is_package = MODULES[module].endswith("__init__")

@@ -21,6 +21,7 @@ from ...matrix.methods import bind
 from ...ops.copying import sorted_at_once
 from ...ops.operation import named
 from ...support.types import Arguments, Array, Function, Keywords, Operand
+from . import short_floats
 from .dispatch import delegate
 from .implementations import (  # noqa: F401  # each registers its functions
     arranging,
@@ -77,6 +78,7 @@ _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "o
 _NO_KEYWORDS: Keywords = {}
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
+_ordering = short_floats.FUNCTIONS
 _concatenate, _stack, _sort = np.concatenate, np.stack, np.sort
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -141,6 +143,10 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     found = _at_once(func, args, kwargs)
     if found is not None:
         return found
+    if func in _ordering:
+        dtype = short_floats.dtype_of(args, kwargs)
+        if dtype is not None:
+            return short_floats.computed(func, args, kwargs, dtype)
     implementation = _implementations.get(func)
     if implementation is not None:
         result = implementation(*args, **kwargs) if kwargs else implementation(*args)

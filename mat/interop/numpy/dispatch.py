@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core.direction import INPUT, IO, OUTPUT
 from ...core.observers import OBSERVERS
+from ...errors import DTypeError
 from ...facets.array import ARRAY
 from ...matrix.mat import Mat
 from ...matrix.with_facets import with_facets
@@ -91,6 +92,9 @@ class _Writing(Reading):
         super().__init__()
         self.read: dict[int, Mat] = {}
         self.outs = _leaves(kwargs.get("out"))
+        for out in self.outs:
+            if isinstance(out, _NESTS):
+                raise DTypeError(f"out must be a Mat or an array, got {type(out).__name__}")
         self.written = {id(x): x for x in (*written, *self.outs) if isinstance(x, Mat)}
         self.changed = {id(x) for x in written}  # of those written, the ones that are read as well
         for target in self.written.values():

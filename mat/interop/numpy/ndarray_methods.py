@@ -4,6 +4,7 @@ function of their name are in ``methods.py``.
 
 from __future__ import annotations
 
+import os
 import pickle
 from typing import Any
 
@@ -14,6 +15,7 @@ from ...errors import DTypeError, ShapeError
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
+from ...ops.functions import check_is_mat
 from ...ops.matmul import matmul
 from ...ops.operands import is_operand
 from ...ops.sorting import sort_in_place
@@ -201,7 +203,7 @@ def conj(self: Mat, out: Mat | None = None) -> Mat:
         `out`, self, or a new Mat.
     """
     if self.dtype.kind != "c":
-        return self if out is None else out.assign_(self)
+        return self if out is None else check_is_mat(out).assign_(self)
     found: Mat = _np.conjugate(self, out=out)
     return found
 
@@ -342,6 +344,8 @@ def tofile(self: Mat, fid: File, sep: str = "", format: str = "%s") -> None:
     format : str
         The format of elements as text.
     """
+    if not (isinstance(fid, str | bytes | os.PathLike) or hasattr(fid, "write")):
+        raise DTypeError(f"fid is a path or a file that is open for writing, got {fid!r}")
     with self.facet("array", "input") as a:
         a.tofile(fid, sep, format)
 

@@ -113,3 +113,11 @@ def setflags(self: Mat, write: bool | None = None, align: bool | None = None,
             raise MatError(f"the flag {name!r} of a Mat is {now[name]} and cannot be changed; "
                            "mat.from_numpy(a) of a read-only array is read-only, x.copy() can be "
                            "written")
+
+
+class matrix:  # noqa: N801  # NumPy's name
+    """Raise: a Mat with two axes is a matrix."""
+
+    def __new__(cls, *_: object, **__: object) -> NoReturn:
+        raise DTypeError("mat has no matrix: a Mat with two axes is a matrix, and @ its product: "
+                         "mat.array(data)")

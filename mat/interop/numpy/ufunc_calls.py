@@ -11,6 +11,7 @@ import inspect
 import numpy as np
 
 from ...cpu.errstate import QUIET, STATE
+from ...errors import ShapeError
 from ...matrix.mat import Mat
 from ...ops.matmul import matmul
 from ...ops.operands import is_foreign, numpy_gives
@@ -20,7 +21,7 @@ from .dispatch import delegate
 from .operands import as_mat_if_possible, refuse_other_elements
 
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
-_FACTS = ("nin", "nout", "nargs", "ntypes", "identity", "signature")
+_FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
 _CONVERTED = {"reduce": 1, "accumulate": 1, "reduceat": 1, "outer": 2}  # so many operands
 _KEYWORDS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True,
              "signature": None}
@@ -43,6 +44,8 @@ def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords)
     """Call a method of `ufunc`, such as "reduce"."""
     if args and is_foreign(args[0]) and (method != "outer" or all(map(is_foreign, args))):
         return numpy_gives(getattr(ufunc, method), args, kwargs)
+    if method == "reduce" and kwargs.get("initial", ufunc) is None and not np.size(args[0]):
+        raise ShapeError(f"{ufunc.__name__}.reduce of no elements has no value with initial=None")
     count = _CONVERTED.get(method, 0)
     args = (*map(as_mat_if_possible, args[:count]), *args[count:])
     return _run(getattr(ufunc, method), ufunc.__name__, args, kwargs)

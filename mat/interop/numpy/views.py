@@ -78,7 +78,9 @@ def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keyw
     Where NumPy would copy only because the operand is strided, the result is a view of a packed
     copy. `NoView` is raised where it copies anyway.
     """
-    first = args[:1] or (next(iter(kwargs.values())),)
+    first = args[:1] or tuple(kwargs.values())[:1]
+    if not first:
+        return function()  # which gives nothing, or raises NumPy's error
     try:
         return _run_on_stand_ins(function, several, args, kwargs)
     except NoView:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from types import CodeType
+from types import BuiltinFunctionType, CodeType
 
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....ops.functions import Ufunc
 from ....ops.operands import is_foreign, is_of_others, numpy_gives
 from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
+from ....support.unbound import unbound
 from ..array_function import VIEWS, WRITING, call_numpy, code_of, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
@@ -67,7 +69,8 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
 
-    return _described(call, name, function, qualified)
+    described = _described(call, name, function, qualified)
+    return unbound(described) if isinstance(function, BuiltinFunctionType) else described
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
@@ -109,6 +112,8 @@ def _with_mats(function: Function, args: Arguments,
                kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments with Mats for array-likes, as implementations expect them."""
     names = positional_names(function)
+    if function is np.bincount and args and isinstance(args[0], list | tuple) and not args[0]:
+        args = (np.empty(0, np.int64), *args[1:])  # as NumPy reads a list without elements
     if function in _ADAPTING:
         args = tuple(x if type(x) in _NUMBERS else as_mat_if_possible(x) for x in args)
     elif names:
@@ -138,10 +143,17 @@ def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
     if ours is not None and has_own_arguments(ours):
         return ours
 
-    def call(*args: Operand, **kwargs: Operand) -> Operand:
-        return call_ufunc(ufunc, args, kwargs)
+    return add_methods(_described(NumpysUfunc(ufunc), name, ufunc, ufunc.__name__), ufunc)
 
-    return add_methods(_described(call, name, ufunc, ufunc.__name__), ufunc)
+
+class NumpysUfunc(Ufunc):
+    """A ufunc of NumPy's that is no operation of `mat`."""
+
+    def __init__(self, ufunc: np.ufunc) -> None:
+        self.ufunc: np.ufunc = ufunc
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        return call_ufunc(self.ufunc, args, kwargs)
 
 
 def _described(call: Function, name: str, function: Function, qualified: str) -> Function:

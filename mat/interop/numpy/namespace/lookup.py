@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
 
 from ....errors import DTypeError
+from ....support.close_names import no_attribute
 from ....support.plugins import plugin
 from ....support.types import Function, Operand
 from . import objects
@@ -82,7 +84,7 @@ def usable_names(module: str) -> list[str]:
 def _wrapped(module: str, name: str) -> Operand:
     if module == "random":
         return getattr(plugin("random"), name)
-    if name in ("fft", "lib", "linalg", "random", "stride_tricks", "emath"):
+    if name in ("fft", "lib", "linalg", "random", "stride_tricks", "emath", "testing"):
         return plugin(name)
     if name == "__array_namespace_info__":
         return plugin("array_api").__array_namespace_info__
@@ -112,7 +114,8 @@ def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
         try:
             found = store[name] = lookup(module, name)
         except AttributeError:
-            raise AttributeError(f"module 'mat.{module}' has no attribute {name!r}") from None
+            raise no_attribute(sys.modules.get(f"mat.{module}"), f"module 'mat.{module}'", name,
+                               usable_names(module)) from None
         return found
 
     return get, lambda: usable_names(module)

@@ -66,11 +66,11 @@ _ROOT = {
         isscalar issubdtype iterable little_endian long longdouble longlong ma mintypecode nan
         ndindex newaxis number object_ pi polynomial printoptions promote_types rec s_ sctypeDict
         set_printoptions setbufsize seterr seterrcall short show_runtime signedinteger single str_
-        strings testing timedelta64 typecodes typename typing ubyte ufunc uint uint16 uint32 uint64
+        strings timedelta64 typecodes typename typing ubyte uint uint16 uint32 uint64
         uint8 uintc uintp ulong ulonglong unsignedinteger ushort void""",
     WRAPPED: """
         broadcast c_ emath fft fromfunction lib linalg mgrid ndarray ndenumerate nditer ogrid poly1d
-        r_ random vectorize __array_namespace_info__""",
+        r_ random testing ufunc vectorize __array_namespace_info__""",
     ABSENT: """
         asmatrix bmat busday_count busday_offset busdaycalendar datetime_as_string datetime_data
         frompyfunc is_busday matrix memmap nested_iters recarray record test""",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 import numpy as np
 
-from ....errors import AliasError, ShapeError
+from ....errors import AliasError, DTypeError, ShapeError
 from ....layout.shapes import Ints, as_shape
 from ....layout.strided import Layout
 from ....matrix.creation import adopted
@@ -253,3 +253,16 @@ def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[i
         raise ShapeError(f"shape {lengths} and strides {tuple(steps)} reach elements {low} to "
                          f"{high - 1} of a storage of {source.max_size}")
     return source.over(layout)
+
+
+class _UfuncType(type):
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, np.ufunc) or (callable(thing) and hasattr(thing, "types")
+                                               and hasattr(thing, "reduceat"))
+
+
+class ufunc(metaclass=_UfuncType):  # noqa: N801  # NumPy's name
+    """The type of functions of elements, for `isinstance`: NumPy's ufuncs are of it, too."""
+
+    def __new__(cls) -> Never:
+        raise DTypeError("ufuncs are functions such as mat.add; mat.vectorize(f) makes one of f")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,10 @@ _BY_NUMPY = (
     "standard_exponential standard_gamma standard_t triangular vonmises wald weibull zipf")
 
 
-class Generator(Draws):
+_NumpysOwn: Any = np.random.Generator  # which SciPy and scikit-learn ask for
+
+
+class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type for checkers
     """A generator of random Mats with the methods of `numpy.random.Generator`.
 
     The numbers come from a stream of `mat`, Philox4x32-10: others than NumPy's, and the same on
@@ -40,10 +43,11 @@ class Generator(Draws):
     <Mat 2 F [0.89025917 0.58572595]>
     """
 
-    __slots__ = ()
+    __slots__ = ("stream",)
     numpy_class: ClassVar[type] = np.random.Generator
 
     def __init__(self, bit_generator: object) -> None:
+        np.random.Generator.__init__(self, np.random.Philox(0))  # draws nothing
         super().__init__(stream_of(bit_generator))
 
     @property

@@ -24,7 +24,10 @@ _BY_NUMPY = (
 STATE_NAME = "Philox4x32"
 
 
-class RandomState(Draws):
+_NumpysOwn: Any = np.random.RandomState  # which SciPy and scikit-learn ask for
+
+
+class RandomState(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type for checkers
     """A generator of random Mats with the methods of `numpy.random.RandomState`.
 
     Parameters
@@ -39,10 +42,11 @@ class RandomState(Draws):
     <Mat 2 F [0.89025917 0.58572595]>
     """
 
-    __slots__ = ()
+    __slots__ = ("stream",)
     numpy_class: ClassVar[type] = np.random.RandomState
 
     def __init__(self, seed: object = None) -> None:
+        np.random.RandomState.__init__(self, np.random.Philox(0))  # draws nothing
         super().__init__(stream_of(seed))
 
     # The state

@@ -74,12 +74,12 @@ def _entropy(seed: object) -> Any:
 class Draws:
     """A source of random numbers that draws from a stream of `mat`."""
 
-    __slots__ = ("stream",)
+    __slots__ = ()
     numpy_class: ClassVar[type]  # whose methods NumPy computes with
     stream: Rng
 
     def __init__(self, stream: Rng) -> None:
-        self.stream = stream
+        object.__setattr__(self, "stream", stream)  # a slot of the classes that inherit from this
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[Rng]]:
         return type(self), (self.stream,)

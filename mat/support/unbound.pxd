@@ -1,0 +1,3 @@
+cdef class Unbound:
+    cdef dict __dict__
+    cdef readonly object function

@@ -1,0 +1,195 @@
+"""What programs rely on beyond the results of functions: kinds of objects, parameters, errors."""
+
+import inspect
+import io
+import os
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat.support.dtypes import EXTENSIONS
+
+SHORT = [name for name in mat.supported_dtypes if np.dtype(mat.zeros(1, dtype=name).dtype).char
+         in EXTENSIONS]
+NAN = np.array([1, np.nan, 2, -3, np.nan, 0, 7, -8], "f4")
+
+
+# Functions
+
+
+def test_functions_of_elements_are_ufuncs():
+    for name in ("add", "exp", "matmul", "frexp", "gcd", "divmod", "equal"):
+        ours, numpys = getattr(mat, name), getattr(np, name)
+        assert isinstance(ours, mat.ufunc)
+        assert isinstance(numpys, mat.ufunc)
+        for fact in ("nin", "nout", "types", "signature", "identity", "__name__"):
+            assert getattr(ours, fact) == getattr(numpys, fact)
+        assert pickle.loads(pickle.dumps(ours)) is ours
+    assert not isinstance(mat.sum, mat.ufunc)
+
+
+@pytest.mark.parametrize("name", ["tanh", "array", "zeros", "asarray", "arange", "frexp", "empty"])
+def test_they_are_no_methods_of_classes_that_have_them(name):
+    function, numpys = getattr(mat, name), getattr(np, name)
+    holder = type("Holder", (), {"f": function})()
+    assert holder.f is function
+    assert_array_equal(np.asarray(holder.f(2)).shape, np.asarray(numpys(2)).shape)
+    assert str(inspect.signature(function)).startswith("(")
+
+
+def test_comparisons_of_numpy_testing_take_mats():
+    x = mat.array([[1.0, 2], [3, 4]])
+    for call in (mat.testing.assert_equal, mat.testing.assert_array_equal,
+                 mat.testing.assert_almost_equal, mat.testing.assert_allclose):
+        call(x, x)
+        call(x, x.to_numpy())
+        with pytest.raises(AssertionError):
+            call(x, x + 1)
+    mat.testing.assert_equal({"a": [x, 1]}, {"a": [x, 1]})
+    with mat.testing.assert_raises(mat.ShapeError):
+        mat.ones(2) + mat.ones(3)
+
+
+def test_arrays_in_annotations():
+    assert mat.ndarray[tuple[int], "f8"].__origin__ is mat.Mat
+
+
+# Files
+
+
+def test_archives_are_read_when_they_are_asked_for(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, x=np.arange(3), names=np.array(["a"]))
+    with mat.load(path, encoding="bytes") as found:
+        assert found.files == ["x", "names"]
+        assert found["x"].tolist() == found["x.npy"].tolist() == [0, 1, 2]
+        assert "x" in found
+        assert set(found) == {"x", "names"}
+        with pytest.raises(mat.FormatError):
+            found["names"]
+        with pytest.raises(KeyError):
+            found["y"]
+    with pytest.raises(mat.FormatError, match="closed"):
+        found["x"]
+
+
+def test_an_archive_that_is_forgotten_is_closed(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.ones(2))
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    mat.load(tmp_path / "a.npz")["x"]
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before
+    stream = io.BytesIO()
+    np.savez(stream, x=np.ones(2))
+    stream.seek(0)
+    assert mat.load(stream)["x"].tolist() == [1, 1]
+
+
+# Random numbers
+
+
+def test_generators_are_numpys_kinds_and_their_state_can_be_set():
+    rng, old = mat.random.default_rng(3), mat.random.RandomState(3)
+    assert isinstance(rng, np.random.Generator)
+    assert isinstance(old, np.random.RandomState)
+    state = rng.bit_generator.state
+    first = rng.random(3)
+    rng.bit_generator.state = state
+    assert_array_equal(rng.random(3).to_numpy(), first.to_numpy())
+    with pytest.raises(mat.SettingError):
+        rng.bit_generator.state = {"seed": 1}
+    again = pickle.loads(pickle.dumps(rng))
+    assert_array_equal(again.random(2).to_numpy(), rng.random(2).to_numpy())
+
+
+def test_scipy_takes_them():
+    stats = pytest.importorskip("scipy.stats")
+    for rng in (mat.random.default_rng(0), mat.random.RandomState(0)):
+        assert stats.norm.rvs(size=3, random_state=rng).shape == (3,)
+
+
+# Conversions
+
+
+def test_values_stay_the_same_where_that_is_wanted():
+    x = mat.array([1.0, 2.0, np.nan])
+    assert x[:2].astype("int8", casting="same_value").tolist() == [1, 2]
+    assert np.isnan(x.astype("float32", casting="same_value")[2])
+    for values, dtype in (([1.5], "int64"), ([300.0], "uint8"), ([2], "bool"), ([0.1], "float32")):
+        with pytest.raises(ValueError, match="not the same"):
+            mat.array(values).astype(dtype, casting="same_value")
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_complex_number_is_true_if_a_part_is(dtype):
+    values = [0j, 1j, 2, complex(0, np.nan)]
+    x, wanted = mat.array(values, dtype), np.array(values, dtype).astype(bool)
+    out = mat.zeros(4, dtype=bool)
+    out[...] = x
+    for found in (x.astype(bool), mat.array(x, dtype=bool), out, mat.array(values, "bool"),
+                  x[::-1].astype(bool)[::-1]):
+        assert_array_equal(found.to_numpy(), wanted, strict=True)
+
+
+# Errors
+
+
+WRONG = {
+    "x[0.0:]": (TypeError, IndexError), "mat.array([300], 'u1')": (OverflowError, TypeError),
+    "mat.full(2, -1, 'u1')": (OverflowError,), "mat.zeros(3, [('a', 'f4')])": (TypeError,),
+    "mat.zeros((2, 2), [('a', 'f4')])": (TypeError,), "mat.matrix([[1]])": (TypeError,),
+    "mat.add.reduce([], initial=None)": (ValueError,), "np.square(x, [x])": (TypeError,),
+    "np.cumsum(x, out=[x])": (TypeError,), "x.conj(3)": (TypeError,), "x.tofile(())": (TypeError,),
+    "mat.sum(deep)": (ValueError,), "mat.exp(deep)": (ValueError,), "x + deep": (ValueError,),
+    "mat.atleast_3d(1, 2, x=3)": (TypeError,)}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_errors_are_of_numpys_kinds(code):
+    deep = []
+    for _ in range(20_000):
+        deep = [deep]
+    names = {"x": mat.ones(3), "mat": mat, "np": np, "deep": deep}
+    with pytest.raises(WRONG[code]) as caught:
+        eval(code, names)
+    assert all(isinstance(caught.value, kind) for kind in WRONG[code])
+
+
+@pytest.mark.parametrize(("code", "way"), [
+    ("x.to", "use_device"), ("x.cuda", "use_device"), ("x.cpu", "facet"), ("x.get", "to_numpy"),
+    ("x.numpy", "to_numpy"), ("mat.asnumpy", "to_numpy"), ("mat.jit", "mat.kernel"),
+    ("mat.grad", "torch"), ("mat.linalg.svdd", "svd"), ("x.shap", "shape")])
+def test_names_of_other_libraries_say_what_there_is_instead(code, way):
+    with pytest.raises(AttributeError, match=way):
+        eval(code, {"x": mat.ones(2), "mat": mat})
+
+
+# Short floats
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["float16", *SHORT])
+def test_nan_is_last_in_every_order(dtype, device):
+    with mat.use_device(device):
+        x = mat.array(NAN).astype(dtype)
+        a = x.astype("f4").to_numpy()
+        for call in (lambda m, v: m.sort(v), lambda m, v: m.sort(v.reshape(2, 4), axis=0),
+                     lambda m, v: v[m.argsort(v)], lambda m, v: m.median(v),
+                     lambda m, v: m.percentile(v[:1], 50), lambda m, v: m.nanmax(v),
+                     lambda m, v: m.nanmin(v), lambda m, v: m.nansum(v), lambda m, v: m.unique(v),
+                     lambda m, v: m.nanmedian(v),
+                     lambda m, v: m.nanargmax(v), lambda m, v: m.searchsorted(m.sort(v), v),
+                     lambda m, v: m.sort(m.partition(v, 4)[:4]), lambda m, v: v[m.lexsort((v,))],
+                     lambda m, v: m.nan_to_num(v), lambda m, v: m.fmax.reduce(v),
+                     lambda m, v: m.union1d(v[:3], v[3:]),
+                     lambda m, v: m.einsum("i,i", v[2:4], v[2:4])):
+            found, wanted = mat.asarray(call(mat, x)), np.asarray(call(np, a))
+            assert found.dtype.kind == wanted.dtype.kind or found.dtype == x.dtype
+            wanted = mat.array(wanted.astype("f4")).astype(dtype).astype("f4").to_numpy()
+            assert_array_equal(found.astype("f4").to_numpy(), wanted)
+        y = x.copy()
+        y.sort()
+        assert_array_equal(y.astype("f4").to_numpy(), np.sort(a))
