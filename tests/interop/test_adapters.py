@@ -138,3 +138,15 @@ def test_xarray_shifts_and_rolls():
     for call in (lambda a: a.shift(i=1), lambda a: a.rolling(i=2).mean()):
         found, wanted = (call(xarray.DataArray(v, dims=("i", "j"))) for v in (x, x.to_numpy()))
         assert_array_equal(np.asarray(found), wanted)
+
+
+def test_why_there_is_no_export_is_said():
+    """NumPy hides the error of the buffer, and took the Mat for a number."""
+    class Refusing(mat.extend.Observer):
+        def exported(self, record):
+            raise mat.DeviceError("refused")
+
+    x = mat.ones(3)
+    with mat.extend.observe(Refusing()), pytest.raises(mat.DeviceError, match="refused"):
+        np.asarray(x)
+    assert np.asarray(x).tolist() == [1, 1, 1]
