@@ -6,13 +6,16 @@ import ctypes
 import importlib
 import os
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
+from typing import Literal, overload
 
 import numpy as np
 from cffi import __version__ as cffi_version
 
 from ..cpu.thread_pool import CORES, threads
+from ..errors import SettingError
 from ..support import formatting
 from ..support.blas_choice import VARIABLE, chosen_library
 from ..support.compiled_modules import build
@@ -42,8 +45,21 @@ class Config(Mapping[str, str]):
         return formatting.table(list(self._facts.items()))
 
 
-def show_config() -> Config:
+@overload
+def show_config(mode: None = None) -> Config: ...
+@overload
+def show_config(mode: Literal["stdout"]) -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, str]: ...
+
+
+def show_config(mode: str | None = None) -> Config | dict[str, str] | None:
     """Return facts about what computes here, to be sent with a report of an error.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}, optional
+        As for NumPy's function: print the facts and return None, or return them as a dict.
 
     Returns
     -------
@@ -54,12 +70,29 @@ def show_config() -> Config:
         build, or why there are none; SciPy's BLAS and its threads; the threads of `mat`; devices,
         or why there is no GPU to compute on.
 
+    Raises
+    ------
+    SettingError
+        If there is no such `mode`.
+
     Examples
     --------
     >>> import mat
     >>> mat.show_config()["mat"] == mat.__version__
     True
     """
+    if mode not in (None, "stdout", "dicts"):
+        raise SettingError(f"mode is 'stdout' or 'dicts', got {mode!r}; without it, the facts are "
+                           "returned, and print as a table")
+    facts = _facts()
+    if mode == "stdout":
+        sys.stdout.write(f"{facts!r}\n")
+        return None
+    return facts if mode is None else dict(facts)
+
+
+def _facts() -> Config:
+    """Return the facts."""
     scipy = importlib.import_module("scipy")
     return Config({
         "mat": __version__,

@@ -17,6 +17,8 @@ from ..matrix.mat import Mat
 from ..support.dtypes import represents
 from ..support.types import Arguments, DType, Number, Operand
 
+_COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater,
+                          np.greater_equal))
 _NUMBERS = (int, float, complex, np.number)
 
 
@@ -46,6 +48,27 @@ def as_floats(args: Arguments) -> Arguments:
     return _adapted(args, _as_float)
 
 
+def as_loop_numbers(rule: np.ufunc, args: Arguments) -> Arguments:
+    """Return the arguments of a function whose results are floats with such an integer in the
+    dtype in which `rule` computes with the other operand.
+    """
+    def change(value: int) -> Number:
+        dtype = next(x.dtype for x in args[:2] if isinstance(x, Mat))
+        with np.errstate(over="ignore"):
+            return rule.resolve_dtypes((dtype, int, None))[0].type(_as_float(value))
+
+    return _adapted(args, change)
+
+
+def in_comparison(ufunc: np.ufunc, operands: Arguments) -> Arguments:
+    """Return the operands of NumPy's `ufunc`, of a comparison with an infinity for an integer that
+    the others cannot hold: with ``where=`` NumPy 2.4 ends the process.
+    """
+    if ufunc not in _COMPARISONS:
+        return operands
+    return beyond_integers((*operands, None))[:-1] if len(operands) == 2 else operands
+
+
 def _as_float(value: int) -> float:
     try:
         return float(value)
@@ -65,8 +88,8 @@ def _adapted(args: Arguments, change: Number) -> Arguments:
 
 
 def _dtype_of(value: object) -> DType | None:
-    """Return the dtype of a Mat of integers."""
-    if not isinstance(value, Mat):
+    """Return the dtype of a Mat or an array of integers."""
+    if not isinstance(value, Mat | np.ndarray):
         return None
-    dtype = cast("np.dtype[np.generic]", value.storage.dtype)
+    dtype = cast("np.dtype[np.generic]", value.dtype)
     return dtype if dtype.kind in "iu" else None

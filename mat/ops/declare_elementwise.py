@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -35,13 +36,13 @@ from ..support.dtypes import (
 )
 from ..support.native import compiled, lib
 from ..support.types import Arguments, DType, Engine, Function, Operand
-from .adapting import as_booleans, as_floats, beyond_integers
+from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
 from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .operands import as_operand, has_priority, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
-from .overlap import apart, apart_from, converted, of_one_dtype
+from .overlap import apart, apart_from, converted, meets_read, of_one_dtype
 
 LONG = BY_NAME["int64"].char
 FLOAT32 = np.dtype(np.float32)
@@ -154,6 +155,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
     _prepare_kernels(kernel, name, rule, on_device)
+    kernel.meets_read = meets_read
     kernel.on("array")(implementation or rule)
 
     function = FunctionOfOne(kernel, rule)
@@ -208,7 +210,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
     _prepare_kernels(kernel, name, rule, on_device)
-    kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
+    kernel.adapt = _adapting(rule, compares)
+    kernel.meets_read = meets_read
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
     function = FunctionOfTwo(kernel, rule, check_values, shortcut)
@@ -221,6 +224,13 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         _bind_operators(kernel, operator, function, None if compares else in_place,
                         check_values is None)
     return public
+
+
+def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments] | None:
+    """Return what converts numbers that `rule` takes beside any integers, or None."""
+    gives_floats = not compares and "bb->b" not in rule.types
+    return _ADAPTING.get(rule, beyond_integers if compares else
+                         partial(as_loop_numbers, rule) if gives_floats else None)
 
 
 def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
@@ -305,6 +315,7 @@ def clipping(name: str, doc: str) -> Function:
         check_clip(x, low, high, out)
 
     kernel = _operation(check, name, f"Return {doc}.")
+    kernel.meets_read = meets_read
     kernel.result_of = lambda x, low, high, out: (
         broadcast_shapes([v.layout.shape for v in (x, low, high) if isinstance(v, Mat)]),
         dtype_of_clip(x, low, high))

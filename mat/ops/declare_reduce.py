@@ -24,7 +24,7 @@ from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, Op, Output, named, op
-from .overlap import check_disjoint
+from .overlap import meets_read
 from .reduce_signatures import PARAMETERS, plain
 from .tiling import Cutter
 
@@ -52,8 +52,6 @@ ShapeError
     If there is no such axis{or_nothing}, or `out` has another shape than the result.
 DTypeError
     If {name} is not defined for the dtype, or `out` cannot take the result.
-AliasError
-    If `out` overlaps the operand.
 
 Examples
 --------
@@ -120,7 +118,6 @@ class Reduction:
         dtype = self.result_dtype(x.dtype)
         if not np.can_cast(dtype, out.dtype, "same_kind"):
             raise DTypeError(f"{name} gives {dtype}, which {out.dtype} cannot take")
-        check_disjoint(name, out, x)
 
     def operand(self, x: Operand) -> Mat:
         """Return `x` as a Mat."""
@@ -258,6 +255,7 @@ def _operation(kind: Reduction) -> Op:
 
     check.__name__, check.__doc__, check.__module__ = kind.name, kind.summary, type(kind).__module__
     kernel = op(check, method="", by_form=True)
+    kernel.meets_read = lambda args: meets_read(args, 1, same=False)
     kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
     kernel.prepare("foreign", dtypes=compiled(kind.compiled),
                    when=kind.fits_compiled)(kind.prepare)

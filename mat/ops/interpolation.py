@@ -9,7 +9,6 @@ import numpy as np
 from ..matrix.mat import Mat, new_like
 from ..support.types import Operand
 from . import elementwise
-from .joining import concat
 from .nn import convolve
 from .selecting import where
 from .sorting import searchsorted
@@ -56,12 +55,15 @@ def windows_sum(x: Mat, taps: Mat, mode: str) -> Mat:
     of which `x` is not the shorter one: for windows inside of it ("valid"), as many as it has
     elements ("same"), or for all that have an element of it ("full").
     """
-    n = taps.size
-    if mode == "full":
-        x = concat([x, new_like(x, (n - 1,), x.dtype).fill_(0)]) if n > 1 else x
+    n, size = taps.size, x.size
     start = n - 1 if mode == "valid" else 0
-    sums = new_like(x, (x.size - start,), x.dtype).fill_(0)
-    return convolve(x, taps, sums, start=start, anchor=n // 2 if mode == "same" else n - 1)
+    more = n - 1 if mode == "full" else 0  # windows that begin in `x`, and end after it
+    sums = new_like(x, (size - start + more,), x.dtype).fill_(0)
+    convolve(x, taps, sums[:size - start], start=start,
+             anchor=n // 2 if mode == "same" else n - 1)
+    if more:  # no zeros after `x`: their products with NaN would be NaN
+        convolve(x, taps, sums[size:], start=size - more, anchor=0)
+    return sums
 
 
 def correlated(a: Mat, v: Mat, mode: str) -> Mat:

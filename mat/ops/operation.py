@@ -62,6 +62,8 @@ class Op(Declaration):
         # returns arguments without numbers beyond the range of a Mat's integers, where NumPy takes
         # these
         self.adapt: Callable[[Arguments], Arguments] | None = None
+        # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
+        self.meets_read: Callable[[Arguments], bool] | None = None
         # returns shape and dtype of the result for arguments with None in its place
         self.result_of: Callable[..., tuple[Ints, DType]] | None = None
         # how it is cut into tiles; None: it is not, for that reason
@@ -219,6 +221,8 @@ class Op(Declaration):
         tiles, unless there is room, or the host computes.
         """
         args, kwargs, now = self._checked(args, kwargs)
+        if self._meets_read(now):
+            return self._call_apart(args, kwargs)
         if device.planner is not None:
             return device.planner(self, args, kwargs)
         implementation, _ = choose(self, self.implementations, now, device)
@@ -244,7 +248,7 @@ class Op(Declaration):
         """
         node = self.walk(self.root_of(device), args, kwargs, False)
         plan: Plan | None = None if node is None else node.plan
-        if plan is None and self.adapt is None:
+        if plan is None and self.adapt is None and not self._meets_read(args):
             _, kwargs, args = self._checked(args, kwargs)
             implementation, pack = choose(self, self.implementations, args, device)
             if not pack and is_of_device(implementation, device):
@@ -301,6 +305,8 @@ class Op(Declaration):
     def _call(self, args: Arguments, kwargs: Keywords, device: Device) -> Operand:
         """Check everything, plan, and run; remember the plan if its key says enough."""
         args, kwargs, now = self._checked(args, kwargs)
+        if self._meets_read(now):
+            return self._call_apart(args, kwargs)
         implementation, pack = choose(self, self.implementations, now, device)
         if pack:
             for k in self.written:
@@ -328,6 +334,19 @@ class Op(Declaration):
         now = _as_now(args)
         self.check(*now, **kwargs)
         return args, kwargs, now
+
+    def _meets_read(self, args: Arguments) -> bool:
+        return self.meets_read is not None and self.meets_read(args)
+
+    def _call_apart(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out checked arguments into a new Mat, and copy that to the one to be written: so
+        the bits are those without an overlap, and nothing is written if it raises.
+        """
+        out = args[self.main]
+        made = form_of_result(out.shape, out.dtype).new(out.device_enabled, None)
+        self(*args[:self.main], made, *args[self.main + 1:], **kwargs)
+        out.assign_(made)
+        return None if self.result is None else args[self.result]
 
     def _call_packed(self, implementation: Implementation, args: Arguments, kwargs: Keywords,
                      device: Device) -> Operand:

@@ -18,7 +18,7 @@ from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..memories.host import HOST
 from ..support.dtypes import EXACT
-from ..support.types import DType, Number, Operand
+from ..support.types import Arguments, DType, Number, Operand
 
 MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can step along
 LARGE = 1 << 20  # bytes
@@ -128,6 +128,20 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
             raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input "
                              f"{x.label()} of the same "
                              f"storage; pass x.copy() as the input, or another Mat to write to")
+
+
+def meets_read(args: Arguments, written: int = -1, same: bool = True) -> bool:
+    """Return whether the Mat at the place `written` overlaps one that is read, so that the results
+    are to be written after everything has been read.
+
+    With `same`, an operand may share all of its elements with that, one by one.
+    """
+    out = args[written]
+    if not isinstance(out, Mat):
+        return False
+    at, meets = written % len(args), must_copy if same else overlap
+    return any(k != at and isinstance(x, Mat) and x.storage is out.storage and meets(x, out)
+               for k, x in enumerate(args))
 
 
 def few_axes(out: Mat) -> bool:

@@ -42,6 +42,24 @@ CASES = {
         [a([True, False]), a([False, True])], [True, a(numpy.array([1, 2], "u1"))]),
     "choose numbers": lambda np, a: np.choose(a([0, 1, 2]), [a(numpy.ones(3, "f4")), 2, 3]),
     "choose only numbers": lambda np, a: np.choose(a([0, 1, 2]), [1, 2.5, 3]),
+    **{f"{name} {mode} {len(one)}": lambda np, a, name=name, mode=mode, one=one, other=other: (
+        getattr(np, name)(a(one), a(other), mode))
+       for name in ("convolve", "correlate") for mode in ("full", "same", "valid")
+       for one, other in (([1.0, 2, 3], [1.0, numpy.nan, 2]), ([1.0, numpy.inf], [1.0, 2, 3, 4]),
+                          ([1.0, 2, 3, 4, 5], [numpy.nan]), ([numpy.nan, 1, 2, 3, 4], [1.0, 0]))},
+    **{f"{name} {dtype} {value}": lambda np, a, name=name, dtype=dtype, value=value: (
+        getattr(np, name)(a(numpy.array([1, 2, 3], dtype)), value))
+       for name in ("copysign", "hypot", "arctan2", "nextafter", "logaddexp", "heaviside", "divide")
+       for dtype in ("uint8", "uint16", "uint32", "uint64", "int8") for value in (-1, 300, 1000)},
+    "-1 first": lambda np, a: np.arctan2(-1, a(numpy.array([1, 2, 3], "uint8"))),
+    **{f"histogram2d {dtype} {bins} {limits} {density}": (
+        lambda np, a, dtype=dtype, bins=bins, limits=limits, density=density: numpy.concatenate([
+            numpy.ravel(v).astype(float) for v in np.histogram2d(
+                a(numpy.linspace(0, 8, 20).astype(dtype)), a(numpy.linspace(1, 7, 20)), bins,
+                limits, density)]))
+       for dtype in ("float32", "float16", "int32") for density in (False, True)
+       for bins in (3, [3, 4], [0, 3, 6, 9], [[0, 3, 9], [0, 1, 2]], [[3, 1], 2], 0)
+       for limits in (None, [[0, 9], [0, 5]], [[0, 9], None])},
 }
 
 
@@ -65,7 +83,9 @@ def test_results_and_errors_are_numpys(name, device):
     else:
         assert not isinstance(found, type), found
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-        numpy.testing.assert_array_equal(found, wanted)
+        # angles differ in a bit
+        rtol = {2: 1e-3, 4: 1e-6}.get(wanted.dtype.itemsize, 1e-14)
+        numpy.testing.assert_allclose(found, wanted, rtol=rtol)
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
@@ -94,3 +114,30 @@ def test_masked_elements_take_what_is_cast_safely(name, dtype, values, device):
         assert found is wanted
     else:
         assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64", "int64"])
+@pytest.mark.parametrize("value", [-1, 300, 1 << 70, -(1 << 70)])
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater",
+                                  "greater_equal"])
+def test_comparisons_with_numbers_out_of_range_take_where(name, value, dtype, device):
+    # NumPy 2.4 itself ends the process here
+    a = numpy.ones((6, 5), dtype)
+    mask = numpy.arange(30).reshape(6, 5) % 2 == 0
+    with mat.use_device(device):
+        for x in (mat.array(a), a):
+            for first in (False, True):
+                operands = (value, x) if first else (x, value)
+                found = getattr(mat, name)(*operands, where=mat.array(mask),
+                                           out=mat.zeros((6, 5), dtype=bool))
+                plain = getattr(numpy, name)(*((value, 1) if first else (1, value)))
+                assert found.tolist() == (mask & plain).tolist()
+
+
+def test_show_config_takes_numpys_modes(capsys):
+    assert mat.show_config(mode="dicts") == dict(mat.show_config())
+    assert mat.show_config(mode="stdout") is None
+    assert "NumPy" in capsys.readouterr().out
+    with pytest.raises(mat.errors.SettingError, match="'yaml'"):
+        mat.show_config(mode="yaml")

@@ -165,3 +165,35 @@ def test_negative_of_any_steps(dtype):
     x = mat.array(a[:96], dtype=dtype).reshape(12, 8)
     x[:, 2].negative_()
     assert_array_equal(x[:, 2].to_numpy(), 0 - a[2:96:8])
+
+
+BITS = ["exp", "log1p", "sin", "tanh", "sqrt", "cbrt", "exp2"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", BITS)
+def test_overlap_changes_no_bits(name, dtype, device, rng):
+    function = getattr(np, name)
+    for n in (10, 100, 5000):
+        a = rng.random(n).astype(dtype)
+        with using(device):
+            for to, source in ((np.s_[:], np.s_[::-1]), (np.s_[1:], np.s_[:-1])):
+                wanted = function(mat.array(a)[source]).to_numpy()
+                x = mat.array(a)
+                function(x[source], out=x[to])
+                assert_array_equal(x[to].to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["arctan2", "hypot", "power", "logaddexp", "divide", "maximum"])
+def test_overlap_of_two_operands_changes_no_bits(name, dtype, device, rng):
+    function = getattr(np, name)
+    for n in (10, 5000):
+        a = rng.random(n).astype(dtype)
+        with using(device):
+            wanted = function(mat.array(a)[::-1], mat.array(a)).to_numpy()
+            x = mat.array(a)
+            function(x[::-1], x, out=x)
+            assert_array_equal(x.to_numpy(), wanted)

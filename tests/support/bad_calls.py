@@ -111,7 +111,7 @@ SPECS = {
     **{name: Spec(lambda name=name: {"a": m(2, 3), "axis": 0,
                                      **({"dtype": None} if name in WITH_DTYPE else {}),
                                      "out": m(3)}, written="out", arrays=True,
-                  one_dtype=False, rigid=("out",)) for name in REDUCTIONS},
+                  one_dtype=False, rigid=("out",), overlap=False) for name in REDUCTIONS},
 }
 ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
                          "max_pool",

@@ -19,6 +19,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
+from ...ops.adapting import in_comparison
 from ...ops.calls import Calls
 from ...ops.declare_elementwise import LOGIC, loop_dtypes
 from ...ops.matmul import product
@@ -205,6 +206,8 @@ def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
         found = composed(ufunc, method, inputs, kwargs)
     if found is not NotImplemented:
         return found
+    if method == "__call__":
+        inputs = in_comparison(ufunc, inputs)
     # silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is
     token = STATE.set(QUIET)
     try:

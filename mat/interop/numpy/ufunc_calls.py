@@ -13,6 +13,7 @@ import numpy as np
 from ...cpu.errstate import QUIET, STATE
 from ...errors import ShapeError
 from ...matrix.mat import Mat
+from ...ops.adapting import in_comparison
 from ...ops.matmul import matmul
 from ...ops.operands import is_foreign, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
@@ -37,6 +38,7 @@ def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
         return numpy_gives(ufunc, args, kwargs)
     if ufunc in IMPLEMENTATIONS and not any(type(x) is Mat for x in args):
         args = _as_mats(args)
+    args = in_comparison(ufunc, args)
     return _run(ufunc, ufunc.__name__, args, kwargs)
 
 

@@ -122,12 +122,27 @@ def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: 
     limits = [None] * len(columns) if range is None else list(range)
     if not len(each) == len(limits) == len(columns) or any(isinstance(b, str) for b in each):
         return NotImplemented
-    edges = [_edges(x, b, r) for x, b, r in zip(columns, each, limits, strict=True)]
-    known = [np.asarray(own, _FLOAT) for own in edges if own is not None]
+    dtype = np.result_type(*(x.dtype for x in columns))
+    columns = [as_dtype(x, dtype) for x in columns]
+    edges = [_edges_of_column(x, b, r) for x, b, r in zip(columns, each, limits, strict=True)]
+    known = [np.asarray(own, _FLOAT) for own in edges]
     counts = as_dtype(_sums([as_floats(x) for x in columns], known, weights), _FLOAT)
     if density:
-        counts = counts / reduce.sum(counts)
-        for k, own in enumerate(known):
-            shape = (-1,) + (1,) * (len(known) - 1 - k)
+        total = reduce.sum(counts)
+        for k, own in enumerate(edges):
+            shape = (-1,) + (1,) * (len(edges) - 1 - k)
             counts = counts / as_mat(np.diff(own).reshape(shape), "widths")
-    return counts, [as_mat(own, "edges") for own in edges if own is not None]
+        counts = counts / total
+    return counts, [as_mat(own, "edges") for own in edges]
+
+
+def _edges_of_column(x: Mat, bins: Operand, range: Operand) -> Array:
+    """Return the edges of the bins of one column, as NumPy computes them from the least and the
+    largest element, which are read where they are needed.
+    """
+    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
+    limits = np.zeros((2, 1), x.dtype)
+    if np.ndim(bins) == 0 and range is None:
+        limits[:, 0] = reduce.min(x).item(), reduce.max(x).item()
+    found: Array = np.histogramdd(limits, [bins], [range])[1][0]
+    return found
