@@ -144,6 +144,18 @@ def test_what_cannot_be_factored(sides):
     assert np.isnan(mat.inv(mat.full((2, 2), np.nan)).to_numpy()).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("bad", [-1, 0, np.nan])
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_no_cholesky_factor_is_found_of_what_has_none(dtype, bad, place, sides):
+    for n in sides:
+        a = np.eye(max(n, 3), dtype=dtype)
+        a[place, place] = bad
+        for x in (a, np.stack([np.eye(len(a), dtype=dtype), a])):
+            with pytest.raises(LinAlgError, match="cholesky: the matrix is not positive definite"):
+                mat.cholesky(mat.array(x))
+
+
 def test_large_numbers_do_not_overflow():
     a = np.array([[1e200 + 1e200j, 1], [1, 1e-200]])
     assert_allclose(mat.inv(mat.array(a)).to_numpy() @ a, np.eye(2), atol=1e-12)

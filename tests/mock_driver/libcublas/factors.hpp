@@ -44,7 +44,10 @@ template<class X> static int potrf(X *a, int64_t n, int64_t ld, bool lower) {
     for (int64_t j = 0; j < n; j++) {  // at(i, j), i >= j, is of L, or of U transposed
         double square = real_part(at(j, j));
         for (int64_t k = 0; k < j; k++) square -= square_of(at(j, k));
-        if (square <= 0) return int(j + 1);  // what is not a number is no error, as in cuSOLVER
+        if (square <= 0) {  // what is not a number is no error, as in cuSOLVER
+            at(j, j) = X(std::sqrt(square));  // of a negative number: NaN
+            return int(j + 1);
+        }
         at(j, j) = X(std::sqrt(square));
         for (int64_t i = j + 1; i < n; i++) {
             typedef typename Sums<X>::type S;
