@@ -17,6 +17,14 @@ CASES = {
                                                method="averaged_inverted_cdf"),
     "insert at slice": lambda np, a: np.insert(a([1, 2, 3, 4]), slice(1, 3), [7, 8]),
     "insert at steps": lambda np, a: np.insert(a([[1, 2], [3, 4]]), slice(None, None, 2), 9, 1),
+    "insert at floats": lambda np, a: np.insert(a([1, 2, 3]), [1.5], 9),
+    "insert at a mask": lambda np, a: np.insert(a([1, 2, 3]), [True, False, True], 9),
+    "trim unknown sides": lambda np, a: np.trim_zeros(a([0, 1, 0]), "x"),
+    **{f"repeat a number {times} {axis}": lambda np, a, times=times, axis=axis: np.repeat(
+        a(2), times, axis=axis)
+       for times in (3, 0, [2]) for axis in (None, 0, -1, 1)},
+    "repeat Python's number": lambda np, a: np.repeat(2, 3, axis=0),
+    "averaged at 0": lambda np, a: np.quantile(a([3, 1, 2]), 0, method="averaged_inverted_cdf"),
     "delete ()": lambda np, a: np.delete(a([1, 2, 3]), ()),
     "delete []": lambda np, a: np.delete(a([1, 2, 3]), []),
     "delete floats": lambda np, a: np.delete(a([1, 2, 3]), [1.5]),

@@ -43,6 +43,8 @@ def numpy_roll(a: Operand, shift: Operand, axis: Operand = None) -> Result:
 @implements("repeat")
 def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
     counts = _integers(repeats)
+    if isinstance(a, Mat) and not a.ndim and axis in (0, -1):
+        axis = None  # as NumPy takes it
     if is_there(a) and np.ndim(repeats):
         return repeated_each(a, np.asarray(repeats), axis)
     if not isinstance(a, Mat) or counts is None or len(counts) != 1 or counts[0] < 0 or (

@@ -92,6 +92,8 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
     if isinstance(obj, slice):
         obj = np.arange(*obj.indices(x.shape[k]))
     at, new = np.asarray(obj), as_mat_if_possible(values)
+    if at.size and at.dtype.kind not in "iu":
+        return NotImplemented  # masks, and NumPy's error
     if not isinstance(new, Mat) or new.ndim > x.ndim or not np.can_cast(
             new.dtype, x.dtype, "unsafe" if x.dtype.kind == "c" else "same_kind"):
         return NotImplemented
@@ -108,7 +110,7 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
 @implements("trim_zeros")
 def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> Result:
     if not is_there(filt) or filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(
-            trim, str):
+            trim, str) or trim.lower() not in ("f", "b", "fb", "bf"):
         return NotImplemented
     places = positions_of(is_true(filt))
     if not places.size:

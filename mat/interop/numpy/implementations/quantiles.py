@@ -92,6 +92,8 @@ def _quantiles(a: Operand, q: Operand, whole: int, axis: AxisLike, out: Operand,
     if not known or weights is not None or any(v is not None for v in others.values()):
         return NotImplemented
     fractions, weak = _fractions(q, whole), type(q) in (int, float)
+    if method == "averaged_inverted_cdf" and type(q) is int:
+        return NotImplemented  # NumPy's result is of floats then, but not of several integers
     if fractions is None or (missing and fractions.dtype.kind != "f"):
         return NotImplemented
     if not weak and (missing or not fractions.ndim) and isinstance(a, Mat) and a.dtype.char in "ef":
