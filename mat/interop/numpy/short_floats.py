@@ -23,6 +23,8 @@ _NAMES = """
     nanprod nanmean nanvar nanstd nancumsum nancumprod nan_to_num einsum ptp interp trim_zeros
 """
 FUNCTIONS = frozenset(map(numpy_function, _NAMES.split())) - {None}
+# whose results are of float32 in NumPy, too
+_WIDE = frozenset((np.quantile, np.percentile, np.nanquantile, np.nanpercentile))
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -51,7 +53,8 @@ def computed(function: Function, args: Arguments, kwargs: Keywords, dtype: DType
     kwargs = {k: v for k, v in kwargs.items() if k != "out"}
     in_place = function is np.nan_to_num and not kwargs.pop("copy", True)
     found = function(*map(_widened, args), **{k: _widened(v) for k, v in kwargs.items()})
-    found = _narrowed(found, dtype)
+    if function not in _WIDE:
+        found = _narrowed(found, dtype)
     if in_place:
         out = args[0] if args else kwargs["x"]
     return found if out is None else out.assign_(found)
