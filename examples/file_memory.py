@@ -47,7 +47,7 @@ class FileFacet(Facet):
     name, letter, memory = "file", "L", File()
 
     def present(self, view: Any, handle: np.memmap, writable: bool) -> np.ndarray:
-        strides = [s * view.itemsize for s in view.strides]
+        strides = view.strides
         a = np.ndarray(view.shape, view.dtype, handle, view.displacement * view.itemsize, strides)
         a.flags.writeable = writable
         return a

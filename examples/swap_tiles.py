@@ -30,10 +30,10 @@ def by_strides() -> None:
     with mat.debug.count_copies() as copies, mat.debug.count_allocations() as storages:
         tiles = as_tiles(x, 2)
         swapped = tiles.swapaxes(0, 1)
-    print("the matrix:              strides of [row, column]", x.strides)
+    print("the matrix:              strides of [row, column]", x.element_strides)
     print(x.to_numpy())
-    print("the same, as tiles:      strides of [I, J, i, j] ", tiles.strides)
-    print("with I and J exchanged:  strides of [I, J, i, j] ", swapped.strides)
+    print("the same, as tiles:      strides of [I, J, i, j] ", tiles.element_strides)
+    print("with I and J exchanged:  strides of [I, J, i, j] ", swapped.element_strides)
     print(as_matrix(swapped))
     print(f"new storages: {storages.count}, packing copies: {copies.packs}, one storage: "
           f"{swapped.storage is x.storage}")

@@ -127,8 +127,8 @@ def _frame(job: Job, x: Presented, y: Presented, grid: Grid, tiles: Tiles) -> CD
     f.lead, f.rows, f.together = tiles.lead, tiles.rows, tiles.together
     f.cuts = -(-sides[tiles.lead].axis.n // tiles.rows)
     f.bundles = -(-job.n // tiles.together)
-    f.x_image, f.x_channel = x.strides[:2]
-    f.y_image, f.y_channel = y.strides[:2]
+    f.x_image, f.x_channel = x.element_strides[:2]
+    f.y_image, f.y_channel = y.element_strides[:2]
     points = [s.axis.n if k != tiles.lead else tiles.rows for k, s in enumerate(sides)]
     idle = 3 - len(job.sides)
     pitch = 1
@@ -139,8 +139,9 @@ def _frame(job: Job, x: Presented, y: Presented, grid: Grid, tiles: Tiles) -> CD
         axis.span, axis.pitch = points[k] + grid.reach[k] - shared, pitch
         pitch *= axis.span
         if k >= idle:
-            axis.x, axis.y = x.strides[2 + k - idle], y.strides[2 + k - idle] * sides[k].every
-            f.y_base += y.strides[2 + k - idle] * sides[k].first
+            step_x, step_y = (o.element_strides[2 + k - idle] for o in (x, y))
+            axis.x, axis.y = step_x, step_y * sides[k].every
+            f.y_base += step_y * sides[k].first
     f.phases, f.image = len(grid.phases), pitch
     # planes that are a page apart, or nearly so, would compete for the same lines of the cache
     f.plane = f.phases * tiles.together * pitch + 24
@@ -229,7 +230,8 @@ def _convolution(job: Job, x: Presented, y: Presented, add: bool) -> Function:
 
 def prepare_conv(found: Channels, x: Presented, w: Presented, y: Presented) -> Function:
     """Prepare ``y = conv(x, w)`` as a function of ``(x, w, y)``."""
-    strides = (found.outputs * w.strides[0], w.strides[0], w.strides[1], tuple(w.strides[2:]))
+    output, channel, *taps = w.element_strides
+    strides = (found.outputs * output, output, channel, tuple(taps))
     return _convolution(Job(found.n, found.groups, found.outputs, found.channels,
                             tuple(map(Side, found.axes)), strides), x, y, False)
 
@@ -240,7 +242,8 @@ def prepare_conv_to_x(found: Channels, yd: Presented, w: Presented, xd: Presente
     For each remainder of positions by the steps it is a convolution of yd with some of the taps, in
     reverse.
     """
-    strides = (found.outputs * w.strides[0], w.strides[1], w.strides[0], tuple(w.strides[2:]))
+    output, channel, *taps = w.element_strides
+    strides = (found.outputs * output, channel, output, tuple(taps))
     sides = [[Side(r.axis, r.last, -r.between, r.first, r.every) for r in remainders(a)]
              for a in found.axes]
     jobs = [_convolution(Job(found.n, found.groups, found.channels, found.outputs, some, strides),

@@ -84,7 +84,7 @@ def _is_float(x: Presented) -> bool:
 def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
                      y: Presented) -> CpuKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
-    job = WindowLoop(_rows(axes, x.strides, w.strides, y.strides))
+    job = WindowLoop(_rows(axes, x.element_strides, w.element_strides, y.element_strides))
     return _convolution([job], tuple(r.axis.n for r in job.rows), y.size * w.size, y)
 
 
@@ -105,7 +105,7 @@ def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
     position, so that only every ``step``-th tap counts; with q numbering these backwards, ``i = m +
     q + off'`` is a convolution of stride 1.
     """
-    rows = _rows(axes, yd.strides, w.strides, xd.strides)
+    rows = _rows(axes, yd.element_strides, w.element_strides, xd.element_strides)
     options = [list(_remainders(row)) for row in rows]
     jobs = []
     for choice in product(*options):
@@ -149,7 +149,7 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     depend on the sizes alone, and so does the result.
     """
     taps = wd.shape
-    rows = _rows(axes, x.strides, packed_strides(taps), yd.strides)
+    rows = _rows(axes, x.element_strides, packed_strides(taps), yd.element_strides)
     shape = tuple(r.axis.n for r in rows)
     count = prod(shape[:-1]) if shape[-1] else 0
     piece = max(-(-count // PIECES), _grain(yd.size * wd.size, count, WORK // 2))
@@ -169,7 +169,7 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
 
 def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
     """Prepare the addition of the partial sums of `pieces` pieces to wd."""
-    rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.strides)
+    rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.element_strides)
     frame, keep = _frame(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
     kernel = lib.mat_gather_f if _is_float(wd) else lib.mat_gather_d
     return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)),
@@ -178,7 +178,7 @@ def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
 
 def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CpuKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
-    rows = _rows(axes, x.strides, y.strides)
+    rows = _rows(axes, x.element_strides, y.element_strides)
     shape = tuple(r.axis.n for r in rows)
     frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_f if _is_float(y) else lib.mat_pool_d
@@ -190,7 +190,7 @@ def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CpuK
 def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
                       xd: Presented) -> CpuKernel:
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
-    rows = _rows(axes, x.strides, y.strides, yd.strides, xd.strides)
+    rows = _rows(axes, x.element_strides, y.element_strides, yd.element_strides, xd.element_strides)
     shape = tuple(r.axis.nx for r in rows)
     frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_back_f if _is_float(x) else lib.mat_pool_back_d

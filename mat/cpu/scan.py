@@ -19,11 +19,13 @@ TILE = 2048  # bytes of a line of a tile: adjacent columns, which are done toget
 def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
     """Return the kernel of that name, for operands of one shape."""
     frame = ffi.new("mat_scan *")
-    every = [axes for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
+    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
+    every = [axes for k, axes in enumerate(steps)
              if k != axis]
     every.sort(key=lambda a: -abs(a[2]))
     others = merged(every)
-    frame.length, frame.step_x, frame.step_y = x.shape[axis], x.strides[axis], out.strides[axis]
+    frame.length = x.shape[axis]
+    frame.step_x, frame.step_y = x.element_strides[axis], out.element_strides[axis]
     if others and abs(others[-1][2]) < abs(frame.step_y):
         frame.columns, frame.column_x, frame.column_y = others.pop()
         frame.tile = TILE // out.itemsize

@@ -54,7 +54,8 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
     """Return a function, ``call(a, b, ...)``, that returns whether all elements of two Mats of one
     shape and dtype are `test`: equal, or near.
     """
-    every = [ReductionAxis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
+    steps = zip(a.shape, a.element_strides, b.element_strides, strict=True)
+    every = [ReductionAxis(*axis) for axis in steps]
     form = form_of(every, [], ordered=False)
     flat = all((axis.x, axis.y) == (1, 1) for axis in form.kept) and len(form.kept) < 2
     blocks = min(BLOCKS, -(-a.size // (4 * THREADS)))

@@ -67,11 +67,12 @@ class ImplicitProduct:
         """Return a ``struct cv_loop``."""
         found, x, w, y = self.found, self.x, self.w, self.y
         frame = [self.m, self.n, self.k, self.across, self.down, pieces, each, found.groups,
-                 found.channels, found.outputs, *x.strides[:2], *y.strides[:2], *w.strides[:2]]
+                 found.channels, found.outputs,
+                 *(s for o in (x, y, w) for s in o.element_strides[:2])]
         idle = 3 - len(found.axes)
         for k, a in enumerate((IDLE,) * idle + found.axes):
             frame += a
-            frame += [0, 0, 0] if k < idle else [o.strides[2 + k - idle] for o in (x, y, w)]
+            frame += [0, 0, 0] if k < idle else [o.element_strides[2 + k - idle] for o in (x, y, w)]
         return frame
 
 

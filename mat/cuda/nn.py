@@ -200,7 +200,8 @@ def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
 def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
                      y: Presented) -> CudaKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
-    return _convolution(_rows(axes, 2, x.strides, w.strides, y.strides), 0, y, w.size > 0)
+    rows = _rows(axes, 2, x.element_strides, w.element_strides, y.element_strides)
+    return _convolution(rows, 0, y, w.size > 0)
 
 
 def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: bool) -> CudaKernel:
@@ -222,7 +223,7 @@ def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
 
     Where windows are one position apart, it is a convolution of yd with reversed taps.
     """
-    rows = _rows(axes, 2, yd.strides, w.strides, xd.strides)
+    rows = _rows(axes, 2, yd.element_strides, w.element_strides, xd.element_strides)
     work = w.size > 0 and yd.size > 0
     if any(r.axis.step != 1 for r in rows):
         units = _positions(rows)
@@ -241,7 +242,7 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     Pieces of the points are summed up each by itself, and then added in a fixed order. The pieces
     depend on the sizes alone, and so does the result.
     """
-    rows = _rows(axes, 2, x.strides, wd.strides, yd.strides)
+    rows = _rows(axes, 2, x.element_strides, wd.element_strides, yd.element_strides)
     column, row = (r.axis for r in rows[:2])
     size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
     many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATING and _near(rows, wd.dtype)
@@ -271,7 +272,7 @@ def _pairs(rows: Sequence[StridedWindow], dtype: DType) -> int:
 
 def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CudaKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
-    rows = _rows(axes, 1, x.strides, y.strides)
+    rows = _rows(axes, 1, x.element_strides, y.element_strides)
     pairs, units = _pairs(rows, y.dtype), _points(rows)
     tiling = _cover(-(-rows[0].axis.n // (pairs or 1)), rows[1].axis.n, units)
     return _kernel("pool_pairs" if pairs else "pool", y.dtype, Loop(rows, tiling, units),
@@ -281,7 +282,7 @@ def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> Cuda
 def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
                       xd: Presented) -> CudaKernel:
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
-    rows = _rows(axes, 3, x.strides, y.strides, yd.strides, xd.strides)
+    rows = _rows(axes, 3, *(o.element_strides for o in (x, y, yd, xd)))
     pairs, units = _pairs(rows, xd.dtype), _positions(rows)
     tiling = _cover(-(-rows[0].axis.nx // (2 * pairs or 1)), rows[1].axis.nx, units)
     return _kernel("pool_pairs_back" if pairs else "pool_back", xd.dtype,

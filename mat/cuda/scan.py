@@ -78,19 +78,21 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> Function:
     """Return the kernel of that name, for operands of one shape."""
     if not prod(x.shape):
         return nothing
-    every = [axes for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
+    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
+    every = [axes for k, axes in enumerate(steps)
              if k != axis]
     every.sort(key=lambda a: -abs(a[2]))
     others = [ReductionAxis(*axes) for axes in merged(every)]
     length, lines = x.shape[axis], prod(a.n for a in others)
-    sizes = {"length": length, "step_x": x.strides[axis], "step_y": out.strides[axis],
+    sizes = {"length": length, "step_x": x.element_strides[axis],
+             "step_y": out.element_strides[axis],
              "lines": lines, "chunk": length, "chunks": 1}
     nearest = min((abs(a.x) for a in others), default=0)
     of, to = kernels()[_types(name, x, out)]
     found = _Kernels(program(name, of, to), f"scan_{name}_{of}_{to}", sizes, others)
     if lines <= FEW and length > SHORT:
         return found.in_chunks(out.itemsize) if _any_order(name, to) else found.one_by_one()
-    return found.by_lines() if abs(x.strides[axis]) <= nearest else found.by_columns()
+    return found.by_lines() if abs(x.element_strides[axis]) <= nearest else found.by_columns()
 
 
 def nothing(*values: object) -> None:

@@ -41,9 +41,9 @@ def _launch(made_by: Program, name: str, frame: list[int], count: int,
 
 def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> Function:
     """Return the kernel that searches in the vector `a`."""
-    axes = merged(sorted(zip(v.shape, v.strides, out.strides, strict=True),
+    axes = merged(sorted(zip(v.shape, v.element_strides, out.element_strides, strict=True),
                          key=lambda axis: -abs(axis[2])))
-    frame = [a.size, a.strides[0], v.size, int(right),
+    frame = [a.size, a.element_strides[0], v.size, int(right),
              *axes_frame([ReductionAxis(*axis) for axis in axes])]
     return _launch(program(suffix_of(a)), f"search_{suffix_of(a)}_found", frame,
                    v.size) if v.size else nothing

@@ -46,7 +46,8 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     """
     if not prod(x.shape):
         return nothing
-    every = [axes for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
+    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
+    every = [axes for k, axes in enumerate(steps)
              if k != axis]
     every.sort(key=lambda a: -abs(a[2]))
     others = [ReductionAxis(*axes) for axes in merged(every)]
@@ -60,7 +61,8 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     def launch(kind: str, number: int, width: int, then: CudaKernel | None) -> CudaKernel:
         """Return the kernel that reads what the one before it has written, with others after it."""
         target = _OPERANDS if number == len(widths) else number % 2
-        frame = [length, x.strides[axis], out.strides[axis], tiles, width, (number - 1) % 2, target,
+        frame = [length, x.element_strides[axis], out.element_strides[axis], tiles, width,
+                 (number - 1) % 2, target,
                  elements, int(descending), *axes_frame(others)]
         return CudaKernel(made_by, f"{name}_{kind}", frame, (lines * tiles, 1, 1), (THREADS, 1, 1),
                           room=room, then=then)

@@ -36,7 +36,7 @@ def _array_interface(self: Mat) -> Keywords:
         raise AttributeError(f"__array_interface__: {self.label()} has no buffer for {self.dtype}; "
                              "numpy.asarray(x) has")
     layout = self.layout
-    strides = None if layout.contiguous else tuple(s * self.itemsize for s in layout.strides)
+    strides = None if layout.contiguous else self.strides
     return {"shape": layout.shape, "typestr": self.dtype.str, "strides": strides, "version": 3,
             "data": self}
 

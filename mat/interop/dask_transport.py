@@ -46,7 +46,7 @@ def header_of(x: Mat) -> tuple[Header, Mat]:
     """
     part = _once_each(x)
     plain = tuple(range(part.ndim))
-    axes = tuple(sorted(plain, key=lambda k: -abs(part.strides[k]))) if part.size else plain
+    axes = tuple(sorted(plain, key=lambda k: -abs(part.element_strides[k]))) if part.size else plain
     part = part if axes == plain else part.transpose(axes)
     fill = x.storage.fill_value
     header = {"shape": part.shape, "axes": axes, "broadcast_to": x.shape, "dtype": x.dtype.name,
@@ -57,9 +57,9 @@ def header_of(x: Mat) -> tuple[Header, Mat]:
 
 def _once_each(x: Mat) -> Mat:
     """Return `x` with length 1 along the axes on which its elements are repeated."""
-    if 0 not in x.strides or x.size == 0:
+    if 0 not in x.element_strides or x.size == 0:
         return x
-    return x[tuple(slice(1) if step == 0 else slice(None) for step in x.strides)]
+    return x[tuple(slice(1) if step == 0 else slice(None) for step in x.element_strides)]
 
 
 def _frames(x: Mat) -> list[memoryview]:
@@ -119,7 +119,7 @@ def laid_out(x: Mat, header: Header) -> Mat:
     """Return the view of `x`, the Mat that was sent, which the sender had."""
     shape: Ints = tuple(header["broadcast_to"])
     steps = [0] * len(shape)
-    for step, length, k in zip(x.strides, x.shape, header["axes"], strict=True):
+    for step, length, k in zip(x.element_strides, x.shape, header["axes"], strict=True):
         steps[k] = step if length == shape[k] else 0
     layout = Layout(shape, tuple(steps), 0)
-    return x if (layout.shape, layout.strides) == (x.shape, x.strides) else x.over(layout)
+    return x if (layout.shape, layout.strides) == (x.shape, x.element_strides) else x.over(layout)

@@ -102,7 +102,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     check_stream(stream, here.dlpack)
     versioned = max_version is not None and max_version[0] >= 1
     obstacle = "" if versioned else _NO_READ_ONLY
-    if min(self.strides, default=0) < 0:
+    if min(self.element_strides, default=0) < 0:
         obstacle = obstacle or _NEGATIVE
     if copy is False:
         _check_needs_no_copy(self, target, obstacle)
@@ -140,7 +140,7 @@ def _host_export(x: Mat) -> Capsule:
     if not compiled:
         return _capsule_by_numpy(exported_array(x))
     export = Export(x, ARRAY)
-    return make_capsule(export, address_of(export.value), x.shape, x.strides, HOST, x.dtype,
+    return make_capsule(export, address_of(export.value), x.shape, x.element_strides, HOST, x.dtype,
                         READ_ONLY)
 
 

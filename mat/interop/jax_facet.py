@@ -20,7 +20,7 @@ class JaxFacet(LibraryFacet):
         low, high = view.layout.bounds
         if view.size and (high - low != view.size or min(view.strides, default=0) < 0):
             raise ShapeError(f"arrays of JAX have no gaps, and {view.label()} has strides "
-                             f"{view.strides}; x.contiguous() is a copy without gaps")
+                             f"{view.element_strides}; x.contiguous() is a copy without gaps")
         wanted = library.dtypes.canonicalize_dtype(view.dtype)
         if view.dtype.char in EXTENSIONS or wanted != view.dtype:
             raise DTypeError(f"JAX has no array of {view.dtype} over this memory; it has 64 bits "

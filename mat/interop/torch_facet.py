@@ -19,7 +19,7 @@ class TorchFacet(LibraryFacet):
     def check(self, library: Operand, view: Operand) -> None:
         if min(view.strides, default=0) < 0:
             raise ShapeError(f"tensors have no negative strides, and {view.label()} has strides "
-                             f"{view.strides}; x.contiguous() is a copy without them")
+                             f"{view.element_strides}; x.contiguous() is a copy without them")
         if not hasattr(library, view.dtype.name):
             raise DTypeError(f"torch {library.__version__} has no {view.dtype}; x.astype(...) is "
                              "a copy of another dtype, such as 'int64' or 'float32'")

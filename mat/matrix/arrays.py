@@ -232,7 +232,7 @@ def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object =
     --------
     >>> import mat
     >>> mat.ascontiguousarray(mat.ones(2, 3).T).strides
-    (2, 1)
+    (16, 8)
     """
     return _made(a, dtype, None, "C", False, 1)
 
@@ -259,7 +259,7 @@ def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = No
     --------
     >>> import mat
     >>> mat.asfortranarray(mat.ones(2, 3)).strides
-    (1, 2)
+    (8, 16)
     """
     return _made(a, dtype, None, "F", False, 1)
 

@@ -289,7 +289,13 @@ class MatBase(Operators):
 
     @property
     def strides(self) -> Ints:
-        """The steps in the storage along each axis, in elements, not bytes."""
+        """The steps in memory along each axis, in bytes."""
+        size = self.itemsize
+        return tuple([s * size for s in self._seen().strides])
+
+    @property
+    def element_strides(self) -> Ints:
+        """The steps in the storage along each axis, in elements."""
         return self._seen().strides
 
     @property

@@ -286,7 +286,7 @@ class Views(Elements):
         if now.ndim != 2:
             raise ShapeError(f"row_ wants a matrix, got shape {now.shape}")
         row = now.layout[i]
-        layout = Layout((1, *row.shape), now.strides, row.displacement)
+        layout = Layout((1, *row.shape), now.element_strides, row.displacement)
         return self._see(layout, now.storage, now)
 
     def window(self, shape: ShapeLike | None = None,

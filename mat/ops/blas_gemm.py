@@ -288,8 +288,8 @@ def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: boo
 
 
 def _operand(x: Mat) -> MatrixOperand:
-    row, column = x.strides[-2:]
-    return MatrixOperand(x.dtype.char, row, column, x.strides[:-2])
+    row, column = x.element_strides[-2:]
+    return MatrixOperand(x.dtype.char, row, column, x.element_strides[:-2])
 
 
 # the signature is the operation's

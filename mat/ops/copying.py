@@ -52,7 +52,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     --------
     >>> import mat
     >>> mat.ones(2, 3).copy("F").strides
-    (1, 2)
+    (8, 16)
     """
     if order == "C":
         found = copied_at_once(self)

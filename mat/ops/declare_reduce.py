@@ -154,8 +154,8 @@ class Reduction:
     def kept(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, Ints]:
         """Return the axes to reduce, and the strides of the result along the others."""
         axes = self.axes(x, axis)
-        return axes, tuple(s for k, s in enumerate(out.strides)
-                           if k not in axes) if keepdims else out.strides
+        return axes, tuple(s for k, s in enumerate(out.element_strides)
+                           if k not in axes) if keepdims else out.element_strides
 
     # Documentation
 
@@ -356,7 +356,7 @@ def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | N
     """Return the fewest axes to step along; None for a result without elements."""
     others = iter(strides)
     every = [ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
-             enumerate(zip(x.shape, x.strides, strict=True))]
+             enumerate(zip(x.shape, x.element_strides, strict=True))]
     kept = [a for k, a in enumerate(every) if k not in axes]
     if 0 in (a.n for a in kept):
         return None

@@ -153,7 +153,8 @@ def _without_leading(source: Mat, ndim: int) -> Mat:
 
 
 def _same(a: Mat, b: Mat) -> bool:
-    return (a.shape, a.strides, a.displacement) == (b.shape, b.strides, b.displacement)
+    return (a.shape == b.shape and a.element_strides == b.element_strides
+            and a.displacement == b.displacement)
 
 
 def _plain(index: Index) -> Index:

@@ -90,12 +90,13 @@ def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) 
     a_is_matrix, b_is_matrix = a.ndim > 1, b.ndim > 1
     axes = a_is_matrix + b_is_matrix
     batch = out.shape[:out.ndim - axes]
-    row, column = a.strides[-2:] if a_is_matrix else (0, a.strides[0])
+    row, column = a.element_strides[-2:] if a_is_matrix else (0, a.element_strides[0])
     left = MatrixOperand(a.dtype.char, row, column, _batch(a, 1 + a_is_matrix, batch))
-    row, column = b.strides[-2:] if b_is_matrix else (b.strides[0], 0)
+    row, column = b.element_strides[-2:] if b_is_matrix else (b.element_strides[0], 0)
     right = MatrixOperand(b.dtype.char, row, column, _batch(b, 1 + b_is_matrix, batch))
-    result = MatrixOperand(out.dtype.char, out.strides[-axes] if a_is_matrix else 0,
-                           out.strides[-1] if b_is_matrix else 0, out.strides[:len(batch)])
+    result = MatrixOperand(out.dtype.char, out.element_strides[-axes] if a_is_matrix else 0,
+                           out.element_strides[-1] if b_is_matrix else 0,
+                            out.element_strides[:len(batch)])
     sizes = GemmSizes(out.shape[-axes] if a_is_matrix else 1, out.shape[-1] if b_is_matrix else 1,
                       a.shape[-2] if a_is_matrix and transpose_a else a.shape[-1])
     return MatmulForm(sizes, left.transpose(a_is_matrix and transpose_a),

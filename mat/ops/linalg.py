@@ -74,8 +74,8 @@ def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
 
     Those along `batch` are 0 where it is broadcast.
     """
-    row, column = x.strides[-2:] if axes == 2 else (x.strides[-1], 0)
-    own = zip(x.shape[:x.ndim - axes], x.strides[:x.ndim - axes], strict=True)
+    row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
+    own = zip(x.shape[:x.ndim - axes], x.element_strides[:x.ndim - axes], strict=True)
     steps = tuple(0 if n == 1 else s for n, s in own)
     return MatrixOperand(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
 

@@ -197,8 +197,8 @@ def scaled_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
 def scaled_compiled(cpu: IntegerEngine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
                     out: Mat) -> Function:
     """Return the kernel that multiplies sums by their scales when it writes them."""
-    steps = (a_scales.strides[-2] if a_scales.size > 1 else 0,
-             b_scales.strides[-1] if b_scales.size > 1 else 0)
+    steps = (a_scales.element_strides[-2] if a_scales.size > 1 else 0,
+             b_scales.element_strides[-1] if b_scales.size > 1 else 0)
     return cpu.prepare_scaled_matmul(matmul_form(a, b, out, False, False), *steps)
 
 

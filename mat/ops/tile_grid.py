@@ -143,14 +143,14 @@ class Span:
     """
 
     def __init__(self, view: Mat, axes: GridAxes, windows: Sequence[WindowAxis] = ()) -> None:
-        self.key = id(view.storage), view.layout.displacement, view.strides, axes
+        self.key = id(view.storage), view.layout.displacement, view.element_strides, axes
         self.itemsize: int = view.storage.itemsize
         self.fixed = 1  # elements of the range that no cut makes smaller
         self.whole = 1  # elements along axes that are not cut
         self.axes = [axis for n, axis in zip(view.shape, axes, strict=True)
                      if axis is not None and n != 1]
         self.steps: dict[int, int] = {}  # bytes from one element of the block to the next
-        for n, step, axis in zip(view.shape, view.strides, axes, strict=True):
+        for n, step, axis in zip(view.shape, view.element_strides, axes, strict=True):
             if axis is None or n == 1:
                 self.fixed += (n - 1) * abs(step)
                 self.whole *= n

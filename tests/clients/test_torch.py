@@ -78,7 +78,7 @@ def test_tensors_over_the_memory_of_a_mat(dtype):
 def test_views_become_strided_tensors(view):
     x = view(mat.array(square()))
     with x.facet("torch", "input") as t:
-        assert (tuple(t.shape), t.stride()) == (x.shape, x.strides)
+        assert (tuple(t.shape), t.stride()) == (x.shape, x.element_strides)
         assert t.tolist() == view(square()).tolist()
 
 

@@ -26,7 +26,7 @@ DTYPES = (*NUMPY_DTYPES, "bfloat16")
 def seen_by(m, storage):
     """The visible elements of a Mat, in a copy of its storage."""
     return np.ndarray(m.shape, storage.dtype, storage, m.displacement * m.itemsize,
-                      [n * m.itemsize for n in m.strides])
+                      [n * m.itemsize for n in m.element_strides])
 
 
 def carry_out(prepared, x, out, seed=0):

@@ -205,7 +205,7 @@ def test_torch_on_a_gpu(real):
     add(x)
     theirs = torch.arange(6.0, device="cuda").reshape(2, 3).T
     y = mat.from_dlpack(theirs)
-    assert (at(y), y.strides) == (theirs.data_ptr(), (1, 3))
+    assert (at(y), y.element_strides) == (theirs.data_ptr(), (1, 3))
     y.fill_(7)
     assert theirs.tolist() == [[7, 7]] * 3
     with torch.cuda.stream(torch.cuda.Stream()):

@@ -36,7 +36,7 @@ def dtype_named(name):
 def form(a):
     """What `prepare` functions see of an operand."""
     strides = packed_strides(a.shape) if a.size == 0 else tuple(s // a.itemsize for s in a.strides)
-    return SimpleNamespace(shape=a.shape, strides=strides, dtype=a.dtype, size=a.size)
+    return SimpleNamespace(shape=a.shape, element_strides=strides, dtype=a.dtype, size=a.size)
 
 
 def axes_of(x, taps, start=None, stride=None, anchor=None, batched=False):

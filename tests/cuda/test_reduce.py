@@ -44,7 +44,7 @@ EVERY_WAY = {("sum", "int8"), ("sum", "float16"), ("sum", "float64"), ("sum", "c
 
 
 def form(a):
-    return SimpleNamespace(shape=a.shape, strides=tuple(s // a.itemsize for s in a.strides),
+    return SimpleNamespace(shape=a.shape, element_strides=tuple(s // a.itemsize for s in a.strides),
                            dtype=a.dtype, itemsize=a.itemsize)
 
 
@@ -57,7 +57,7 @@ def axes_of(a, axis):
 def prepared(name, a, axis, out, **more):
     """What the operation prepares for these arrays."""
     return declared.reduced_on_device(engine, KINDS[name].device_type(engine), form(a), form(out),
-                                      axes_of(a, axis), form(out).strides,
+                                      axes_of(a, axis), form(out).element_strides,
                                       ordered=name.startswith("arg"), **more)
 
 

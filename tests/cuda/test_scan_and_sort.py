@@ -27,7 +27,7 @@ EVERY_SCAN = [f"{name}-{dtype}" for name in RULES for dtype in NUMPY_DTYPES]
 
 
 def form(a):
-    return SimpleNamespace(shape=a.shape, strides=tuple(s // a.itemsize for s in a.strides),
+    return SimpleNamespace(shape=a.shape, element_strides=tuple(s // a.itemsize for s in a.strides),
                            dtype=a.dtype, itemsize=a.itemsize, size=a.size)
 
 

@@ -70,7 +70,7 @@ def test_a_copy_of_an_array_follows_no_later_change() -> None:
         x = mat.array(a)
         a[0] = 7
         np.testing.assert_array_equal(x.to_numpy(), kept)
-    assert mat.array(np.asfortranarray(A)).strides == (1, 3)
+    assert mat.array(np.asfortranarray(A)).element_strides == (1, 3)
 
 
 def test_assignments() -> None:

@@ -60,7 +60,7 @@ def test_what_is_written_is_in_the_buffer():
 def test_new_memory_has_strides_and_order():
     x = mat.ndarray((2, 3), "int32", strides=(4, 8))
     x[...] = 5
-    assert (x.strides, x.is_view, x.sum().item()) == ((1, 2), False, 30)
+    assert (x.element_strides, x.is_view, x.sum().item()) == ((1, 2), False, 30)
     assert mat.ndarray((2, 3), order="F").flags.f_contiguous
 
 

@@ -66,7 +66,7 @@ def test_the_contents_of_capsules(dtype, layout):
     assert flags == (COPIED if copied else READ_ONLY)
     if not copied:
         # while it is exported, the address is that of the capsule
-        assert (where, strides) == (own_address(x), x.strides)
+        assert (where, strides) == (own_address(x), x.element_strides)
     del holder
     assert x.storage.accesses == []
 

@@ -52,7 +52,7 @@ def test_torch_both_ways(torch, dtype, layout):
     if layout != "reversed":
         t = LAYOUTS[layout](torch.arange(20).reshape(4, 5).to(t.dtype))
     y = mat.from_dlpack(t)
-    assert (y.dtype, y.shape, y.strides) == (x.dtype, x.shape, tuple(t.stride()))
+    assert (y.dtype, y.shape, y.element_strides) == (x.dtype, x.shape, tuple(t.stride()))
     y.fill_(1)
     assert t.float().sum() == t.numel() if not dtype.startswith("complex") else True
     assert t.numel() == 0 or own_address(y) == t.data_ptr()

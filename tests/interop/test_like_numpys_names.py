@@ -193,3 +193,14 @@ def test_nan_is_last_in_every_order(dtype, device):
         y = x.copy()
         y.sort()
         assert_array_equal(y.astype("f4").to_numpy(), np.sort(a))
+
+
+def test_strides_count_bytes():
+    for dtype in ("int8", "float32", "complex128"):
+        x = mat.zeros(3, 4, dtype=dtype)
+        for m, a in ((x, x.to_numpy()), (x.T, x.to_numpy().T), (x[::2, 1:], x.to_numpy()[::2, 1:])):
+            assert m.strides == a.strides
+            assert m.element_strides == tuple(s // a.itemsize for s in a.strides)
+    v = mat.arange(5.0)
+    windows = mat.lib.stride_tricks.as_strided(v, (3, 2), (v.strides[0], v.strides[0]))
+    assert windows.tolist() == [[0, 1], [1, 2], [2, 3]]

@@ -203,5 +203,5 @@ def test_views_are_those_of_numpy(call):
         assert type(found) is mat.Mat
         assert_array_equal(found.to_numpy(), wanted)
         assert found.storage is x.storage or "diag(a[0, 0]" in call
-        assert [s for s, n in zip(found.strides, found.shape, strict=True) if n > 1] == [
+        assert [s for s, n in zip(found.element_strides, found.shape, strict=True) if n > 1] == [
             s // 8 for s, n in zip(wanted.strides, wanted.shape, strict=True) if n > 1]

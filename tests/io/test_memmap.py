@@ -68,7 +68,7 @@ def test_files_of_numpy_are_mapped(folder, dtype, order, mode):
         x = mat.open_memmap("x.npy", mode)
         same(x, a)
         assert pages(x) is not None
-        assert x.strides == tuple(s // a.itemsize for s in a.strides) or not a.size
+        assert x.element_strides == tuple(s // a.itemsize for s in a.strides) or not a.size
 
 
 @dtypes

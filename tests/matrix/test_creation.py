@@ -31,7 +31,7 @@ def test_a_new_mat_is_nowhere_until_it_is_looked_at():
     assert x.fresh == set()
     assert dict(x.facets) == {}
     assert (x.shape, x.ndim, x.size, x.nbytes, x.itemsize,
-            x.strides) == ((2, 3), 2, 6, 48, 8, (3, 1))
+            x.element_strides) == ((2, 3), 2, 6, 48, 8, (3, 1))
     assert (x.displacement, x.max_size, x.fill_value, x.dtype,
             x.is_contiguous) == (0, 6, 0, np.float64, True)
     assert_array_equal(host(x), np.zeros((2, 3)))
@@ -256,7 +256,7 @@ def test_array_packs_what_is_strided():
             assert x.max_size == x.size
             assert_array_equal(host(x), view)
             wanted = np.array(view, order=order)
-            assert tuple(8 * s for s in x.strides) == wanted.strides
+            assert tuple(8 * s for s in x.element_strides) == wanted.strides
             x.fill_(0)
     assert_array_equal(a, np.arange(12.0).reshape(3, 4))
 
@@ -381,7 +381,7 @@ def test_from_numpy_of_a_read_only_array_is_read_only():
 def test_from_numpy_of_a_broadcast_array_reads_but_cannot_be_written():
     a = np.array([1.0, 2.0])
     x = mat.from_numpy(np.broadcast_to(a, (3, 2)))
-    assert x.strides == (0, 1)
+    assert x.element_strides == (0, 1)
     assert_array_equal(host(x), [[1, 2]] * 3)
     with pytest.raises((AliasError, DirectionError)):
         x.fill_(0)

@@ -58,7 +58,7 @@ def test_asarray_shows_the_memory_itself_read_only(dtype, layout):
     assert_array_equal(a, like(layout, reference))
     with x.facet("foreign", "input") as p:
         assert a.size == 0 or address(a) == p.address
-    assert a.size == 0 or a.strides == tuple(s * x.itemsize for s in x.strides)
+    assert a.size == 0 or a.strides == tuple(s * x.itemsize for s in x.element_strides)
     with pytest.raises(ValueError, match="read-only"):
         a[...] = 0
     with pytest.raises(ValueError, match="cannot set WRITEABLE"):

@@ -272,8 +272,8 @@ def test_window_restores_also_after_errors_and_nested():
     assert x.shape == (2, 4)
     y = x.T
     with y.window(2):
-        assert y.strides == (1,)
-    assert (y.shape, y.strides) == ((4, 2), (1, 4))
+        assert y.element_strides == (1,)
+    assert (y.shape, y.element_strides) == ((4, 2), (1, 4))
 
 
 def test_adjust_keeps_the_storage_when_it_is_large_enough():

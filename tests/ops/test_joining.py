@@ -111,7 +111,7 @@ def test_transpose_of_any_rank_into_out():
     assert n.packs == 0
     with mat.debug.count_copies() as n:
         assert mat.transpose(x).storage is x.storage
-        assert mat.transpose(x, (1, 2, 0)).strides == (4, 1, 12)
+        assert mat.transpose(x, (1, 2, 0)).element_strides == (4, 1, 12)
     assert n.packs == 0
 
 

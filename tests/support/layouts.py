@@ -83,7 +83,7 @@ def check_hidden(view):
     hidden = np.ones(storage.size, bool)
     if view.size:
         np.lib.stride_tricks.as_strided(hidden[view.displacement:], view.shape,
-                                        view.strides)[...] = False
+                                        view.element_strides)[...] = False
     assert_array_equal(storage[hidden], np.full(hidden.sum(), SENTINEL).astype(storage.dtype),
                        "invisible elements changed")
 

@@ -47,7 +47,8 @@ class _StandIns:
         self.mats[id(memory)] = value, memory, low
         if not value.size:
             return memory.reshape(value.shape)
-        return np.ndarray(value.shape, _BYTE, memory, value.displacement - low, value.strides)
+        return np.ndarray(value.shape, _BYTE, memory, value.displacement - low,
+                          value.element_strides)
 
     def restore(self, found: Operand) -> Operand:
         """Return views of the Mats for views of their stand-ins, also in lists and tuples."""

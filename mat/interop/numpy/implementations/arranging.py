@@ -155,7 +155,7 @@ def numpy_fill_diagonal(a: Operand, val: Operand, wrap: bool = False) -> Result:
     if not is_there(a) or wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
         return NotImplemented
     length = min(a.shape)
-    line = a.over(Layout((length,), (sum(a.strides),), a.displacement))
+    line = a.over(Layout((length,), (sum(a.element_strides),), a.displacement))
     if isinstance(val, Mat) and val.shape in ((), (length,)) and np.can_cast(
             val.dtype, a.dtype, "same_kind"):
         line.assign_(val.copy() if val.storage is a.storage else val)

@@ -151,7 +151,7 @@ def _diagonal(x: Mat, names: str) -> Term:
     unique = "".join(dict.fromkeys(names))
     if len(unique) == len(names):
         return Term(x, names)
-    steps = list(zip(names, x.shape, x.strides, strict=True))
+    steps = list(zip(names, x.shape, x.element_strides, strict=True))
     return Term(x.over(Layout(tuple(x.shape[names.index(n)] for n in unique),
                               tuple(sum(s for k, _, s in steps if k == n) for n in unique),
                               x.displacement)), unique)

@@ -217,7 +217,7 @@ def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[i
     x : Mat or array_like
         Operand, whose first element is the first of the view.
     shape, strides : sequence of int, optional
-        Lengths, and steps in bytes, as in NumPy: a Mat's own strides count elements.
+        Lengths, and steps in bytes.
     subok, check_bounds
         Have no effect: a view never leaves the memory of `x`.
     writeable : bool
@@ -243,7 +243,7 @@ def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[i
     source = as_mat(x, "x")
     size = source.itemsize
     lengths = source.shape if shape is None else as_shape(shape)
-    steps = [s * size for s in source.strides] if strides is None else list(strides)
+    steps = list(source.strides if strides is None else strides)
     if len(steps) != len(lengths) or any(s % size for s in steps):
         raise ShapeError(f"as_strided wants a stride for each of the axes {lengths}, a multiple of "
                          f"{size} bytes, got {tuple(steps)}")
