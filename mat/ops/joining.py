@@ -19,7 +19,7 @@ from ..support.native import lib
 from ..support.types import ArrayLike, DTypeLike, Function
 from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
-from .operands import as_mats, is_of_others, numpy_gives
+from .operands import as_mat, as_mats, is_of_others, numpy_gives
 from .overlap import check_disjoint
 from .tiling import is_too_large
 
@@ -32,7 +32,8 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
     if not isinstance(mats, _ITERABLES):
         raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
-    parts = as_mats(mats, f"an operand of {name}")
+    what = f"an operand of {name}"
+    parts = as_mats(mats, what) if name == "concat" else [as_mat(m, what) for m in mats]
     if not parts:
         raise ShapeError(f"{name} wants at least one Mat")
     return parts

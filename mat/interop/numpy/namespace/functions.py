@@ -119,21 +119,26 @@ def _with_mats(function: Function, args: Arguments,
     elif names:
         given = list(args)
         for k in range(min(len(names), len(given))):
-            given[k] = _converted(names[k], given[k])
+            given[k] = _converted(function, names[k], given[k])
         args = tuple(given)
     else:  # any number of operands
         args = tuple(map(as_mat_if_possible, args))
-    return args, {n: _converted(n, v) for n, v in kwargs.items()} if kwargs else kwargs
+    if kwargs:
+        kwargs = {n: _converted(function, n, v) for n, v in kwargs.items()}
+    return args, kwargs
 
 
-def _converted(name: str, value: Operand) -> Operand:
+def _converted(function: Function, name: str, value: Operand) -> Operand:
     """Return the argument for the parameter `name`, with Mats for array-likes."""
     if name in OPERANDS:
         return as_mat_if_possible(value)
     if name in SEQUENCES and isinstance(value, list | tuple):
         for x in value:
             if type(x) is not Mat:
-                return type(value)(as_mats_if_possible(value))
+                # Python's numbers adapt to the others here only
+                parts = (as_mats_if_possible(value) if function is np.concatenate
+                         else map(as_mat_if_possible, value))
+                return type(value)(parts)
     return value
 
 
