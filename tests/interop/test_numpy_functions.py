@@ -14,10 +14,10 @@ from numpy.testing.overrides import (
 )
 
 import mat
-from mat.interop.numpy import array_ufunc
+from mat.interop.numpy import array_ufunc, short_floats
 from mat.interop.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
 from mat.interop.numpy.registry import IMPLEMENTATIONS, numpy_function
-from mat.support.dtypes import as_dtype
+from mat.support.dtypes import EXTENSIONS, as_dtype
 
 from ..conftest import DEVICE
 from ..support import selection
@@ -44,6 +44,9 @@ def check(function, calls, dtype, layout, tolerance):
         wanted = outcome(call, function, Operands(dtype, np.array))
         operands = Operands(dtype, lambda a: place(a, layout))
         got = outcome(call, function, operands)
+        if (function in short_floats.FUNCTIONS and np.dtype(dtype).char in EXTENSIONS
+                and isinstance(wanted, TypeError) and not isinstance(got, Exception)):
+            continue  # NumPy refuses what is computed in float32
         try:
             check_same(got, wanted, tolerance, operands.arrays)
         except AssertionError as error:
