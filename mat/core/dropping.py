@@ -42,15 +42,15 @@ class DroppableCopies(Coherence):
 
     def drop(self, memory: Memory, force: bool, retain: bool = False,
              view: ViewLike | None = None) -> bool:
-        """Free the copy in `memory`, or of copies of parts those that have elements of `view`;
-        return False if there is none.
+        """Free the copy of all elements in `memory`, or all copies there that have elements of
+        `view`, if one is given; return False if there is none.
 
         The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
         exports if `retain` is True; else it is a conflict.
         """
         with self.lock:
             if self.spans is not None:
-                return self._drop_spans(self.spans.in_memory(memory, view), force, retain)
+                return self._drop_spans(self.spans.to_drop(memory, view), force, retain)
             if memory not in self.handles:
                 return False
             self._check_droppable(memory, retain)

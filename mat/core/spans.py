@@ -211,9 +211,11 @@ class Spans:
                 if torn.copy is copy:
                     torn.copy = None
 
-    def in_memory(self, memory: Memory, view: ViewLike | None = None) -> list[SpanCopy]:
-        """Return the copies in a memory, those that have elements of `view` if one is given."""
-        found = [c for c in self.copies if c.memory is memory]
+    def to_drop(self, memory: Memory, view: ViewLike | None) -> list[SpanCopy]:
+        """Return the copies in a memory that have elements of `view`; without one, that of all
+        elements only.
+        """
+        found = [c for c in self.copies if c.memory is memory and (c.whole or view is not None)]
         if view is None or view._sees_all():
             return found
         runs = self.touched(view)

@@ -252,6 +252,33 @@ def test_a_part_is_kept_and_dropped():
         assert (x[10:20].sum(), moved(dev) > 0) == (2500.0, True)
 
 
+@pytest.mark.parametrize("held", [lambda part: part.keep("emulated"),
+                                  lambda part: part.facet("emulated", "input")])
+@pytest.mark.parametrize("use", [lambda x: x.sum(), lambda x: x[15:400].sum(),
+                                 lambda x: x[12:14].sum(), lambda x: x[200:].add_(1)])
+def test_a_block_that_uses_more_than_a_part_held_around_it_drops_the_rest(dev, held, use):
+    x, expected = big(), big()
+    with mat.use_device("cpu"):
+        use(expected)
+    with held(x[10:20]):
+        with mat.barrier(ensure="host", drop="emulated"):
+            use(x)
+        assert [(c.start, c.stop) for c in x.storage.spans.copies
+                if c.memory is dev.memory] == [(10 * COLUMNS, 20 * COLUMNS)]
+    np.testing.assert_array_equal(x.to_numpy(), expected.to_numpy())
+
+
+def test_what_is_written_around_a_kept_part_is_not_lost():
+    x = big()
+    with x[10:20].keep("emulated"), mat.use_device("emulated"):
+        x += 1
+        x[100:300] *= 2
+    expected = big().to_numpy() + 1
+    expected[100:300] *= 2
+    assert x.fresh == {"host"}
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
 # Conflicts
 
 
