@@ -51,7 +51,7 @@ cdef class MatBase(Operators):
     cpdef MatBase _as_now(self)
     @cython.locals(now=MatBase)
     cdef MatBase _copied(self)
-    @cython.locals(storage=Storage)
+    @cython.locals(storage=Storage, old=MatBase)
     cpdef _see_again(self, list before)
     @cython.locals(before=Storage)
     cpdef MatBase _see(self, Layout layout, Storage storage, MatBase now)

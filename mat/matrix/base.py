@@ -255,19 +255,22 @@ class MatBase(Operators):
             self._set_layout(layout, storage)
         return self
 
-    def _see_for_block(self, layout: Layout, now: MatBase, before: list[Layout]) -> None:
-        """Change the layout of self, which is as `now`; append the one that it had to `before`."""
+    def _see_for_block(self, layout: Layout, now: MatBase, before: list[MatBase]) -> None:
+        """Change the layout of self, which is as `now`; append that to `before`."""
         self._see(layout, now.storage, now)
-        before.append(now.layout)
+        before.append(now)
 
-    def _see_again(self, before: list[Layout]) -> None:
-        """Change the layout of self back to the last one of `before`."""
+    def _see_again(self, before: list[MatBase]) -> None:
+        """Change layout and storage of self back to those of the last Mat of `before`."""
         if before:
-            storage = self.storage
-            with storage.lock:
-                # the block may have given it another storage
-                layout = before.pop().check_within(storage.size)
-                self._set_layout(layout, storage)
+            old = before[-1]
+            storage = old.storage
+            if self.storage is storage:
+                with storage.lock:
+                    self._set_layout(old.layout, storage)
+            else:  # the block has given it another storage, whose accesses must have ended
+                self._see(old.layout, storage, self._as_now())
+            before.pop()
 
     # Shape, element type and size
 

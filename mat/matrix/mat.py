@@ -247,6 +247,7 @@ class Mat(Items, Printing, Methods):
         """Make self see another shape, in a new and larger storage if the old one is too small.
 
         The contents of the old storage are not copied to a new one; other views of it stay valid.
+        At the end of a `window` block self sees the old storage again.
 
         Parameters
         ----------

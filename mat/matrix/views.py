@@ -293,6 +293,9 @@ class Views(Elements):
                displacement: int | None = None) -> AbstractContextManager[Self]:
         """Make self see another shape and displacement during a block.
 
+        At its end self sees what it saw before, in the same storage, whatever the block made it
+        see: elements of a larger storage that `adjust_` gave it there are kept only by other views.
+
         Parameters
         ----------
         shape : int or sequence of int, optional

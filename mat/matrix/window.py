@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import TracebackType
 
 from ..core.registry import ViewLike
-from ..layout.strided import Layout
 from ..support.types import ShapeLike
 
 
@@ -18,7 +17,8 @@ class Window:
         self.mat: ViewLike = mat
         self.shape: ShapeLike | None = shape
         self.displacement: int | None = displacement
-        self.before: list[Layout] = []  # one for each time that the window was entered
+        # what it saw, for each time that the window was entered
+        self.before: list[ViewLike] = []
 
     def __enter__(self) -> ViewLike:
         mat = self.mat

@@ -2,6 +2,7 @@
 copied.
 """
 
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -282,6 +283,34 @@ def test_adjust_keeps_the_storage_when_it_is_large_enough():
     assert_array_equal(host(x), [[1, 2], [3, 4]])
     assert x.max_size == 6
     assert_array_equal(host(x.adjust_(6)), np.arange(6))
+
+
+@pytest.mark.parametrize("error", [None, ZeroDivisionError])
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex64"])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_a_window_gives_back_the_storage_that_adjust_replaced(device, dtype, error):
+    a = np.arange(12).reshape(3, 4).astype(dtype)
+    x = mat.array(a)
+    with mat.use_device(device), suppress(ZeroDivisionError), x.window(2, 1), x.window(1):
+        larger = x.adjust_((5, 5), 2).fill_(3).view((5, 5))
+        if error is not None:
+            raise error
+    assert (x.displacement, x.max_size) == (0, 12)
+    assert_array_equal(host(x), a)
+    assert_array_equal(host(larger), np.full((5, 5), 3))
+    x.fill_(1)
+    assert_array_equal(host(larger), np.full((5, 5), 3))
+
+
+def test_a_window_ends_after_the_accesses_to_the_storage_that_adjust_made():
+    x = mat.arange(6.0)
+    window = x.window(2)
+    window.__enter__()
+    with x.adjust_(9).facet("array", "io"), pytest.raises(ConflictError, match="shape"):
+        window.__exit__(None, None, None)
+    assert x.size == 9
+    window.__exit__(None, None, None)
+    assert_array_equal(host(x), np.arange(6))
 
 
 def test_adjust_grows_and_leaves_other_views_valid():
