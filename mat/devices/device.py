@@ -86,7 +86,8 @@ def device_named(name: object, required: bool = True) -> Device:
     if name == "cpu":
         return CPU
     kind, number = _parsed(name)
-    innermost = _innermost(kind) if number is None else None
+    # other kinds have no current device: their name alone is that of the first one
+    innermost = _innermost(kind) if kind == "cuda" and number is None else None
     found = innermost or _kinds[kind](number)
     if found is None and required:
         raise DeviceError(f"no device {name!r}: {_reasons[kind]()}")
@@ -151,8 +152,8 @@ def use_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
     Parameters
     ----------
     name : str or Device
-        ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` or
-        ``"cpu"``.
+        ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` (the
+        first), ``"emulated:1"`` or ``"cpu"``.
     pool_bytes : int, optional
         The most bytes to allocate on the device; beyond them, copies are evicted.
     required : bool

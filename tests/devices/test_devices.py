@@ -88,6 +88,20 @@ def test_several_devices_by_number():
     assert x.to_numpy().tolist() == [4, 4, 4]
 
 
+@pytest.mark.parametrize("outer", ["emulated:1", "emulated:2"])
+def test_a_name_without_number_is_the_first_device_of_its_kind(outer):
+    x = mat.ones(3)
+    with mat.use_device(outer):
+        with mat.use_device("emulated") as dev:
+            x += 1
+            assert (dev.name, x.fresh, x.device) == ("emulated", {"emulated"}, "emulated")
+        x += 1
+        assert x.fresh == {outer}
+        with pytest.raises(mat.DeviceError, match="emulated is not in use"):
+            mat.ones(3, device="emulated")
+    assert x.to_numpy().tolist() == [3, 3, 3]
+
+
 def test_the_processor_within_a_device():
     x = mat.ones(3)
     with mat.use_device("emulated"):
