@@ -96,6 +96,8 @@ def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,
         cube.async_copies = {**(cube.async_copies or {}), target: copy}
         cube.accesses.append(record)
         handle = cube.handles[target]
+        if cube.shared:
+            cube.before_copy(source, target, None)
         if target is host():
             copy.pending = source.begin_copy_out(cube, cube.handles[source], handle)
         else:
@@ -139,6 +141,8 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
         _abandon(cube, copy)
         raise
     if not copy.done:  # the source cannot be written before the record is removed
+        if cube.shared:
+            cube.after_copy(target, None)
         cube.fresh |= target.bit
         copy.done = True
         target.note_use(cube.handles[target])  # it is used next: others are evicted before it

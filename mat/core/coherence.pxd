@@ -16,7 +16,7 @@ cdef class Coherence:
     cdef public object dtype, fill_value
     cdef public unsigned long long fresh, seen
     cdef public long long version
-    cdef public bint pristine, frees_handles
+    cdef public bint pristine, frees_handles, shared, guarded
     cdef public AccessRecord writer
     cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers, spans
     cdef Lock own_lock
@@ -30,6 +30,7 @@ cdef class Coherence:
     cdef Lock _guard(self)
     cpdef replace_host(self, object handle)
     cpdef adopt_host(self, object handle, bint owned)
+    cpdef prepare(self, object view, object memory, object direction)
     cpdef _refresh(self, object memory)
     cpdef settle(self)
     cpdef _allocate(self, object memory)

@@ -22,6 +22,7 @@ from .compiled import BLOCKS, THREADS
 from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
+from .direction import Direction
 from .observers import OBSERVERS
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
@@ -59,6 +60,8 @@ class Coherence:
     torn: TornError | None
     torn_memory: Memory | None
     adopted: Memory | None  # whose handle belongs to the user: it is not dropped
+    shared: bool  # others can write that memory, or cut it off: see `prepare`
+    guarded: bool  # nothing is accessed at once: `prepare` has to be asked first
     frees_handles: bool  # when the cube is garbage
     viewers: list[weakref.ref[ViewLike]] | None  # views with values presented of handles
     version: int
@@ -211,18 +214,31 @@ class Coherence:
         """Copy to `handle` from a fresh memory and return that memory."""
         hub = host()
         if memory is hub:
-            return self._to_host(handle)
+            source = self.fresh_memories()[0]
+            self._copy(source, memory, handle)
+            return source
         if not self.fresh & hub.bit:
             for other in self.fresh_memories():
+                if self.shared:
+                    self.before_copy(other, memory, None)
                 if memory.copy_from(self, handle, other, self.handles[other]):
+                    if self.shared:
+                        self.after_copy(memory, None)
                     return other
-        memory.copy_in(self, handle, self._refresh(hub))
+        self._refresh(hub)
+        self._copy(hub, memory, handle)
         return hub
 
-    def _to_host(self, handle: Handle) -> Memory:
-        source = self.fresh_memories()[0]
-        source.copy_out(self, self.handles[source], handle)
-        return source
+    def _copy(self, source: Memory, target: Memory, handle: Handle) -> None:
+        """Copy all elements from a memory to the handle of another one; one is the host."""
+        if self.shared:
+            self.before_copy(source, target, None)
+        if target is host():
+            source.copy_out(self, self.handles[source], handle)
+        else:
+            target.copy_in(self, handle, self.handles[source])
+        if self.shared:
+            self.after_copy(target, None)
 
     def _make_fresh(self, memory: Memory, put: Callable[[Memory, Handle], None]) -> Handle:
         """Have `put` write the data to the handle of `memory` and return it.
@@ -317,6 +333,8 @@ class Coherence:
             return
         middle = self.handles[hub] if hub in self.handles else hub.allocate(self)
         if source is not hub:
+            if self.shared:
+                self.before_copy(source, hub, None)
             source.copy_out(self, self.handles[source], handle if memory is hub else middle)
         if memory is not hub:
             memory.copy_in(self, handle, middle)
@@ -331,6 +349,21 @@ class Coherence:
             elif self.torn is not None and self.torn_memory is not None:
                 self.fresh, self.torn = self.torn_memory.bit, None
                 self.version += 1
+
+    # Memory that others use, too: `shared`
+
+    def prepare(self, view: ViewLike, memory: Memory, direction: Direction) -> None:
+        """See to what others did to memory that they share, before an access to `memory`; the
+        caller does not hold the lock.
+        """
+
+    def before_copy(self, source: Memory, target: Memory, runs: Runs | None) -> None:
+        """Raise an error if elements, all if `runs` is None, must not be copied from one memory to
+        the other.
+        """
+
+    def after_copy(self, target: Memory, runs: Runs | None) -> None:
+        """Note that elements were copied to a memory."""
 
     def fresh_memories(self) -> list[Memory]:
         """Return the memories that have the current data."""

@@ -95,6 +95,8 @@ class Cube(ConflictChecks):
         if facet.of_storage and not view._sees_all():
             # what the view does not see is presented as well, and is not overwritten
             view, direction = view._whole(), _io if direction is _output else direction
+        if self.shared:
+            self.prepare(view, facet.memory, direction)
         lock = self._guard()
         lock.acquire()
         try:
@@ -112,6 +114,8 @@ class Cube(ConflictChecks):
     def open_unpresented(self, view: View, facet: Facet, direction: Direction,
                          where: SourceLine | None) -> AccessRecord:
         """Begin an access by a kernel, which needs an address only."""
+        if self.shared:
+            self.prepare(view, facet.memory, direction)
         thread, task = _threads.current(), _threads.task()
         lock = self._guard()
         lock.acquire()
@@ -219,6 +223,8 @@ class Cube(ConflictChecks):
 
     def export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """Begin an export: an access that reads, belongs to no thread and lasts until its `end`."""
+        if self.shared:
+            self.prepare(view, facet.memory, _input)
         lock = self._guard()
         lock.acquire()
         try:
@@ -271,7 +277,7 @@ class Cube(ConflictChecks):
         """
         if self.records and self.may_conflict(mask, writes):
             return 0
-        if writes and not self.may_write_at_once(mask):
+        if self.guarded or (writes and not self.may_write_at_once(mask)):
             return 0
         if self.own_lock is not None and self.own_lock.count:
             return 0
@@ -312,7 +318,7 @@ class Cube(ConflictChecks):
         """Return the host's handle, if single elements may be read, or written, at once; else
         None: an access has to be opened.
         """
-        if _observers or not self.fresh & facet.mask:
+        if _observers or self.guarded or not self.fresh & facet.mask:
             return None
         if writes and not self.may_write_at_once(facet.mask):
             return None

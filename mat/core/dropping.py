@@ -265,6 +265,8 @@ class DroppableCopies(Coherence):
         handle = self.handles.get(target)
         if handle is None:
             handle = self._allocate(target)
+        if self.shared:
+            self.before_copy(source, target, None)
         source.copy_out(self, self.handles[source], handle)
         self.torn_memory = target
 

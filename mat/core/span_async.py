@@ -23,6 +23,8 @@ def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, targ
     try:
         spans.pending[target] = copy
         cube.accesses.append(record)
+        if cube.shared:
+            cube.before_copy(source.memory, target.memory, runs)
         if target.memory is host():
             part = target.handle if source.whole else target.handle[source.start:source.stop]
             copy.pending = source.memory.begin_copy_out(source.owner, source.handle, part)
@@ -50,6 +52,8 @@ def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
         _abandon(cube, spans, target)
         raise
     runs = copy.record.runs
+    if cube.shared:
+        cube.after_copy(target.memory, runs)
     target.fresh = target.fresh | runs  # what is copied cannot be written meanwhile
     spans.grown = target.memory
     copy.target.note_use(target.handle)  # it is used next: others are evicted before it

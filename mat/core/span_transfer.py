@@ -67,12 +67,16 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
         source = middle
     for observer in tuple(OBSERVERS):
         observer.copying(cube, source.memory, target.memory)
+    if cube.shared:
+        cube.before_copy(source.memory, target.memory, runs)
     begin = perf_counter()
     if source.memory is hub:
         target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
                                  target.positions(runs))
     elif target.memory is hub:
         read_runs(cube, source, target.handle, runs)
+    if cube.shared:
+        cube.after_copy(target.memory, runs)
     target.fresh = target.fresh | runs
     cube.log_runs(source.memory, target.memory, runs, perf_counter() - begin)
 
@@ -140,6 +144,8 @@ def _refresh_all(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> None:
     refresh(cube, spans, middle, everything - written)
     for observer in tuple(OBSERVERS):
         observer.copying(cube, hub, copy.memory)
+    if cube.shared:
+        cube.before_copy(hub, copy.memory, None)
     begin = perf_counter()
     copy.memory.copy_in(cube, copy.handle, middle.handle)
     copy.fresh = middle.fresh - written
@@ -192,6 +198,8 @@ def copy_torn(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
     middle = target if target.memory is hub else spans.on_host(cube)
     left = runs if target.memory is hub else runs - middle.fresh
     if source.memory is not hub:
+        if cube.shared:
+            cube.before_copy(source.memory, hub, left)
         read_runs(cube, source, middle.handle, left)
     if target is not middle:
         target.memory.write_runs(target.owner, target.handle, part_of_host(middle, target),

@@ -147,6 +147,8 @@ class SpannedCopies(DroppableCopies):
 
     def begin_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
         """Begin to copy the data to `memory`; return False if there is nothing to `finish_copy`."""
+        if self.shared:
+            self.prepare(view, memory, INPUT)
         with self.lock:
             self.end_abandoned()
             writer: RecordLike = self.writer

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from ..core.registry import Facet, device_facets, facet_named
+from ..core.registry import Facet, Handle, device_facets, facet_named
 from ..devices.device import CPU, Device, DeviceLike, device_named, device_of
 from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
@@ -20,9 +20,9 @@ from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
 from ..matrix.creation import adopted, seeing
 from ..matrix.exports import Export, exported_array
+from ..matrix.foreign_storage import over_foreign
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
-from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
     COPIED,
@@ -318,12 +318,13 @@ class _Imported:
             self.layout = Layout(shape, self.layout.strides, -low)
         self.address, self.size = address + low * step, high - low
 
-    def new_storage(self) -> Storage:
-        """Return a storage of that size that has no memory yet."""
-        return Storage(self.size, self.dtype, 0)
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
 
-    def mat_over(self, storage: Storage, facet: Facet) -> Mat:
-        """Return the Mat over `storage`, whose data is in the memory of `facet`."""
+    def mat_over(self, handle: Handle, facet: Facet) -> Mat:
+        """Return the Mat over `handle`, a handle of the memory of `facet`."""
+        storage = over_foreign(self.size, self.dtype, facet.memory, handle)
         return seeing(storage, self.layout, facet, writable=self.writable)
 
 
@@ -332,13 +333,11 @@ def _import_on_host(capsule: Capsule, copy: bool | None) -> Mat:
         a = _array_by_numpy(capsule)
         return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
     imported = _Imported(capsule, (HOST[0], PINNED))
-    storage = imported.new_storage()
-    memory = ExternalMemory(imported.owner, imported.address, storage.nbytes, imported.writable)
+    memory = ExternalMemory(imported.owner, imported.address, imported.nbytes, imported.writable)
     flat = np.asarray(memory).view(imported.dtype)
     if copy and not imported.copied:
         return adopted(np.array(over(flat, imported.layout), order="C"))
-    storage.adopt_host(flat, False)
-    return imported.mat_over(storage, ARRAY)
+    return imported.mat_over(flat, ARRAY)
 
 
 class _Exporter:
@@ -375,7 +374,6 @@ def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
         raise ExchangeError("compiled code imports a GPU's memory, and there is none "
                             "(mat.show_config() says why); device='cpu' copies to the host")
     imported = _Imported(capsule, (CUDA,))
-    storage, memory = imported.new_storage(), cast(DeviceMemory, facet.memory)
-    handle = memory.borrowed(imported.address, storage.nbytes, imported.owner)
-    storage.adopt_external(facet.memory, handle)
-    return imported.mat_over(storage, facet)
+    memory = cast(DeviceMemory, facet.memory)
+    handle = memory.borrowed(imported.address, imported.nbytes, imported.owner)
+    return imported.mat_over(handle, facet)

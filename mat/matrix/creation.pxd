@@ -6,6 +6,7 @@ from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.foreign_storage cimport ForeignStorage
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
 
@@ -23,8 +24,8 @@ cdef list _observers
 @cython.locals(form=Form, options=Options)
 cpdef object filled(tuple lengths, object dtype, object value)
 
-@cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,
-               itemsize=Py_ssize_t)
+@cython.locals(form=Form, layout=Layout, storage=Storage, foreign=ForeignStorage, mat=MatBase,
+               size=Py_ssize_t, itemsize=Py_ssize_t)
 cpdef object over_memory(object a, object flat, bint owned)
 
 @cython.locals(form=Form, made=MatBase, storage=Storage, nbytes=Py_ssize_t, address=uintptr_t)

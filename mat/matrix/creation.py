@@ -23,6 +23,7 @@ from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
 from ..support.unbound import unbound
 from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result
 from .filled_arguments import shape_dtype_order
+from .foreign_storage import ForeignStorage
 from .mat import Mat
 from .storage import Storage
 
@@ -212,12 +213,15 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
         dtype = a.dtype
         form = form_of_result(a.shape, dtype)
         layout, size, itemsize = form.layout, form.size, form.itemsize
-    storage = Storage.__new__(Storage)
+    foreign = None if owned else ForeignStorage.__new__(ForeignStorage)
+    storage = Storage.__new__(Storage) if foreign is None else foreign
     storage.begin()
     storage.describe(size, dtype, itemsize, 0)
     if owned and storage.nbytes > _blocks.largest:
         flat = spilled_copy(flat)
     storage.adopt_host(flat, owned)
+    if foreign is not None:
+        foreign.share()
     storage.seen = _array.bit
     storage.writable = form is not None or bool(a.flags.writeable)
     mat: Mat = _maker.make()

@@ -51,10 +51,13 @@ class FilePages(mmap.mmap):
         The file in messages.
     shared : bool
         True if the file has what is written to the pages, or will have it.
+    identity : tuple of int
+        The device and the number by which the system knows the file.
     """
 
     title: str
     shared: bool
+    identity: tuple[int, int]
 
     def check(self, end: int) -> None:
         """Raise `DiskError` if the file has become shorter than `end` bytes: to access what is
@@ -194,6 +197,8 @@ def _registered(kind: type[FilePages], number: int, title: str,
     except (ValueError, OSError) as error:
         raise disk_error(f"{title} cannot be mapped: {error}", error) from error
     pages.title, pages.shared = title, True
+    status = os.fstat(number)
+    pages.identity = status.st_dev, status.st_ino
     if len(pages) >= LEAST_LARGE:
         LARGE.append(id(pages))
         weakref.finalize(pages, LARGE.remove, id(pages)).atexit = False
@@ -225,6 +230,42 @@ def pages_of(handle: object) -> FilePages | None:
         else:
             base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)
     return base
+
+
+def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
+    """Return the identity of the file that an array is over, and where in it the array begins; None
+    if other maps of the file would not have what is written to it.
+    """
+    base: Any = handle
+    while base is not None and not isinstance(base, mmap.mmap):
+        if isinstance(base, tuple):  # of a read-only array
+            base = base[0]
+        else:
+            base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)
+    if base is None or isinstance(base, SpillPages):
+        return None
+    address = address_of(handle)
+    if isinstance(base, FilePages):
+        return (base.identity, address - base.address) if base.shared else None
+    return _file_at(address)
+
+
+def _file_at(address: int) -> tuple[tuple[int, int], int] | None:
+    """Return the file that is mapped at an address, and where in it that is, as Linux says."""
+    try:
+        with open("/proc/self/maps", "rb") as file:
+            for line in file:
+                span, mode, offset, device, number = line.split(None, 5)[:5]
+                low, high = (int(end, 16) for end in span.split(b"-"))
+                if low <= address < high:
+                    if mode[3:4] != b"s" or number == b"0":
+                        return None
+                    major, minor = (int(part, 16) for part in device.split(b":"))
+                    at = int(offset, 16) + address - low
+                    return (os.makedev(major, minor), int(number)), at
+    except OSError:  # another system
+        pass
+    return None
 
 
 def release(passed: Array) -> None:

@@ -1,0 +1,11 @@
+from mat.core.coherence cimport Coherence
+from mat.matrix.storage cimport Storage
+
+cdef object _input
+
+
+cdef class ForeignStorage(Storage):
+    cdef public list neighbours
+    cdef public bint away
+    cdef public long long process
+    cpdef share(self)
