@@ -43,6 +43,9 @@ INLINE uint64_t whole_u64(double x) {
 /* DO(from, its type, to, its type, expression) for every conversion. */
 #define OF_WHOLE(DO, from, S) \
     DO(from, S, b1, uint8_t, x != 0) \
+    TO_NUMBERS(DO, from, S, x)
+/* The numbers that bools become are 0 and 1, whichever their bytes are. */
+#define TO_NUMBERS(DO, from, S, x) \
     DO(from, S, i8, int8_t, x) \
     DO(from, S, i16, int16_t, x) \
     DO(from, S, i32, int32_t, x) \
@@ -72,7 +75,7 @@ INLINE uint64_t whole_u64(double x) {
     DO(from, uint8_t, f32, float, from_##from(x)) \
     DO(from, uint8_t, f64, double, from_##from(x))
 #define TO_8(DO, to) \
-    DO(b1, uint8_t, to, uint8_t, to_##to(x)) \
+    DO(b1, uint8_t, to, uint8_t, to_##to(x != 0)) \
     DO(i8, int8_t, to, uint8_t, to_##to(x)) \
     DO(i32, int32_t, to, uint8_t, to_##to((float)x)) \
     DO(i64, int64_t, to, uint8_t, to_##to((float)x)) \
@@ -83,7 +86,7 @@ INLINE uint64_t whole_u64(double x) {
 /* DO for every conversion, COMPUTED for those that are made for several kinds of processors,
    FUNCTION for those that are functions of all numbers. */
 #define EVERY(DO, COMPUTED, FUNCTION) \
-    OF_WHOLE(DO, b1, uint8_t) \
+    TO_NUMBERS(DO, b1, uint8_t, x != 0) \
     OF_WHOLE(DO, i8, int8_t) \
     OF_WHOLE(DO, i16, int16_t) \
     OF_WHOLE(DO, i32, int32_t) \

@@ -217,7 +217,10 @@ DIVIDER(uint64_t, u64, uint64_t, mat_twice)
 #undef MAT_OF
 #undef AS_RESULT
 
-/* Of bool, the results are 1 for all numbers but 0. */
+/* Of bool, the results are 1 for all numbers but 0, and so are operands: views of other elements as
+   bool have any bytes. */
+#undef MAT_READ
+#define MAT_READ(element) ((element) != 0)
 #undef DIVISION
 #define DIVISION(...)
 #define mat_fabs_b1(x) (x)

@@ -106,15 +106,18 @@
 /* For each type of sums, T, and of operands, SOURCE. */
 
 #define AS_IS(x) (x)
+#define IS_TRUE(x) ((x) != 0) /* of bool, whose bytes may be any */
 #define BOTH(NAME_, T, SOURCE, CONVERT) \
     PACK(pack_##NAME_, T, 1, AS_IS, T, SOURCE, CONVERT) \
     THIN(thin_##NAME_, T, SOURCE, CONVERT)
+BOTH(i32_b1, uint32_t, uint8_t, IS_TRUE)
 BOTH(i32_i8, uint32_t, int8_t, AS_IS)
 BOTH(i32_u8, uint32_t, uint8_t, AS_IS)
 BOTH(i32_i16, uint32_t, int16_t, AS_IS)
 BOTH(i32_u16, uint32_t, uint16_t, AS_IS)
 BOTH(i32_32, uint32_t, uint32_t, AS_IS)
 BOTH(i32_64, uint32_t, uint64_t, AS_IS)
+BOTH(i64_b1, uint64_t, uint8_t, IS_TRUE)
 BOTH(i64_i8, uint64_t, int8_t, AS_IS)
 BOTH(i64_u8, uint64_t, uint8_t, AS_IS)
 BOTH(i64_i16, uint64_t, int16_t, AS_IS)
@@ -127,6 +130,7 @@ BOTH(f32_bf16, float, uint16_t, from_bfloat)
 BOTH(f32_e4m3, float, uint8_t, from_e4m3)
 BOTH(f32_e5m2, float, uint8_t, from_e5m2)
 #ifdef MAT_PAIRS
+PACK(pack_w16_b1, int16_t, 2, AS_IS, uint32_t, uint8_t, IS_TRUE)
 PACK(pack_w16_i8, int16_t, 2, AS_IS, uint32_t, int8_t, AS_IS)
 PACK(pack_w16_u8, int16_t, 2, AS_IS, uint32_t, uint8_t, AS_IS)
 PACK(pack_w16_16, int16_t, 2, AS_IS, uint32_t, int16_t, AS_IS)
@@ -164,7 +168,6 @@ PACK(pack_b16_e5m2, uint16_t, 2, SWAPPED, uint32_t, uint8_t, E5M2_AS_BFLOAT)
 #define FACTOR_uint32_t(x, which) (uint32_t)(x)->which
 #define FACTOR_uint64_t(x, which) (uint64_t)(x)->which
 #define FACTOR_float(x, which) (float)(x)->f##which
-#define IS_TRUE(x) ((x) != 0)
 FINISH(finish_bool, uint32_t, uint8_t, AS_IS, IS_TRUE)
 FINISH(finish_8, uint32_t, uint8_t, AS_IS, AS_IS)
 FINISH(finish_16, uint32_t, uint16_t, AS_IS, AS_IS)
@@ -199,7 +202,7 @@ SCALED(scaled_f32, float)
 /* The table of these functions. */
 
 #define OF_TYPES(VERB) \
-    {[I32] = {[BOOL] = NAME(VERB##_i32_u8), \
+    {[I32] = {[BOOL] = NAME(VERB##_i32_b1), \
               [I8] = NAME(VERB##_i32_i8), \
               [U8] = NAME(VERB##_i32_u8), \
               [I16] = NAME(VERB##_i32_i16), \
@@ -208,7 +211,7 @@ SCALED(scaled_f32, float)
               [U32] = NAME(VERB##_i32_32), \
               [INT64] = NAME(VERB##_i32_64), \
               [U64] = NAME(VERB##_i32_64)}, \
-     [I64] = {[BOOL] = NAME(VERB##_i64_u8), \
+     [I64] = {[BOOL] = NAME(VERB##_i64_b1), \
               [I8] = NAME(VERB##_i64_i8), \
               [U8] = NAME(VERB##_i64_u8), \
               [I16] = NAME(VERB##_i64_i16), \
@@ -224,7 +227,7 @@ SCALED(scaled_f32, float)
      PAIRS_##VERB}
 #ifdef MAT_PAIRS
 #define PAIRS_pack \
-    [W16] = {[BOOL] = NAME(pack_w16_u8), \
+    [W16] = {[BOOL] = NAME(pack_w16_b1), \
              [I8] = NAME(pack_w16_i8), \
              [U8] = NAME(pack_w16_u8), \
              [I16] = NAME(pack_w16_16), \

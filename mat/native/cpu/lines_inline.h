@@ -13,6 +13,9 @@ extern const mat_named_kernel mat_integer_kernels[], mat_complex_kernels[];
 /* -1 and 1, which a compiler does not know. */
 extern const double mat_signs[2];
 
+/* The number that an element is. */
+#define MAT_READ(element) (element)
+
 /* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
 #define MAT_TWO(kernel, R, expression) \
     MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
@@ -22,20 +25,20 @@ extern const double mat_signs[2];
         MAT_INPUT(T, b, 1); \
         MAT_OUTPUT(R, out, 2); \
         if (!step[1]) { \
-            const T y = *b; \
+            const T y = MAT_READ(*b); \
             MAT_EACH { \
-                const T x = a[i]; \
+                const T x = MAT_READ(a[i]); \
                 out[i] = (R)(expression); \
             } \
         } else if (!step[0]) { \
-            const T x = *a; \
+            const T x = MAT_READ(*a); \
             MAT_EACH { \
-                const T y = b[i]; \
+                const T y = MAT_READ(b[i]); \
                 out[i] = (R)(expression); \
             } \
         } else { \
             MAT_EACH { \
-                const T x = a[i], y = b[i]; \
+                const T x = MAT_READ(a[i]), y = MAT_READ(b[i]); \
                 out[i] = (R)(expression); \
             } \
         } \

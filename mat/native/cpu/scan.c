@@ -17,6 +17,7 @@ typedef struct {
 } mat_c128;
 
 #define CAST(Y, x) ((Y)(x))
+#define TRUTH(Y, x) ((Y)((x) != 0)) /* of bool, whose bytes may be any */
 #define SAME(Y, x) (x)
 #define PLUS(a, b) ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
@@ -190,7 +191,6 @@ INLINE int64_t lines_of(const mat_scan *f) {
 
 /* NumPy adds up bools and small integers as those of 64 bits. */
 #define INTEGER_TYPES(EACH_TYPE) \
-    EACH_TYPE(b1, uint8_t, i64, int64_t) \
     EACH_TYPE(i8, int8_t, i64, int64_t) \
     EACH_TYPE(i16, int16_t, i64, int64_t) \
     EACH_TYPE(i32, int32_t, i64, int64_t) \
@@ -208,9 +208,10 @@ INLINE int64_t lines_of(const mat_scan *f) {
 #define COMPLEX_TYPES(EACH_TYPE) \
     EACH_TYPE(c64, mat_c64, c64, mat_c64) EACH_TYPE(c128, mat_c128, c128, mat_c128)
 
-#define INTEGERS(x, X, y, Y) \
-    SCAN_BY_BLOCKS(cumsum_##x##_##y, X, Y, CAST, PLUS) \
-    SCAN_BY_BLOCKS(cumprod_##x##_##y, X, Y, CAST, TIMES)
+#define INTEGERS(x, X, y, Y) WHOLE_NUMBERS(x, X, y, Y, CAST)
+#define WHOLE_NUMBERS(x, X, y, Y, OF) \
+    SCAN_BY_BLOCKS(cumsum_##x##_##y, X, Y, OF, PLUS) \
+    SCAN_BY_BLOCKS(cumprod_##x##_##y, X, Y, OF, TIMES)
 #define FLOATING(x, X, y, Y) \
     SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS, LINE_IN_TURN) \
     SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES, LINE_IN_TURN)
@@ -220,6 +221,7 @@ INLINE int64_t lines_of(const mat_scan *f) {
 #define EXTREMES(x, X) \
     SCAN_BY_BLOCKS(cummax_##x##_##x, X, X, SAME, LARGER) \
     SCAN_BY_BLOCKS(cummin_##x##_##x, X, X, SAME, SMALLER)
+WHOLE_NUMBERS(b1, uint8_t, i64, int64_t, TRUTH)
 INTEGER_TYPES(INTEGERS)
 FLOATING_TYPES(FLOATING)
 COMPLEX_TYPES(COMPLEX)
@@ -237,8 +239,8 @@ ORDERED_TYPES(EXTREMES)
 static const struct {
     const char *name;
     mat_kernel *kernel;
-} kernels[] = {INTEGER_TYPES(INTEGER_ENTRIES) FLOATING_TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES)
-                   ORDERED_TYPES(ORDERED_ENTRIES)};
+} kernels[] = {INTEGER_ENTRIES(b1, uint8_t, i64, int64_t) INTEGER_TYPES(INTEGER_ENTRIES)
+                   FLOATING_TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES) ORDERED_TYPES(ORDERED_ENTRIES)};
 
 uintptr_t mat_scan_kernel(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)

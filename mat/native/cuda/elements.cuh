@@ -19,7 +19,13 @@ template <class R> struct alignas(2 * sizeof(R)) mat_complex {
     INLINE constexpr mat_complex(R real, R imaginary = 0) : re(real), im(imaginary) {}
 };
 
-typedef bool mat_b1;
+/* Any byte but 0 is true: views of other elements as bool have all of them. */
+struct mat_b1 {
+    uint8_t byte;
+    mat_b1() = default;
+    INLINE constexpr mat_b1(bool x) : byte(x) {}
+    INLINE constexpr operator bool() const { return byte != 0; }
+};
 typedef int8_t mat_i8;
 typedef int16_t mat_i16;
 typedef int32_t mat_i32;
@@ -47,6 +53,7 @@ typedef mat_complex<double> mat_c128;
 enum { MAT_BOOLEAN, MAT_WHOLE, MAT_FLOATING, MAT_COMPLEX };
 template <class S> struct mat_kind { static constexpr int of = MAT_WHOLE; };
 template <> struct mat_kind<bool> { static constexpr int of = MAT_BOOLEAN; };
+template <> struct mat_kind<mat_b1> { static constexpr int of = MAT_BOOLEAN; };
 template <> struct mat_kind<mat_f16> { static constexpr int of = MAT_FLOATING; };
 template <> struct mat_kind<mat_bf16> { static constexpr int of = MAT_FLOATING; };
 template <> struct mat_kind<mat_e4m3> { static constexpr int of = MAT_FLOATING; };
@@ -171,6 +178,7 @@ template <class I> struct mat_whole {
 INLINE float mat_widen(float x) { return x; }
 INLINE double mat_widen(double x) { return x; }
 INLINE bool mat_widen(bool x) { return x; }
+INLINE bool mat_widen(mat_b1 x) { return x; }
 template <class R> INLINE mat_complex<R> mat_widen(mat_complex<R> x) { return x; }
 #define MAT_WIDEN_WHOLE(type) INLINE mat_whole<type> mat_widen(type x) { return x; }
 MAT_WIDEN_WHOLE(mat_i8) MAT_WIDEN_WHOLE(mat_i16) MAT_WIDEN_WHOLE(mat_i32) MAT_WIDEN_WHOLE(mat_i64)
@@ -184,6 +192,7 @@ template <class S> struct mat_narrowing {
     static INLINE S of(bool x) { return (S)x; }
 };
 template <> struct mat_narrowing<bool> { static INLINE bool of(int x) { return x != 0; } };
+template <> struct mat_narrowing<mat_b1> { static INLINE mat_b1 of(int x) { return x != 0; } };
 template <> struct mat_narrowing<float> { static INLINE float of(float x) { return x; } };
 template <> struct mat_narrowing<double> { static INLINE double of(double x) { return x; } };
 template<> struct mat_narrowing<mat_f16> {
