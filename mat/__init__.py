@@ -44,6 +44,7 @@ from .errors import (
     LinAlgError,
     MatError,
     OutOfDeviceMemory,
+    PerformanceWarning,
     PowerError,
     RangeError,
     SettingError,
@@ -70,6 +71,7 @@ from .interop.numpy import operators as _operators
 from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
+from .matrix import changes as _changes
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
@@ -155,6 +157,7 @@ _register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
+_register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
 _register_plugin("testing", f"{__name__}.interop.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
@@ -221,7 +224,7 @@ __all__ = [
     "RangeError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError", "UninitialisedError",
-    "SettingError", "ExchangeError", "__version__",
+    "SettingError", "ExchangeError", "PerformanceWarning", "__version__",
 ]
 
 

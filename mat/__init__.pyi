@@ -65,6 +65,7 @@ from .errors import KernelError as KernelError
 from .errors import LinAlgError as LinAlgError
 from .errors import MatError as MatError
 from .errors import OutOfDeviceMemory as OutOfDeviceMemory
+from .errors import PerformanceWarning as PerformanceWarning
 from .errors import PowerError as PowerError
 from .errors import RangeError as RangeError
 from .errors import SettingError as SettingError
@@ -236,17 +237,17 @@ __all__ = [
     "AliasError", "AxisError", "ConflictError", "DTypeError", "DeviceError", "Direction",
     "DirectionError", "DiskError", "ExchangeError", "FacetError", "FacetState", "False_",
     "FormatError", "GraphError", "IndexOutOfRange", "IndexTypeError", "IntegerError",
-    "KernelError", "LinAlgError", "Mat", "MatError", "OutOfDeviceMemory", "PowerError",
-    "RangeError", "Rng", "ScalarType", "SettingError", "ShapeError", "TornError", "True_",
-    "UninitialisedError", "__array_namespace_info__", "__version__", "abs", "absolute", "acos",
-    "acosh", "add", "add_sign", "all", "allclose", "amax", "amin", "angle", "any", "append",
-    "apply_along_axis", "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctan2", "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere",
-    "around", "array", "array2string", "array_api", "array_equal", "array_equiv", "array_repr",
-    "array_split", "array_str", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
-    "asfortranarray", "asin", "asinh", "astype", "asum", "atan", "atan2", "atanh", "atleast_1d",
-    "atleast_2d", "atleast_3d", "average", "axpy", "barrier", "bartlett", "base_repr",
-    "binary_repr", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",
+    "KernelError", "LinAlgError", "Mat", "MatError", "OutOfDeviceMemory", "PerformanceWarning",
+    "PowerError", "RangeError", "Rng", "ScalarType", "SettingError", "ShapeError", "TornError",
+    "True_", "UninitialisedError", "__array_namespace_info__", "__version__", "abs", "absolute",
+    "acos", "acosh", "add", "add_sign", "all", "allclose", "amax", "amin", "angle", "any",
+    "append", "apply_along_axis", "apply_over_axes", "arange", "arccos", "arccosh", "arcsin",
+    "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argpartition", "argsort",
+    "argwhere", "around", "array", "array2string", "array_api", "array_equal", "array_equiv",
+    "array_repr", "array_split", "array_str", "asanyarray", "asarray", "asarray_chkfinite",
+    "ascontiguousarray", "asfortranarray", "asin", "asinh", "astype", "asum", "atan", "atan2",
+    "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average", "axpy", "barrier", "bartlett",
+    "base_repr", "binary_repr", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "blackman", "blas", "block", "bool", "bool_", "broadcast", "broadcast_arrays",
     "broadcast_shapes", "broadcast_to", "byte", "bytes_", "c_", "can_cast", "cbrt", "cdouble",
@@ -1482,7 +1483,13 @@ def frexp(
 ) -> tuple[Mat, Mat]:
     """Return what ``numpy.frexp`` returns, with Mats for arrays."""
 
-def from_dlpack(obj: ArrayLike, *, device: DeviceLike = None, copy: builtins.bool | None = None) -> Mat:
+def from_dlpack(
+    obj: ArrayLike,
+    *,
+    device: DeviceLike = None,
+    copy: builtins.bool | None = None,
+    exclusive: builtins.bool = False,
+) -> Mat:
     """Return a Mat over the memory of another library's array, without copying."""
 
 def frombuffer(

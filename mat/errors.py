@@ -107,6 +107,10 @@ class UninitialisedError(MatError, RuntimeError):
     """A use of a Mat whose `__init__` did not run, such as one of a class that did not call it."""
 
 
+class PerformanceWarning(UserWarning):
+    """Something that is right, and takes longer than it could."""
+
+
 class SettingError(MatError, ValueError):
     """An unknown setting, or a value that it cannot have."""
 

@@ -88,6 +88,8 @@ def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,
     The caller holds the lock of `cube`.
     """
     source, new = facet.memory, target not in cube.handles
+    if cube.shared:
+        cube.before_copy(source, target, None)
     record = AsyncCopyRecord(view, facet, cube.handles[source], where)
     copy = AsyncCopy(record, source, target, new)
     try:
@@ -96,8 +98,6 @@ def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,
         cube.async_copies = {**(cube.async_copies or {}), target: copy}
         cube.accesses.append(record)
         handle = cube.handles[target]
-        if cube.shared:
-            cube.before_copy(source, target, None)
         if target is host():
             copy.pending = source.begin_copy_out(cube, cube.handles[source], handle)
         else:
@@ -176,6 +176,8 @@ def _abandon(cube: CubeLike, copy: AsyncCopy) -> None:
     if copy.pending is not None and not copy.record.is_orphan:
         with suppress(Exception):  # it goes on, and must not write what is freed
             copy.pending.wait()
+    if cube.shared:
+        cube.after_copy(copy.target, None)
     _remove(cube, copy)
     if copy.new and copy.target in cube.handles:
         cube.discard(copy.target)

@@ -233,12 +233,14 @@ class Coherence:
         """Copy all elements from a memory to the handle of another one; one is the host."""
         if self.shared:
             self.before_copy(source, target, None)
-        if target is host():
-            source.copy_out(self, self.handles[source], handle)
-        else:
-            target.copy_in(self, handle, self.handles[source])
-        if self.shared:
-            self.after_copy(target, None)
+        try:
+            if target is host():
+                source.copy_out(self, self.handles[source], handle)
+            else:
+                target.copy_in(self, handle, self.handles[source])
+        finally:  # a part may have been written
+            if self.shared:
+                self.after_copy(target, None)
 
     def _make_fresh(self, memory: Memory, put: Callable[[Memory, Handle], None]) -> Handle:
         """Have `put` write the data to the handle of `memory` and return it.

@@ -16,6 +16,8 @@ from .span_copy import SpanCopy
 def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, target: SpanCopy,
           runs: Runs, where: SourceLine) -> None:
     """Begin to copy `runs`, all that the copy of the device has, between it and the host."""
+    if cube.shared:
+        cube.before_copy(source.memory, target.memory, runs)
     facet = facet_over(source.memory, cube.seen)
     record = AsyncCopyRecord(view, facet, source.handle, where)
     record.runs, record.used = runs, source
@@ -23,8 +25,6 @@ def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, targ
     try:
         spans.pending[target] = copy
         cube.accesses.append(record)
-        if cube.shared:
-            cube.before_copy(source.memory, target.memory, runs)
         if target.memory is host():
             part = target.handle if source.whole else target.handle[source.start:source.stop]
             copy.pending = source.memory.begin_copy_out(source.owner, source.handle, part)
@@ -67,6 +67,8 @@ def _abandon(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
     if copy is not None and copy.pending is not None and not copy.record.is_orphan:
         with suppress(Exception):  # it goes on, and must not write what is freed
             copy.pending.wait()
+    if copy is not None and cube.shared:
+        cube.after_copy(copy.target, copy.record.runs)
     _remove(cube, spans, target)
 
 

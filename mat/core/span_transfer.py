@@ -70,13 +70,15 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
     if cube.shared:
         cube.before_copy(source.memory, target.memory, runs)
     begin = perf_counter()
-    if source.memory is hub:
-        target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
-                                 target.positions(runs))
-    elif target.memory is hub:
-        read_runs(cube, source, target.handle, runs)
-    if cube.shared:
-        cube.after_copy(target.memory, runs)
+    try:
+        if source.memory is hub:
+            target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
+                                     target.positions(runs))
+        elif target.memory is hub:
+            read_runs(cube, source, target.handle, runs)
+    finally:  # a part may have been written
+        if cube.shared:
+            cube.after_copy(target.memory, runs)
     target.fresh = target.fresh | runs
     cube.log_runs(source.memory, target.memory, runs, perf_counter() - begin)
 

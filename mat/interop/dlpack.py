@@ -8,6 +8,7 @@ belongs to the other library. Nothing here computes.
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -20,9 +21,10 @@ from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
 from ..matrix.creation import adopted, seeing
 from ..matrix.exports import Export, exported_array
-from ..matrix.foreign_storage import over_foreign
+from ..matrix.foreign_storage import ForeignStorage, over_foreign
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
+from ..memories.change_stamps import Version
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
     COPIED,
@@ -43,6 +45,8 @@ from ..support.types import Array, Capsule, Keywords, Operand
 from ..support.unbound import unbound
 
 Pair: TypeAlias = tuple[int, int]
+# what counts the owner's writes, and whether there are none
+Owner: TypeAlias = tuple[Version | None, bool]
 _NO_READ_ONLY = ("a consumer that does not ask for DLPack 1.0 cannot be told that memory is "
                  "read-only")
 _NEGATIVE = "it has negative strides, at which torch ends the process"
@@ -203,7 +207,7 @@ bind("__cuda_array_interface__", property(_cuda_array_interface))
 
 @unbound
 def from_dlpack(obj: Operand, *, device: DeviceLike = None,
-                copy: bool | None = None) -> Mat:
+                copy: bool | None = None, exclusive: bool = False) -> Mat:
     """Return a Mat over the memory of another library's array, without copying.
 
     Each sees what the other writes. The memory remains where it is, is never freed or evicted by
@@ -220,6 +224,9 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
         to be the one where the data is.
     copy : bool, optional
         True: always a copy. False: never one.
+    exclusive : bool
+        True: nobody else writes the memory as long as another memory has a copy of it, or each
+        write is announced by `Mat.changed`.
 
     Returns
     -------
@@ -236,6 +243,13 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
     DeviceError
         If the data is on a GPU that is not in use.
 
+    Notes
+    -----
+    Whenever a copy in another memory is used, it is found out whether the owner has written since:
+    for tensors of torch by the version that it counts, which writes through ``t.numpy()`` or
+    ``t.data`` do not change; for other arrays on the host as for `from_numpy`. Of others on a GPU
+    that is not known, and what the host needs is copied each time.
+
     Examples
     --------
     >>> import mat, numpy
@@ -248,24 +262,36 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
     target = None if device is None else device_named(device)
     if isinstance(obj, Mat):
         return obj.copy() if copy else obj.over(obj.layout)
-    where = _device_of(obj)
+    where, owner = _device_of(obj), (_version_of(obj), exclusive)
     on_host = where[0] in (HOST[0], PINNED)
     if target is not None and target.dlpack == HOST and not on_host:
         if copy is False:
             raise ExchangeError(f"the array is on DLPack's device {where}, and only a copy gets to "
                                 "the host; allow it with copy=None")
-        return _import_on_host(_capsule_of(obj, where, dl_device=HOST, copy=copy), copy)
+        capsule = _capsule_of(obj, where, dl_device=HOST, copy=copy)
+        return _import_on_host(capsule, copy, (None, exclusive))
     if target is not None and target.dlpack not in (where, HOST):
         raise ExchangeError(f"the array is on DLPack's device {where}, not on {target}; leave out "
                             "device=: operations copy it there")
     if on_host:
-        return _import_on_host(_capsule_of(obj, where, copy=copy), copy)
+        return _import_on_host(_capsule_of(obj, where, copy=copy), copy, owner)
     if where[0] != CUDA:
         raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; "
                             "device='cpu' copies the array to the host")
     facet = facet_named(f"cuda:{where[1]}")
-    imported = _import_on_device(_capsule_of(obj, where, stream=1, copy=copy), facet)
+    imported = _import_on_device(_capsule_of(obj, where, stream=1, copy=copy), facet, owner)
     return imported.copy() if copy else imported
+
+
+def _version_of(obj: Operand) -> Version | None:
+    """Return a function that returns how often torch has written a tensor; None for others."""
+    if not hasattr(type(obj), "_version"):
+        return None
+    try:
+        int(obj._version)
+    except (RuntimeError, TypeError):  # it counts none of tensors made in its inference mode
+        return None
+    return partial(getattr, obj, "_version")
 
 
 def _device_of(obj: Operand) -> Pair:
@@ -322,22 +348,27 @@ class _Imported:
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
 
-    def mat_over(self, handle: Handle, facet: Facet) -> Mat:
+    def mat_over(self, handle: Handle, facet: Facet, owner: Owner) -> Mat:
         """Return the Mat over `handle`, a handle of the memory of `facet`."""
-        storage = over_foreign(self.size, self.dtype, facet.memory, handle)
+        storage = over_foreign(self.size, self.dtype, facet.memory, handle, *owner)
         return seeing(storage, self.layout, facet, writable=self.writable)
 
 
-def _import_on_host(capsule: Capsule, copy: bool | None) -> Mat:
+def _import_on_host(capsule: Capsule, copy: bool | None, owner: Owner) -> Mat:
     if not compiled:
         a = _array_by_numpy(capsule)
-        return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
+        if copy:
+            return adopted(np.array(a, order="C"))
+        found = adopted(a, owned=False)
+        if isinstance(found.storage, ForeignStorage):
+            found.storage.owners_version, found.storage.exclusive = owner
+        return found
     imported = _Imported(capsule, (HOST[0], PINNED))
     memory = ExternalMemory(imported.owner, imported.address, imported.nbytes, imported.writable)
     flat = np.asarray(memory).view(imported.dtype)
     if copy and not imported.copied:
         return adopted(np.array(over(flat, imported.layout), order="C"))
-    return imported.mat_over(flat, ARRAY)
+    return imported.mat_over(flat, ARRAY, owner)
 
 
 class _Exporter:
@@ -368,7 +399,7 @@ class DeviceMemory(Protocol):
     def borrowed(self, address: int, nbytes: int, owner: object) -> object: ...
 
 
-def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
+def _import_on_device(capsule: Capsule, facet: Facet, owner: Owner) -> Mat:
     """Return a Mat over memory of the device that `facet` accesses."""
     if not compiled:
         raise ExchangeError("compiled code imports a GPU's memory, and there is none "
@@ -376,4 +407,4 @@ def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
     imported = _Imported(capsule, (CUDA,))
     memory = cast(DeviceMemory, facet.memory)
     handle = memory.borrowed(imported.address, imported.nbytes, imported.owner)
-    return imported.mat_over(handle, facet)
+    return imported.mat_over(handle, facet, owner)

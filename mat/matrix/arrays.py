@@ -21,6 +21,7 @@ from ..support.types import Array, ArraySource, DTypeLike, Nested
 from ..support.unbound import unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
+from .foreign_storage import ForeignStorage
 from .joined import stacked_at_once
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
@@ -132,9 +133,11 @@ def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
     return made
 
 
+# NumPy's parameters, and more
 @unbound
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
-            device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
+            device: DeviceLike = None, copy: bool | None = None, like: object = None,
+            exclusive: bool = False) -> Mat:
     """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy.
 
     Parameters
@@ -151,6 +154,9 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
         None: copy only if that is needed. True: always. False: never.
     like : object, optional
         Has no effect: the result is a Mat.
+    exclusive : bool
+        True: nobody else writes the memory of `a` as long as a device has a copy of it, as for
+        `from_numpy`.
 
     Returns
     -------
@@ -173,7 +179,11 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
     """
     if dtype is None and order is None and device is None and not copy and type(a) is Mat:
         return a
-    return placed(_made(a, dtype, copy, order_like(order), False, 0), device)
+    found = placed(_made(a, dtype, copy, order_like(order), False, 0), device)
+    storage = found.storage
+    if exclusive and not isinstance(a, Mat) and isinstance(storage, ForeignStorage):
+        storage.exclusive = True
+    return found
 
 
 @unbound

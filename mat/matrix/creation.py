@@ -313,7 +313,7 @@ def flattened(a: Array) -> tuple[Array, Layout]:
     return flat, Layout(a.shape, strides, -low)
 
 
-def from_numpy(a: Array) -> Mat:
+def from_numpy(a: Array, *, exclusive: bool = False) -> Mat:
     """Return a Mat whose host memory is a NumPy array: no copy, and each sees the other's writes.
 
     Parameters
@@ -321,6 +321,9 @@ def from_numpy(a: Array) -> Mat:
     a : numpy.ndarray
         The array, which may be strided. Its memory remains the user's: it is never freed or
         evicted. A read-only array gives a read-only Mat.
+    exclusive : bool
+        True: nobody else writes the memory as long as a device has a copy of it, or each write is
+        announced by `Mat.changed`. Then uses of the copy need not find out whether it is outdated.
 
     Returns
     -------
@@ -334,6 +337,14 @@ def from_numpy(a: Array) -> Mat:
     ShapeError
         If its strides or its address are no multiple of the element's size.
 
+    Notes
+    -----
+    Whenever a device uses its copy of the memory, it is found out whether the array was written
+    since: up to 1 MB by a digest, above by the system's record of written pages (from Linux 6.7
+    on), or where there is none by a digest, with a `PerformanceWarning`. What a device has written
+    is copied to the array when the host uses the Mat, at the end of the block, and when the Mat is
+    freed; if the array was written meanwhile, that is a `ConflictError`.
+
     Examples
     --------
     >>> import numpy, mat
@@ -346,7 +357,7 @@ def from_numpy(a: Array) -> Mat:
     """
     flat = _flat_array(a)
     if flat is not None and (a.dtype is _float64 or a.dtype in _DTYPES):
-        return over_memory(a, flat, False)
+        return _as_promised(over_memory(a, flat, False), exclusive)
     if not isinstance(a, np.ndarray) or is_masked(a):
         raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
                          "mat.array(obj) copies from anything")
@@ -355,4 +366,11 @@ def from_numpy(a: Array) -> Mat:
         raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of "
                          f"{a.itemsize} bytes; mat.array(a) copies")
     _DTYPES.add(a.dtype)
-    return adopted(np.asarray(a), owned=False)
+    return _as_promised(adopted(np.asarray(a), owned=False), exclusive)
+
+
+def _as_promised(mat: Mat, exclusive: bool) -> Mat:
+    """Return `mat`, whose memory nobody else writes if `exclusive`."""
+    if exclusive and isinstance(mat.storage, ForeignStorage):
+        mat.storage.exclusive = True
+    return mat

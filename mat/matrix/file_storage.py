@@ -28,6 +28,7 @@ class FileStorage(ForeignStorage):
     writable: bool
     seen: int
     guarded: bool
+    exclusive: bool
 
     def __init__(self, flat: Array, pages: FilePages, writable: bool) -> None:
         super().__init__(flat.size, flat.dtype, 0)
@@ -37,8 +38,11 @@ class FileStorage(ForeignStorage):
         self.writable = writable
         self.adopt_host(flat, False)
         self.seen = ARRAY.bit
-        self.guarded = True
+        self.guarded = self.exclusive = True
         self.share()
+
+    def watched(self) -> None:
+        """Return None: what other programs write to the file is not looked for."""
 
     def is_guarded_always(self) -> bool:
         return True

@@ -6,6 +6,7 @@ cdef object _input
 
 cdef class ForeignStorage(Storage):
     cdef public list neighbours
-    cdef public bint away
+    cdef public bint away, exclusive
+    cdef public object owners_version, seen_home
     cdef public long long process
     cpdef share(self)

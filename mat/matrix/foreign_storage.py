@@ -2,7 +2,8 @@
 
 That memory is the *home* of the elements. Its owner reads and writes it without asking. Whatever
 another memory has fresh of it is copied home before its storage goes, and before another Mat over
-the same memory is accessed.
+the same memory is accessed. Whenever a copy in another memory is used, it is found out whether the
+owner has written since; what the owner wrote is never overwritten by a copy.
 """
 
 from __future__ import annotations
@@ -10,20 +11,28 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from weakref import WeakSet, ref
 
-from ..core.access_record import AccessRecord, narrowed
+import numpy as np
+
+from ..core.access_record import AccessRecord, narrowed, overlap
+from ..core.async_copy import finish_copy_locked
 from ..core.coherence import LIVE
 from ..core.direction import INPUT, Direction
+from ..core.observers import OBSERVERS
 from ..core.registry import Handle, Memory, ViewLike, host
-from ..core.source_line import allow_conflicts
-from ..errors import ConflictError, TornError
+from ..core.runs import NONE, Runs
+from ..core.source_line import SourceLine, allow_conflicts, file_and_line, line_of
+from ..core.spanned import SMALL
+from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarning, TornError
 from ..layout.attributes import begin_as_nothing
+from ..memories.change_stamps import Seen, Stamps, Unknown, Version, Versions, stamps_of
 from ..memories.file_pages import file_of
-from ..support.types import DType, Number
+from ..support.types import Array, DType, Number
 from .storage import Storage
 
 _input: Any = INPUT  # with a type of C
@@ -40,6 +49,9 @@ class ForeignStorage(Storage):
     # what attributes are until they are set: see `begin_as_nothing`
     neighbours: list[ref[ForeignStorage]] | None
     away: bool
+    exclusive: bool  # nobody else writes: nothing needs to be found out
+    owners_version: Version | None  # what the owner counts
+    seen_home: Seen | None
     process: int  # the last one that wrote in another memory
 
     def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
@@ -84,6 +96,43 @@ class ForeignStorage(Storage):
             self.away = self.guarded = True
             _AWAY.add(self)
         self.join(LIVE.all())
+        if not self.exclusive:
+            self.watch()
+
+    def watch(self) -> None:
+        """Remember from now on what the home has when it is copied."""
+        home, slow = self.adopted, False
+        if home is None or not self.nbytes:
+            return
+        source: Stamps = Unknown(self.nbytes)
+        if self.owners_version is not None:
+            source = Versions(self.nbytes, self.owners_version)
+        elif home is host():
+            self.find_address()
+            source, slow = stamps_of(self.address, self.nbytes)
+        self.seen_home = Seen(source, self.nbytes)
+        if slow and not self.exclusive:
+            warn_slow(self.nbytes, self.made)
+
+    def watched(self) -> Seen | None:
+        """Return what is remembered of the home, by this process."""
+        found = self.seen_home
+        if self.exclusive and (not OBSERVERS or not is_checked()):
+            return None
+        if found is None and self.exclusive:
+            self.watch()
+            return self.seen_home
+        if found is not None and found.process != _process():  # it tracked the parent's pages
+            self.seen_home = None
+            self.watch()
+            return self.seen_home
+        return found
+
+    def unwatch(self) -> None:
+        """Forget what the home had."""
+        found, self.seen_home = self.seen_home, None
+        if found is not None:
+            found.end()
 
     def has_left(self) -> bool:
         """Return whether another memory has a copy."""
@@ -101,6 +150,7 @@ class ForeignStorage(Storage):
                 other.neighbours = [r for r in other.neighbours or () if r() is not self]
             self.neighbours, self.away, self.guarded = None, False, self.is_guarded_always()
             _AWAY.discard(self)
+            self.unwatch()
 
     def is_guarded_always(self) -> bool:
         """Return whether something is to be looked at before every access."""
@@ -123,6 +173,135 @@ class ForeignStorage(Storage):
             if direction is not _input:
                 self.process = _process()
             self.call_home(view, memory, direction is not _input)
+            seen = self.watched()
+            if seen is not None:
+                self.verify(seen, view, direction is _input)
+
+    # Whether the owner has written
+
+    def verify(self, seen: Seen, view: ViewLike, reads: bool) -> None:
+        """Have copies in other memories be stale where the owner has written since they were made;
+        remember what the home has there now, as it is about to be copied, or to be stale.
+        """
+        with self.lock:
+            home = self.adopted
+            if reads:  # else what is under way is a conflict
+                for memory in tuple(self.async_copies or ()):
+                    finish_copy_locked(self, memory)
+            if home is None or (self.spans is None and not self.fresh & home.bit):
+                return
+            parts = self.spans is not None or not (view._sees_all() or self.nbytes <= SMALL)
+            low, high = view._touched().bounds if parts else (0, self.size)
+            first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+            now, changed, stale = self.changes(seen, first, last)
+            if self.spans is not None:
+                stale = self.verify_parts(seen, first, stale, changed)
+            elif stale.any() and self.fresh & ~home.bit:
+                if changed.any():
+                    self.check_unused(home, None)
+                self.fresh = home.bit
+            seen.record(first, now, stale)
+
+    def changes(self, seen: Seen, first: int, last: int) -> tuple[Array | None, Array, Array]:
+        """Return the stamps of blocks now, which of them the owner has changed, and which of them
+        other memories may have otherwise.
+
+        What `mat` itself is just writing there is no change of the owner's.
+        """
+        now, changed, unknown = seen.changes(first, last)
+        stale = changed | unknown
+        writers: list[Any] = [] if self.spans is None else [
+            *(r for r in tuple(self.accesses) if r.direction is not _input
+              and r.facet.memory is self.adopted),
+            *(copy.record for target, copy in self.spans.pending.items()
+              if target.memory is self.adopted)]
+        for record in writers:
+            low, high = record.runs.bounds
+            begin, end = seen.blocks(low * self.itemsize, high * self.itemsize)
+            ours = slice(max(begin - first, 0), max(end - first, 0))
+            changed[ours] = stale[ours] = False
+        return now, changed, stale
+
+    def verify_parts(self, seen: Seen, first: int, stale: Array, changed: Array) -> Array:
+        """Have parts of copies in other memories be stale, by blocks from `first` on.
+
+        Return the blocks whose stamps are to be remembered: not of those that another memory has
+        changed, since that is not to be copied over what the owner wrote.
+        """
+        spans, home = self.spans, self.adopted
+        assert home is not None
+        runs, there = self.runs_of(seen, first, stale), spans.fresh_in(home)
+        for copy in spans.copies:
+            lost = copy.fresh & runs & there if copy.memory is not home else NONE
+            if lost:
+                if changed.any():
+                    self.check_unused(home, lost)
+                copy.fresh = copy.fresh - lost
+        away = runs - there - spans.pristine
+        self.settle()
+        if away:
+            for low, high in away:
+                begin, end = seen.blocks(low * self.itemsize, high * self.itemsize)
+                stale[begin - first:end - first] &= ~changed[begin - first:end - first]
+        return stale
+
+    def runs_of(self, seen: Seen, first: int, blocks: Array) -> Runs:
+        """Return the elements in those blocks, from `first` on, that a mask selects."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], blocks, [False]]).astype("i1")))
+        ends = ((edges + first) * seen.block - seen.shift) // self.itemsize
+        return Runs(np.clip(ends, 0, self.size).astype(np.int64))
+
+    def check_unused(self, home: Memory, runs: Runs | None) -> None:
+        """Raise an error if a copy in another memory cannot become stale, since it is accessed, or
+        must not, since nobody else was to write its home.
+        """
+        if self.exclusive:
+            raise DirectionError(f"the memory of {self.title()} was written by somebody else, but "
+                                 "exclusive=True says that nobody does; leave that out, or "
+                                 "announce each write by x.changed()")
+        self.end_abandoned()
+        for record in tuple(self.accesses):
+            if record.thread and record.facet.memory is not home and (
+                    runs is None or record.runs.meets(runs)):
+                raise ConflictError(f"the memory of {self.title()} was written by its owner during "
+                                    f"the access to {record.describe()}; {record.way_out}")
+
+    def title(self) -> str:
+        """Return how messages call it."""
+        line = line_of(self.made)
+        return "a Mat" + (f" that was made at {line}" if line else "")
+
+    def before_copy(self, source: Memory, target: Memory, runs: Runs | None) -> None:
+        seen = self.watched() if target is self.adopted else None
+        if seen is None:
+            return
+        low, high = (0, self.size) if runs is None else runs.bounds
+        first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+        if self.changes(seen, first, last)[1].any():
+            raise ConflictError(
+                f"the memory of {self.title()} was written by its owner since {source.name!r} has "
+                "changed the same data, which is not copied over it; x.changed() keeps what the "
+                "owner wrote, and x.copy() while the device is in use has the other. Read x in "
+                f"{target.name!r} before its owner writes")
+
+    def after_copy(self, target: Memory, runs: Runs | None) -> None:
+        seen = self.watched() if target is self.adopted else None
+        if seen is not None:
+            low, high = (0, self.size) if runs is None else runs.bounds
+            self.remember(seen, low, high)
+
+    def remember(self, seen: Seen, low: int, high: int) -> None:
+        """Remember what the home has now."""
+        first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+        seen.record(first, seen.changes(first, last)[0])
+
+    def close_spans(self, record: AccessRecord, failed: bool) -> None:
+        bounds = record.runs.bounds
+        super().close_spans(record, failed)
+        if record.direction is not _input and record.facet.memory is self.adopted:
+            seen = self.watched()
+            if seen is not None:  # what was written there by us is no change of the owner's
+                self.remember(seen, *bounds)
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
         """Have all that other storages over the same memory have changed elsewhere copied home, and
@@ -196,10 +375,13 @@ class ForeignStorage(Storage):
         self.save()
         super().drop_all()
         self.shared = self.guarded = False
+        self.unwatch()
 
     def __del__(self) -> None:
         if self.process:
-            self.save()
+            with suppress(DeviceError):  # one that failed has said so where it was used
+                self.save()
+        self.unwatch()
         end: Any = getattr(super(), "__del__", None)  # uncompiled
         if end is not None:
             end()
@@ -216,9 +398,60 @@ def _link(one: ForeignStorage, other: ForeignStorage) -> None:
     one.guarded = True
 
 
-def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle) -> ForeignStorage:
+def announce(storage: Storage, view: ViewLike) -> None:
+    """Have the home, of other storages the host, be the only memory with what `view` sees."""
+    with storage.lock:
+        home = storage.adopted or host()
+        if home not in storage.handles:
+            raise ConflictError(f"{view.label()} has no memory in {home.name!r} that somebody "
+                                "could have written")
+        storage.end_abandoned()
+        for record in tuple(storage.accesses):
+            if record.thread and record.view is not None and overlap(view, record.view):
+                raise ConflictError(f"{view.label()} cannot have changed during the access to "
+                                    f"{record.describe()}; {record.way_out}")
+        for memory in tuple(storage.async_copies or ()):
+            finish_copy_locked(storage, memory)
+        spans, runs = storage.to_spans(), view._touched_alone()
+        for copy in spans.copies:
+            at_home = copy.whole and copy.memory is home
+            copy.fresh = copy.fresh | runs if at_home else copy.fresh - runs
+        spans.pristine = spans.pristine - runs
+        spans.forget_torn(runs)
+        storage.version += 1
+        storage.settle()
+        seen = storage.watched() if isinstance(storage, ForeignStorage) else None
+        if seen is not None and isinstance(storage, ForeignStorage):
+            storage.remember(seen, *runs.bounds)
+
+
+def warn_slow(nbytes: int, made: SourceLine | None) -> None:
+    """Warn, once, that memory is read whenever a device uses its copy of it."""
+    global _warned
+    if not _warned:
+        _warned = True
+        file, line = file_and_line(made)
+        warnings.warn_explicit(
+            f"{nbytes} bytes that their owner may write are read whenever a device uses its copy "
+            "of them, as this system does not say which pages were written; exclusive=True says "
+            "that nobody else writes, and x.changed() announces a write", PerformanceWarning, file,
+            line)
+
+
+_warned: bool = False
+
+
+def is_checked() -> bool:
+    """Return whether promises about accesses are checked."""
+    return any(getattr(observer, "every_access", False) for observer in OBSERVERS)
+
+
+# the parameters are the facts of the memory
+def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle,
+                 version: Version | None = None, exclusive: bool = False) -> ForeignStorage:
     """Return a storage whose elements are in the handle of `memory`, which is somebody else's."""
     found = ForeignStorage(size, dtype, 0)
+    found.owners_version, found.exclusive = version, exclusive
     if memory is host():
         found.adopt_host(handle, False)
     else:
@@ -229,10 +462,18 @@ def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle) -> For
 
 @atexit.register
 def _save_all() -> None:
-    """Copy home what other memories have changed."""
+    """Copy home what other memories have changed, the rest also where there is a conflict."""
+    fault = None
     for storage in LIVE.all():
         if isinstance(storage, ForeignStorage):
-            storage.save()
+            try:
+                storage.save()
+            except DeviceError:
+                pass
+            except Exception as error:
+                fault = fault or error
+    if fault is not None:
+        raise fault
 
 
 def _renew_lock() -> None:

@@ -250,6 +250,23 @@ def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
     return _file_at(address)
 
 
+def is_private(address: int, nbytes: int) -> bool:
+    """Return whether no file, and no other process, can have the bytes from an address on; False if
+    that is not known.
+    """
+    try:
+        with open("/proc/self/maps", "rb") as file:
+            for line in file:
+                span, mode, _, _, number = line.split(None, 5)[:5]
+                low, high = (int(end, 16) for end in span.split(b"-"))
+                if low < address + nbytes and address < high and (mode[3:4] != b"p"
+                                                                  or number != b"0"):
+                    return False
+    except OSError:  # another system
+        return False
+    return True
+
+
 def _file_at(address: int) -> tuple[tuple[int, int], int] | None:
     """Return the file that is mapped at an address, and where in it that is, as Linux says."""
     try:

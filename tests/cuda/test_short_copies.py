@@ -20,7 +20,7 @@ def no_sends(monkeypatch):
 
 def sent(values):
     """A Mat whose elements a copy to the device has, and which are other ones on the host then."""
-    x = mat.from_numpy(values)
+    x = mat.from_numpy(values, exclusive=True)
     with x.facet("cuda", "io"):
         pass
     values[...] = 0

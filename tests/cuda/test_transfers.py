@@ -115,7 +115,7 @@ def test_pages_that_others_locked(cuda, dev):
     a = np.ones(100_000)
     with dev.gpu.current():
         assert not int(driver.cuMemHostRegister(a.ctypes.data, a.nbytes, 0)[0])
-    x = mat.from_numpy(a)
+    x = mat.from_numpy(a, exclusive=True)
     there(x)
     a[:] = 99  # if it were still to be read, this would be
     only_there(x)

@@ -64,7 +64,7 @@ ERRORS = [
     "RangeError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError",
-    "SettingError", "ExchangeError", "UninitialisedError"
+    "SettingError", "ExchangeError", "UninitialisedError", "PerformanceWarning"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
           *SCALING, *QUANTIZING,
@@ -82,7 +82,7 @@ BASIC_MEMBERS = [
     "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
     "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT", "transpose",
-    "load_", "write", "read_", "flush"
+    "load_", "write", "read_", "flush", "changed"
 ]
 NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "flatten", "nonzero",
                  "ravel", "repeat", "round",

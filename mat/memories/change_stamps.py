@@ -1,0 +1,216 @@
+"""Stamps, by which is found out whether somebody else has written memory since it was looked at.
+
+Memory is looked at in blocks, and each has a stamp: a number that differs after a change. It is the
+version that a tensor of torch counts, a digest of the bytes, or how often the system has seen one
+of its pages written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+from weakref import WeakSet
+
+import numpy as np
+
+from ..support.native import ffi, lib
+from ..support.plugins import plugin
+from ..support.types import Array
+from .file_pages import PAGE, is_private
+
+MOST_DIGESTED = 1 << 20  # bytes: larger memory is tracked by its pages, if the system can do that
+BLOCK = 1 << 16  # bytes
+Version = Callable[[], object]
+Region = tuple[int, int]  # of addresses
+
+
+class Stamps(Protocol):
+    """The stamps of memory, each for a block of so many bytes; the first has `shift` bytes less."""
+
+    block: int
+    shift: int
+
+    def now(self, first: int, last: int) -> Array | None:
+        """Return the stamps of blocks as they are now; None if nobody can tell."""
+
+    def end(self) -> None:
+        """Look at the memory no longer."""
+
+
+class Tracking(Protocol):
+    """What is asked which pages were written."""
+
+    def begin(self, low: int, high: int) -> None: ...
+    def end(self, low: int, high: int) -> None: ...
+    def written(self, low: int, high: int) -> list[Region]: ...
+
+
+class Unknown:
+    """No stamps: the memory may have changed whenever it is looked at."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.block: int = max(nbytes, 1)
+        self.shift: int = 0
+
+    def now(self, first: int, last: int) -> None:  # noqa: ARG002  # as the others
+        return None
+
+    def end(self) -> None:
+        pass
+
+
+class Versions:
+    """The version that the owner counts, as a stamp of all of the memory."""
+
+    def __init__(self, nbytes: int, version: Version) -> None:
+        self.block: int = max(nbytes, 1)
+        self.shift: int = 0
+        self.version: Version = version
+
+    def now(self, first: int, last: int) -> Array:
+        return np.array([self.version()] * (last - first), np.uint64)
+
+    def end(self) -> None:
+        pass
+
+
+class Digests:
+    """Digests of the bytes."""
+
+    def __init__(self, address: int, nbytes: int) -> None:
+        self.block: int = BLOCK
+        self.shift: int = 0
+        self.address: int = address
+        self.nbytes: int = nbytes
+
+    def now(self, first: int, last: int) -> Array:
+        return digests(self.address + first * BLOCK, min(last * BLOCK, self.nbytes) - first * BLOCK)
+
+    def end(self) -> None:
+        pass
+
+
+def digests(address: int, nbytes: int, block: int = BLOCK) -> Array:
+    """Return a digest of each block of the bytes from an address on."""
+    found = np.empty(-(-nbytes // block), np.uint64)
+    if lib is not None:
+        lib.mat_digests(ffi.cast("void *", address), nbytes, block,
+                        ffi.from_buffer("uint64_t[]", found))
+        return found
+    data = ffi.buffer(ffi.cast("char *", address), nbytes)
+    for k in range(found.size):
+        found[k] = hash(data[k * block:(k + 1) * block]) & 0xFFFF_FFFF_FFFF_FFFF
+    return found
+
+
+_all_tracked: WeakSet[TrackedPages] = WeakSet()
+_lock = threading.RLock()  # of what the system is asked: each answer is given once
+
+
+class TrackedPages:
+    """How often the system has seen the pages written, and digests of the bytes before the first
+    whole page and after the last, which others use, too.
+    """
+
+    def __init__(self, address: int, nbytes: int, tracking: Tracking) -> None:
+        self.block: int = BLOCK
+        self.shift: int = address % PAGE  # no page is in two blocks
+        self.address: int = address
+        self.nbytes: int = nbytes
+        self.low: int = -(-address // PAGE) * PAGE
+        self.high: int = (address + nbytes) // PAGE * PAGE
+        self.counts: Array = np.zeros(-(-(nbytes + self.shift) // BLOCK), np.uint64)
+        self.tracking: Tracking = tracking
+        tracking.begin(self.low, self.high)
+        _all_tracked.add(self)
+
+    def now(self, first: int, last: int) -> Array:
+        start = self.address - self.shift
+        with _lock:
+            for region in self.tracking.written(max(start + first * BLOCK, self.low),
+                                                min(start + last * BLOCK, self.high)):
+                for other in tuple(_all_tracked):
+                    other.count(region)
+            found = self.counts[first:last].copy()
+        if first == 0:
+            found[:1] += digests(self.address, self.low - self.address, PAGE).sum()
+        if last == self.counts.size:
+            end = self.address + self.nbytes
+            found[-1:] += digests(self.high, end - self.high, PAGE).sum()
+        return found
+
+    def count(self, region: Region) -> None:
+        """Count a write to a region of pages."""
+        start = self.address - self.shift
+        first, last = max(region[0] - start, 0) // BLOCK, -(-(region[1] - start) // BLOCK)
+        if first < last:
+            self.counts[first:last] += np.uint64(1)
+
+    def end(self) -> None:
+        with _lock:
+            _all_tracked.discard(self)
+            if not any(other.low < self.high and self.low < other.high
+                       for other in tuple(_all_tracked)):
+                self.tracking.end(self.low, self.high)
+
+
+def page_tracking() -> Tracking | None:
+    """Return what tracks the pages of this process; None where the system cannot do that."""
+    if sys.platform != "linux":
+        return None
+    found: Tracking | None = plugin("page_tracking").page_tracking()
+    return found
+
+
+def stamps_of(address: int, nbytes: int) -> tuple[Stamps, bool]:
+    """Return the stamps of host memory, and whether they take as long as to read all of it where
+    that is much.
+    """
+    if nbytes > MOST_DIGESTED:
+        tracking = page_tracking() if is_private(address, nbytes) else None
+        try:
+            if tracking is not None:
+                return TrackedPages(address, nbytes, tracking), False
+        except OSError:  # somebody else tracks these pages
+            pass
+    return Digests(address, nbytes), nbytes > MOST_DIGESTED
+
+
+class Seen:
+    """The stamps that memory had when other memories got, or gave, what it has."""
+
+    __slots__ = ("block", "known", "process", "shift", "source", "stamps")
+
+    def __init__(self, source: Stamps, nbytes: int) -> None:
+        self.source: Stamps = source
+        self.block: int = source.block
+        self.shift: int = source.shift
+        self.process: int = os.getpid()
+        blocks = -(-(nbytes + self.shift) // source.block)
+        self.stamps: Array = np.zeros(blocks, np.uint64)
+        self.known: Array = np.zeros(blocks, bool)
+
+    def blocks(self, low: int, high: int) -> tuple[int, int]:
+        """Return the first block of the bytes from `low` to `high`, and the one after the last."""
+        return (low + self.shift) // self.block, -(-(high + self.shift) // self.block)
+
+    def changes(self, first: int, last: int) -> tuple[Array | None, Array, Array]:
+        """Return the stamps now, which blocks have changed, and which are not known."""
+        now, unknown = self.source.now(first, last), ~self.known[first:last]
+        if now is None:
+            return None, unknown & False, unknown
+        return now, ~unknown & (now != self.stamps[first:last]), unknown
+
+    def record(self, first: int, now: Array | None, where: Any = ...) -> None:
+        """Remember the stamps of blocks from `first` on, of those that `where` selects."""
+        if now is not None:
+            self.stamps[first:first + now.size][where] = now[where]
+            self.known[first:first + now.size][where] = True
+
+    def end(self) -> None:
+        """Look at the memory no longer."""
+        if self.process == os.getpid():
+            self.source.end()
