@@ -269,7 +269,10 @@ class MatBase(Operators):
                 with storage.lock:
                     self._set_layout(old.layout, storage)
             else:  # the block has given it another storage, whose accesses must have ended
-                self._see(old.layout, storage, self._as_now())
+                now = self._as_now()
+                # of adjust_ it is larger; not if self was initialised again
+                old.layout.check_within(now.storage.size)
+                self._see(old.layout, storage, now)
             before.pop()
 
     # Shape, element type and size
