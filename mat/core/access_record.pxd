@@ -5,6 +5,6 @@ cimport cython
 cdef class AccessRecord:
     cdef public object facet, handle, value, make_value, view, where, task, direction, runs, used
     cdef public unsigned long long mask, bit, thread
-    cdef public bint unchanged
+    cdef public bint unchanged, only_holds
     cpdef void reset(self)
     cdef void begin(self, object view, object direction, unsigned long long thread, object task)

@@ -4,8 +4,9 @@ and from which source line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from ..errors import ConflictError
 from .direction import INPUT, Direction
 from .registry import Facet, Handle, Presented, ViewLike
 from .runs import NONE, Runs
@@ -19,8 +20,8 @@ class AccessRecord:
     A record outlives its access in `View.presented`, so that the next access finds the value.
     """
 
-    __slots__ = ("bit", "direction", "facet", "handle", "make_value", "mask", "runs", "task",
-                 "thread", "unchanged", "used", "value", "view", "where")
+    __slots__ = ("bit", "direction", "facet", "handle", "make_value", "mask", "only_holds", "runs",
+                 "task", "thread", "unchanged", "used", "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Handle, value: Presented) -> None:
         self.facet: Facet = facet
@@ -40,6 +41,7 @@ class AccessRecord:
         self.runs: Runs = NONE
         self.used: SpanCopy | None = None
         self.unchanged: bool = False  # it reads, and nothing was copied or allocated for it
+        self.only_holds: bool = False  # a copy, and accesses within it may write
         self.where: SourceLine | None = None
         self.task: object = None  # of asyncio
         self.direction: Direction = INPUT
@@ -75,6 +77,31 @@ def narrowed(runs: Runs, view: ViewLike) -> Runs:
     """Return the elements that `view` sees, of which `runs` are the runs, or the bounds."""
     found: Runs = runs if runs.size == view._count() else view._touched_alone()
     return found
+
+
+def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: Runs) -> Runs:
+    """Return the elements of `runs` that no block writes in which `block` is nested, of the same
+    thread and task and in the same memory; none if `block` only holds a copy.
+    """
+    if block.only_holds:
+        return NONE
+    for outer in accesses:
+        if outer is block:
+            break
+        if (outer.direction is not INPUT and outer.view is not None and outer.mask == block.mask
+                and outer.thread == block.thread and outer.task is block.task):
+            runs = runs - (outer.runs or outer.view._touched())
+    return runs
+
+
+def conflict(wanted: str, other: AccessRecord, only_reads: bool) -> ConflictError:
+    """Return the error for an access that conflicts with `other`, which is one of the same thread
+    that would allow it if it did not only read if `only_reads` is True.
+    """
+    way_out = ("all in that block only reads: begin it for 'io', leave it first, or work on a copy"
+               if only_reads else other.way_out)
+    return ConflictError(f"cannot access {wanted}: it conflicts with the access to "
+                         f"{other.describe()}; {way_out}")
 
 
 def overlap(a: ViewLike, b: ViewLike) -> bool:

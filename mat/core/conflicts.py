@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ConflictError
-from .access_record import AccessRecord, overlap
+from .access_record import AccessRecord, conflict, narrowed, overlap, without_outer
 from .async_copy import abandon_orphan, end_late
 from .compiled import THREADS
 from .direction import INPUT, OUTPUT, Direction
@@ -65,21 +64,27 @@ class ConflictChecks(SpannedCopies):
             # one without a thread is about to end
             if (direction is _input and other.direction is _input) or not other.thread:
                 continue
-            mine = other.thread == thread and other.task is task
-            if mine and other.mask == facet.mask:
+            mine = (other.thread == thread and other.task is task and other.mask == facet.mask)
+            if mine and (other.direction is not _input or not self.promises(other, view)):
                 # the outermost decides, unless it writes a part only
                 apart = apart or (direction is not _input and other.direction is not _input
                                   and other.view is not view and not other.view._sees_all())
                 continue
-            if self.is_elsewhere_late(other, facet) or self.has_ended(other):
+            if not mine and (self.is_elsewhere_late(other, facet) or self.has_ended(other)):
                 continue
             if not overlap(view, other.view):
                 apart = True
                 continue
             wanted = describe(view, facet, direction, thread, where or _threads.line())
-            raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
-                                f"{other.describe()}; {other.way_out}")
+            raise conflict(wanted, other, mine)
         return apart
+
+    def promises(self, block: RecordLike, view: ViewLike) -> bool:
+        """Return whether `block`, which only reads, is around a write of its thread to elements
+        that both see, and not in a block of this thread that writes these.
+        """
+        runs = narrowed(view._touched(), view) & narrowed(block.view._touched(), block.view)
+        return bool(without_outer(self.accesses, block, runs))
 
     def check_access(self, view: ViewLike, facet: Facet, direction: Direction) -> None:
         """Raise the error of an access that conflicts or reads torn elements; access nothing."""

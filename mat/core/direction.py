@@ -29,9 +29,10 @@ class Direction(Enum):
     Storages of at most 64 KiB are copied whole, as are all by memories that copy no parts; there
     ``output`` through a view of a part acts as ``io``, so that the remaining elements survive.
 
-    **Conflicts.** Any number of blocks can read an element, or one block can write it. A nested
-    access to the same copy by the same thread is allowed in any direction. Anything else raises a
-    `ConflictError` at once, which names the other access.
+    **Conflicts.** Any number of blocks can read an element, or one block can write it. Within a
+    block that writes, accesses to the same copy by the same thread are allowed in any direction.
+    Anything else raises a `ConflictError` at once, which names the other access; so does a write
+    within a block that only reads.
 
     **Commit on success.** A writing block changes the set of fresh memories when it ends without an
     error. If it raises, the memory that it wrote is not fresh any more, and a copy that was fresh

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import ConflictError, TornError
-from .access_record import AccessRecord, narrowed
+from ..errors import TornError
+from .access_record import AccessRecord, conflict, narrowed, without_outer
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
 from .compiled import THREADS
@@ -133,6 +133,7 @@ class Spans:
         """
         found: SpanCopy | None = None
         low, high = runs.bounds
+        permitted = bool(getattr(allow_conflicts, "depth", 0))
         for other in tuple(cube.accesses):
             reads = direction is INPUT and other.direction is INPUT
             if (not other.thread or not runs.meets(other.runs) or reads
@@ -140,17 +141,24 @@ class Spans:
                 continue
             mine = (other.thread == thread and other.task is task
                     and other.facet.memory is facet.memory)
-            if mine and found in (None, other.used) and other.used.has(low, high):
+            promised = (mine and not permitted and other.direction is INPUT
+                        and self.promises(cube, other, view, runs))
+            if (mine and not promised and found in (None, other.used)
+                    and other.used.has(low, high)):
                 found = other.used
                 continue
             other.narrow()
             runs = narrowed(runs, view)
-            if (not getattr(allow_conflicts, "depth", 0) and runs.meets(other.runs)
-                    and not cube.has_ended(other)):
+            if not permitted and runs.meets(other.runs) and not cube.has_ended(other):
                 wanted = describe(view, facet, direction, thread, where or THREADS.line())
-                raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
-                                    f"{other.describe()}; {other.way_out}")
+                raise conflict(wanted, other, promised)
         return found, runs
+
+    # the parameters are those of an access
+    def promises(self, cube: CubeLike, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
+        """Return what `ConflictChecks.promises` does, of a write to the elements `runs`."""
+        block.narrow()
+        return bool(without_outer(cube.accesses, block, narrowed(runs, view) & block.runs))
 
     def copy_for(self, cube: CubeLike, memory: Memory, runs: Runs,
                  wanted: SpanCopy | None) -> SpanCopy:

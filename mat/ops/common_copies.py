@@ -4,8 +4,8 @@ since what is written through one may be read through another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ..core.direction import INPUT
 from ..core.registry import Facet
@@ -31,7 +31,18 @@ def in_common_copies(facet: Facet, written: Sequence[Mat],
                                      and x.storage is storage])
         if (low, high) != target.layout.bounds:
             found.append(target.over(Layout((high - low,), (1,), low)))
-    return with_facets(*((x, facet, INPUT) for x in found)) if found else nullcontext()
+    return _held(facet, found) if found else nullcontext()
+
+
+@contextmanager
+def _held(facet: Facet, mats: list[Mat]) -> Iterator[None]:
+    """Access the copies of Mats, of which the call writes a part."""
+    group = with_facets(*((x, facet, INPUT) for x in mats))
+    with group:
+        for access in group.accesses:
+            if access.record is not None:
+                access.record.only_holds = True
+        yield
 
 
 def _joined(target: Mat, views: Sequence[Mat]) -> tuple[int, int]:

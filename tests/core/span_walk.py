@@ -181,11 +181,13 @@ class Walk:
 
     def verdict(self, new):
         """Return "fine", "conflict", or "either": nested in a block on another copy, perhaps."""
-        either = False
+        either, within = False, set()  # elements that blocks write, of the same holder and memory
         for other in [*self.open, *self.exports]:
+            alike = other.holder == new.holder and other.memory == new.memory
+            within |= other.elements if alike and other.writes else set()
             if not (new.writes or other.writes) or not new.elements & other.elements:
                 continue
-            if other.holder != new.holder or other.memory != new.memory:
+            if not alike or not new.elements & other.elements <= within:
                 return "conflict"
             inside = other.low <= new.low and new.high <= other.high
             either = either or not (inside or new.memory == "host")

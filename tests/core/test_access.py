@@ -107,7 +107,7 @@ def test_an_operation_reads_what_a_failed_one_did_not_spoil(mocks):
     x = mat.zeros(3).fill_(1)
     with x.facet("near", "input"):
         pass
-    with x.facet("foreign", "input"):
+    with x.facet("foreign", "input"), mat.debug.allow_conflicts():
         spoil(x, "array")
         assert x.fresh == {"near"}
         # the outer access is to the host, whose elements are half-written
@@ -117,10 +117,61 @@ def test_an_operation_reads_what_a_failed_one_did_not_spoil(mocks):
 @pytest.mark.host
 def test_an_operation_does_not_read_torn_data_under_an_outer_access():
     x = mat.zeros(3).fill_(1)
-    with x.facet("foreign", "input"):
+    with x.facet("foreign", "input"), mat.debug.allow_conflicts():
         spoil(x, "array")
         with pytest.raises(mat.TornError):
             mat.asum(x)
+
+
+def pass_through(block):
+    with block:
+        pass
+
+
+WRITES = {
+    "in place": lambda x: x.__iadd__(1), "fill": lambda x: x.fill_(2),
+    "out": lambda x: mat.sqrt(x, out=x),
+    "element": lambda x: x.__setitem__(1, 5), "slice": lambda x: x.__setitem__(slice(0, 2), 5),
+    "verb": lambda x: mat.axpy(2, mat.ones_like(x), x), "part": lambda x: x[:2].add_(1),
+    "array": lambda x: pass_through(x.facet("array", "io")),
+    "backing": lambda x: pass_through(x.facet("backing", "output")),
+    "numpy": lambda x: np.add(x, 1, out=x), "view": lambda x: x.ravel().scal_(2),
+    "sort": lambda x: x.sort(), "random": lambda x: x.uniform_(),
+    "reverse": lambda x: x[::-1].add_(1),
+}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("size", [4, 20_000])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("facet", ["array", "foreign", "device"])
+@pytest.mark.parametrize("how", WRITES)
+def test_a_write_inside_of_a_reading_block_conflicts_wherever(how, facet, device, size):
+    x = mat.arange(float(size))
+    name = "emulated" if facet == "device" else facet
+    with mat.use_device("emulated"), mat.use_device(device):
+        with x[:size // 2].facet(name, "input"):
+            with pytest.raises(mat.ConflictError, match="for 'input'"):
+                WRITES[how](x)
+            x[size // 2:] + 1  # reads what is beside it
+        np.testing.assert_array_equal(x.to_numpy(), np.arange(size))
+        WRITES[how](x[:])
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("size", [4, 20_000])
+def test_writes_beside_what_a_reading_block_sees(size):
+    x, half = mat.zeros(size), size // 2
+    with x[:half].facet("array", "input"):
+        x[half:] += 1
+        x[half] = 7
+        with x[half:].facet("array", "io") as a:
+            a *= 2
+            x[half:].add_(1)
+            with pytest.raises(mat.ConflictError, match=r"for 'input'.*begin it for 'io'"):
+                x[half - 1:] = 3
+    assert x[:half].to_numpy().tolist() == [0] * half
+    assert x[half:].to_numpy().tolist() == [15] + [3] * (size - half - 1)
 
 
 def test_with_facets_joins_directions(mocks):

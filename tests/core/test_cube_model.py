@@ -69,9 +69,11 @@ class Model:
         self.fresh.add(memory)
 
     def open(self, access, same_thread=True):
+        within = False  # a block that writes
         for other in self.accesses:
-            if (access.writes or other.writes) and not (same_thread
-                                                        and other.memory == access.memory):
+            within = within or other.writes
+            if (access.writes or other.writes) and not (
+                    same_thread and other.memory == access.memory and within):
                 raise mat.ConflictError
         if access.direction != "output":
             self.refresh(access.memory)

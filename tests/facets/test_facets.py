@@ -161,8 +161,8 @@ def reshape_in_place(a, shape):
 
 def test_several_accesses_give_arrays_of_their_own():
     x = mat.arange(6.0)
-    with x.facet("array", "input") as a, x.facet("array",
-                                                 "input") as b, x.facet("array", "io") as c:
+    with x.facet("array", "io") as c, x.facet("array",
+                                              "input") as a, x.facet("array", "input") as b:
         assert a is not b
         assert np.shares_memory(a, b)
         reshape_in_place(a, (3, 2))

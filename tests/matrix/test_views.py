@@ -225,7 +225,7 @@ def test_row_of_a_strided_matrix():
 def test_shapes_changed_in_place_are_seen_by_every_facet():
     x = mat.arange(6.0)
     for facet in ("array", "backing", "foreign"):
-        with x.facet(facet, "input"), x.facet(facet, "io"):
+        with x.facet(facet, "io"), x.facet(facet, "input"):
             pass
     x.view_((2, 2), 1)
     with x.facet("array", "input") as a:
