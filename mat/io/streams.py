@@ -12,7 +12,8 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from sys import getrefcount
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -136,7 +137,7 @@ class Source:
     ``left`` counts the bytes to its end, and is None where that is not known.
     """
 
-    __slots__ = ("_peeked", "crc", "file", "left", "name", "progress")
+    __slots__ = ("_peeked", "crc", "file", "kept", "left", "name", "progress")
 
     def __init__(self, file: Stream, name: str, left: int | None = None) -> None:
         self.file: Stream = file
@@ -144,6 +145,7 @@ class Source:
         self.left = left
         self.crc: int | None = None  # set to 0 to compute the checksum of what is read from then on
         self.progress: Progress = Progress(None)
+        self.kept: bool = False  # the file has kept memory that it was given to read into
         self._peeked = b""
 
     def peek(self, n: int) -> bytes:
@@ -215,8 +217,11 @@ class Source:
             at = found.size
             if at == n:
                 self._finish()
-                return found
-            found.resize(min(n, 2 * at), refcheck=False)
+                return found.copy() if self.kept else found
+            if self.kept:
+                found, self.kept = np.resize(found, min(n, 2 * at)), False
+            else:
+                found.resize(min(n, 2 * at), refcheck=False)
 
     def _finish(self) -> None:
         """Make a decompressor verify its checksum, which it does at the end; consume nothing."""
@@ -249,10 +254,15 @@ class Source:
             found = self._read(piece.size)
             piece[:len(found)] = np.frombuffer(found, np.uint8)
             return len(found)
+        users, view = getrefcount(piece), piece.data
         try:
-            n: int | None = self.file.readinto(piece.data)
+            n: int | None = self.file.readinto(view)
         except Exception as error:
             raise self._converted(error) from None
+        finally:
+            with suppress(BufferError):
+                view.release()  # so that nothing is written to it later
+            self.kept = self.kept or getrefcount(piece) > users
         if n is None:
             raise BlockingIOError(f"{self.name} has nothing to read now, and does not wait")
         return n

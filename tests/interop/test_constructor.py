@@ -1,5 +1,8 @@
 """``mat.ndarray(shape, dtype, buffer, offset, strides, order)``, compared with NumPy's."""
 
+import array
+import mmap
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -76,3 +79,23 @@ def test_a_mat_is_a_buffer():
         z[0] = 1
     with pytest.raises(mat.DTypeError, match="too small"):
         mat.ndarray(4, "float64", x, 8)
+
+
+@pytest.mark.parametrize("made", [bytearray, lambda n: array.array("b", bytes(n)),
+                                  lambda n: mmap.mmap(-1, n)])
+def test_a_buffer_is_kept_as_it_is(made):
+    buffer = made(4096)
+    x = mat.Mat(512, "float64", buffer=buffer)
+    change = buffer.close if isinstance(buffer, mmap.mmap) else lambda: buffer.extend(buffer)
+    with pytest.raises(BufferError):
+        change()
+    assert x.fill_(2).sum() == 1024
+    x.close()
+    change()
+
+
+def test_a_memoryview_that_is_released():
+    buffer = memoryview(bytearray(80))
+    x = mat.ndarray(10, "float64", buffer)
+    buffer.release()
+    assert x.fill_(2).sum() == 20

@@ -37,6 +37,8 @@ def over_buffer(self: Mat, shape: Ints, dtype: DType, given: tuple[Any, Any, Any
         raise ShapeError("an offset is a number of bytes from the begin of the buffer on, got "
                          f"{offset}")
     try:
+        if not isinstance(buffer, np.ndarray):  # NumPy would let its owner free it, or resize it
+            buffer = np.frombuffer(buffer, np.uint8)
         return from_numpy(np.ndarray(shape, dtype, buffer, offset, strides, order))
     except ValueError as error:
         raise ShapeError(f"no Mat of shape {shape} and {dtype} is in that buffer at offset "
