@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import io
 import mmap
 import os
 import shutil
@@ -20,6 +21,7 @@ import numpy as np
 
 from ..errors import DiskError
 from ..support.c_pointers import address_of
+from ..support.descriptors import opened
 from ..support.types import Array, DType
 
 PAGE = mmap.PAGESIZE
@@ -131,11 +133,17 @@ class FilePages(mmap.mmap):
 class SpillPages(FilePages):
     """The pages of a file without a name, which only this process and its children have."""
 
-    number: int = -1  # of the open file
+    file: io.FileIO | None = None
 
     def __del__(self) -> None:
-        if self.number >= 0:
-            os.close(self.number)
+        if self.file is not None:
+            self.file.close()  # else there would be a warning
+
+    @property
+    def number(self) -> int:
+        """The descriptor of the file."""
+        assert self.file is not None
+        return self.file.fileno()
 
     def is_blank(self) -> bool:
         """Return True if it is known that nothing was ever written: all bytes are zero."""
@@ -185,7 +193,7 @@ def map_temporary(number: int, title: str) -> SpillPages:
     if sys.version_info >= (3, 13):  # else there are two descriptors of the file
         way["trackfd"] = False
     pages: SpillPages = _registered(SpillPages, number, title, way)
-    pages.number = os.dup(number)
+    pages.file = opened(os.dup, number)
     return pages
 
 

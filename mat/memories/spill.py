@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.compiled import BLOCKS
 from ..errors import DiskError
+from ..support.descriptors import nameless
 from ..support.options import current
 from ..support.plugins import plugin
 from ..support.settings import SPILL
@@ -42,7 +43,8 @@ def spilled_array(size: int, dtype: DType) -> Array:
     folder = current().spill_dir or tempfile.gettempdir()
     what = f"a temporary file of {nbytes} bytes for a Mat"
     try:
-        with tempfile.TemporaryFile(prefix="mat-", dir=folder, buffering=0) as file:
+        with (nameless(folder, 0o600)
+              or tempfile.TemporaryFile(prefix="mat-", dir=folder, buffering=0)) as file:
             reserve(file.fileno(), nbytes, "the host memory of a Mat", folder, _WAY_OUT)
             pages = map_temporary(file.fileno(), what)
     except DiskError:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .descriptors import nameless, opened
+
 
 def directory() -> Path:
     """Return the directory of the cache: ``$MAT_CACHE``, or one in the user's cache.
@@ -108,20 +110,22 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
         return
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-    number, made = _create(path)
+    made = _unused_path(path)  # known before there is such a file: an interrupt removes it
     try:
-        with open(number, "wb") as file:
+        file, is_there = _created(path, made)
+        with file:
             yield file
             file.flush()
+            number = file.fileno()
             if old is not None:
                 _copy_status(number, old)
             os.fsync(number)
-            made = made or _link(number, path)
+            if not is_there:
+                _link(number, made)
         os.replace(made, path)
     except BaseException:
-        if made:
-            with suppress(OSError):
-                os.unlink(made)
+        with suppress(OSError):
+            os.unlink(made)
         raise
 
 
@@ -137,20 +141,16 @@ def _unused_path(path: str) -> str:
     return os.path.join(os.path.dirname(path), f".mat-{secrets.token_hex(8)}.tmp")
 
 
-def _create(path: str) -> tuple[int, str]:
-    """Create a file in the directory of `path`; return its descriptor and its path.
-
-    The path is "" if it has none yet: then it does not remain if the process is killed.
+def _created(path: str, made: str) -> tuple[io.BufferedWriter, bool]:
+    """Create a file in the directory of `path`; return whether its path is `made`, or it has none
+    yet.
     """
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        try:
-            return os.open(os.path.dirname(path), os.O_TMPFILE | os.O_RDWR, 0o666), ""
-        except OSError:  # not every file system can do that
-            pass
-    made = _unused_path(path)
+    file = nameless(os.path.dirname(path), 0o666)
+    if file is not None:
+        return io.BufferedWriter(file), False
     try:
-        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0),
-                       0o666), made
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
+        return io.BufferedWriter(opened(os.open, made, flags, 0o666)), True
     except OSError as error:
         raised = OSError(error.errno, error.strerror, path)
         raised.add_note("a new file is written in the same directory first; to write in place, "
@@ -158,15 +158,10 @@ def _create(path: str) -> tuple[int, str]:
         raise raised from None
 
 
-def _link(number: int, path: str) -> str:
-    """Link the open file to an unused path in the directory of `path` and return that path."""
-    made = _unused_path(path)
-    folder = os.open(os.path.dirname(path), os.O_RDONLY)
-    try:  # without dst_dir_fd it would link to the link in /proc, instead of following that
-        os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=folder, follow_symlinks=True)
-    finally:
-        os.close(folder)
-    return made
+def _link(number: int, made: str) -> None:
+    """Link the open file to a path, which is absolute: the directory of descriptors is not used."""
+    # without dst_dir_fd it would link to the link in /proc, instead of following that
+    os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=number, follow_symlinks=True)
 
 
 def _copy_status(number: int, old: os.stat_result) -> None:

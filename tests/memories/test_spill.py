@@ -148,6 +148,7 @@ def test_without_a_directory_it_is_the_systems(monkeypatch, tmp_path):
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(tempfile, "TemporaryFile", noted)
+    monkeypatch.setattr(spill, "nameless", lambda folder, _: seen.append(folder))
     with mat.settings(spill_above=ABOVE):
         assert is_spilled(mat.ones(N) + 1)
     assert set(seen) == {str(tmp_path)}
@@ -339,7 +340,7 @@ def test_too_many_files(folder, monkeypatch):
         raise OSError(24, "Too many open files")
 
     x = mat.ones(N) + 1
-    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    monkeypatch.setattr(os, "open", fail)
     with pytest.raises(mat.DiskError, match="Too many open files"):
         _ = x + 1
     assert x.sum() == 2 * N
