@@ -74,6 +74,12 @@ class SpannedCopies(DroppableCopies):
         found: TornError | None = self.spans.torn_error(self.spans.touched(view))
         return found
 
+    def is_being_written(self, view: ViewLike) -> bool:
+        """Return whether an open access writes elements that `view` sees."""
+        with self.lock:
+            return any(record.direction is not INPUT and record.view is not None
+                       and overlap(view, record.view) for record in tuple(self.accesses))
+
     # Accesses
 
     # the parameters are those of an access

@@ -22,6 +22,7 @@ from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
 from ..support.open_blocks import Block, Nested, enter, leave, still_open
 from ..support.types import Arguments, Keywords, Operand
+from .contents import Contents
 from .host_reads import to_copy
 from .overlap import overlap
 
@@ -180,6 +181,8 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise _torn(error, shortage) from None
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
+    if not outer:  # else it is undone with the tile that it is a part of
+        execution.keep_contents()
     with cutting(operation) as execution.cut_now:
         return execution.run()
 
@@ -234,12 +237,23 @@ class _Execution:
         self.number = 0  # of the tile that is carried out
         self.cut_now = _Cut(())
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
+        self.before: list[Contents] = []  # of what it writes
+
+    def keep_contents(self) -> None:
+        """Keep what the operands have that it writes, to restore them if a tile fails."""
+        written = {id(x): x for k in self.operation.written if isinstance(x := self.args[k], Mat)}
+        self.before = [Contents(x) for x in written.values()]
+
+    def undo(self) -> bool:
+        """Restore what it writes; return False if that is not all known, or cannot be written."""
+        restored = [before.restore() for before in self.before]
+        return bool(restored) and all(restored)
 
     def run(self) -> object:
         """Carry out the call.
 
-        Other copies may be accessed or kept on the device, of which only trying tells: as long as
-        there is no room for the first tile, smaller ones are tried.
+        Other copies may be accessed or kept on the device, of which only trying tells: where there
+        is no room for a tile, smaller ones are tried, if those before it can be undone.
         """
         while True:
             tiles = self.cut()
@@ -303,13 +317,16 @@ class _Execution:
             following = next(tiles, None)
             try:
                 value = self.carry_out(tile, following, before)
-            except Exception as error:
+            except BaseException as error:
+                undone = self.undo()
                 if self.number:
                     # others may have to be packed before they can be counted
                     rest = (following is not None) + sum(1 for _ in tiles) if tile.free else None
                     of = "" if rest is None else f" of {self.number + 1 + rest}"
                     error.add_note(f"in tile {self.number + 1}{of} of {self.operation.__name__}; "
-                                   "those before it are done")
+                                   f"those before it are {'undone' if undone else 'done'}")
+                if undone:
+                    self.number = 0
                 raise
             before, tile = tile.writes, following
             self.number += 1
@@ -319,8 +336,8 @@ class _Execution:
         """Carry out a tile, while what the following one reads is copied to the device, and what
         was written before is copied to the host.
         """
-        ahead = () if following is None else self.apart(self.to_copy(following), tile.writes)
-        home = self.apart(before, tile.writes) if 2 * self.written > self.limit else ()
+        ahead = [] if following is None else self.apart(self.to_copy(following), tile.writes)
+        home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
         room = *self.apart(tile.writes, before), *ahead
         self.cut_now.number = self.number + 1
         try:
@@ -345,8 +362,11 @@ class _Execution:
             memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
-        """Return those views that have no element of what is written meanwhile."""
-        return [x for x in views if not any(overlap(x, y) for y in written)]
+        """Return those views that have no element of what is written meanwhile, by a tile or by an
+        open block, which has a copy of its own.
+        """
+        return [x for x in views if not any(overlap(x, y) for y in written)
+                and not x.storage.is_being_written(x)]
 
 
 def _no_room(device: Device, operation: Cuttable, args: Arguments,

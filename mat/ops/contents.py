@@ -1,0 +1,61 @@
+"""What operands had before an operation in tiles wrote them, to be restored if a tile fails."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from ..facets.array import over
+from ..matrix.mat import Mat
+from ..memories.file_pages import LEAST_LARGE, pages_of
+from ..memories.host import HOST
+from ..support.types import Array
+
+
+class Contents:
+    """The elements of a Mat at the time when this is made.
+
+    `kept` is False where they are not: in large files, of which the host may not have the memory
+    for a copy, and where a block around the operation is writing or has failed, which decides.
+    Arbitrary elements of a new Mat need not be kept.
+    """
+
+    __slots__ = ("array", "kept", "mat", "matters", "version")
+
+    def __init__(self, mat: Mat) -> None:
+        storage = mat.storage
+        self.mat = mat
+        self.version: int = storage.version
+        self.matters = not storage.pristine or storage.fill_value is not None
+        self.kept = not (self.matters and (
+            storage.torn_error(mat) is not None or storage.is_being_written(mat)
+            or _is_in_large_file(mat)))
+        self.array: Array | None = _copied(mat) if self.matters and self.kept else None
+
+    def restore(self) -> bool:
+        """Write the elements if the Mat may have changed; return whether it has them then."""
+        storage = self.mat.storage
+        changed = storage.version != self.version or storage.torn_error(self.mat) is not None
+        if not (changed and self.matters):
+            return True
+        if self.kept:
+            with suppress(Exception):  # another block accesses it, or an observer refuses
+                with self.mat.facet("array", "output") as a:
+                    a[...] = storage.fill_value if self.array is None else self.array
+                return True
+        return False
+
+
+def _copied(mat: Mat) -> Array | None:
+    """Return a copy of the elements, wherever they are fresh; None: they are the fill value."""
+    layout = mat.layout
+    handle = mat.storage.peek((layout.bounds,)) if layout.size else None
+    return None if handle is None else np.array(over(handle, layout))
+
+
+def _is_in_large_file(mat: Mat) -> bool:
+    """Return whether the host's copy is in a large file."""
+    copies = mat.storage.handles
+    pages = pages_of(copies[HOST]) if HOST in copies else None
+    return pages is not None and len(pages) >= LEAST_LARGE
