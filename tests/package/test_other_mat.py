@@ -5,6 +5,7 @@ A folder of links to our files stands for an installation; the metadata of both 
 
 import base64
 import hashlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,13 @@ from mat.support import installation
 ROOT = Path(mat.__file__).parent
 MEND = "`pip uninstall mat` and then `pip install --force-reinstall --no-deps facetmat`"
 RECORDED = ["__init__.py", "blas.py", "nn.py"]
+# what `python -m mat info` does where no other package of that name is installed
+INFO_ALONE = """import os, runpy, sys
+sys.path[:] = [p for p in sys.path if not os.path.exists(os.path.join(p, "mat", "__init__.py"))]
+sys.meta_path[:] = [f for f in sys.meta_path if "__editable__" not in f.__module__]
+sys.argv[1:] = ["info"]
+runpy.run_module("mat", run_name="__main__", alter_sys=True)
+"""
 
 
 @pytest.fixture
@@ -91,7 +99,7 @@ for name in ["nn", "linalg", "debug", "array_api"]:
 
 def test_uninstalling_the_other_project_takes_our_file_along(site):
     (site / "mat" / "__init__.py").unlink()
-    done = python(site, "-m", "mat", "info")
+    done = python(site, "-c", INFO_ALONE)
     assert done.returncode == 1
     assert f"{site / 'mat' / '__init__.py'} is missing" in done.stderr
     assert MEND in done.stderr
@@ -115,7 +123,8 @@ def test_info_shows_what_is_found(monkeypatch):
 
 
 def test_nothing_is_found_where_ours_alone_is_installed(site, monkeypatch):
-    monkeypatch.syspath_prepend(str(site))
+    importlib.import_module("csv")  # `findings` imports it
+    monkeypatch.setattr(sys, "path", [str(site)])  # what else is installed here is not looked at
     assert installation.findings() == {}
 
 
