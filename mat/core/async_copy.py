@@ -148,7 +148,7 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
         target.note_use(cube.handles[target])  # it is used next: others are evicted before it
     if reads:
         record = copy.record
-        record.late, record.runs = copy.pending, run(0, cube.size)
+        record.late, record.runs = copy.pending, run(0, cube.units)
         record.view = None  # it may be there for long, and a Mat is in no cycle
         _leave(cube, copy)
     else:

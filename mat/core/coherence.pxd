@@ -12,7 +12,7 @@ cdef Threads _threads
 
 cdef class Coherence:
     cdef object __weakref__
-    cdef public Py_ssize_t size, nbytes
+    cdef public Py_ssize_t size, nbytes, split, align
     cdef public object dtype, fill_value
     cdef public unsigned long long fresh, seen
     cdef public long long version

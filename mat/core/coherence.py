@@ -32,6 +32,7 @@ from .span_join import join_parts
 from .span_transfer import peek, refresh
 from .spans import Spans
 
+ALIGNED = 16  # bytes: of the largest elements
 LIVE = _live = NewLiveObjects()  # everything that has copies
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
 
@@ -65,6 +66,9 @@ class Coherence:
     frees_handles: bool  # when the cube is garbage
     viewers: list[weakref.ref[ViewLike]] | None  # views with values presented of handles
     version: int
+    # `Runs` count units of the size of the smallest element that a view of it has or had
+    split: int  # how many of them are an element of `dtype`
+    align: int  # how many of them copies of parts begin and end at multiples of
     made: SourceLine | None  # the line that created it
     kept: dict[Memory, list[int]] | None  # the threads of `keep` blocks
     async_copies: dict[Memory, AsyncCopy] | None  # copies in progress, by their target
@@ -79,6 +83,7 @@ class Coherence:
     def begin(self) -> None:
         """Have no copy and no access; what most storages never have is made when it is needed."""
         self.place = _live.add(self)
+        self.split = self.align = 1
         self.pristine = True
         if not _blocks.enabled:  # uncompiled, other threads can run while `lock` makes it
             self.own_lock = NewLock()
@@ -181,10 +186,31 @@ class Coherence:
     def _refresh_spans(self, memory: Memory) -> Handle:
         """Make all elements fresh in `memory`, in the state of `Spans`."""
         spans = self.spans
-        copy = spans.whole_in(memory) or spans.make(self, memory, 0, self.size)
+        copy = spans.whole_in(memory) or spans.make(self, memory, 0, self.units)
         refresh(self, spans, copy, spans.everything)
         self.settle()
         return self.handles[memory]
+
+    @property
+    def units(self) -> int:
+        """The number of units that `Runs` count."""
+        return self.size * self.split
+
+    @property
+    def unit(self) -> int:
+        """The bytes of one of these units."""
+        itemsize: int = self.dtype.itemsize
+        return itemsize // self.split
+
+    def divide(self, size: int) -> None:
+        """Have `Runs` count units of no more than `size` bytes, those of elements of a view."""
+        with self.lock:
+            unit = self.unit
+            if size < unit:
+                self.split *= unit // size
+                if self.spans is not None:
+                    self.spans.divide(self, unit // size)
+            self.align = ALIGNED // self.unit
 
     def to_spans(self) -> SpansLike:
         """Return the state of parts of the data, which begins with that of whole copies."""
@@ -379,7 +405,7 @@ class Coherence:
         """
         with self.lock:
             if self.spans is not None:
-                return peek(self, self.spans, spans)
+                return peek(self, self.spans, [(a * self.split, b * self.split) for a, b in spans])
             hub, writer = host(), self.writer
             if self.fresh & hub.bit or (writer is not None and writer.facet.memory is hub):
                 return self.handles[hub]

@@ -22,6 +22,7 @@ cdef class View:
     cpdef object _touched(self)
     cpdef View _whole(self)
     cpdef object _relative_to(self, Py_ssize_t start)
+    cpdef object _presentable(self, object handle)
 
 
 cdef class Cube(ConflictChecks):

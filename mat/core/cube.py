@@ -47,7 +47,7 @@ class View:
 
     def _touched(self) -> Runs:
         """Return the elements that accesses to self touch."""
-        return run(0, self.storage.size)
+        return run(0, self.storage.units)
 
     def _touched_alone(self) -> Runs:
         """Return the elements that self sees, without others in between."""
@@ -55,7 +55,7 @@ class View:
 
     def _count(self) -> int:
         """Return how many elements of the storage are visible."""
-        size: int = self.storage.size
+        size: int = self.storage.units
         return size
 
     def _whole(self) -> View:
@@ -65,6 +65,10 @@ class View:
     def _relative_to(self, start: int) -> View:  # noqa: ARG002  # all are of the whole
         """Return the same elements in a storage that begins with the element `start`."""
         return self
+
+    def _presentable(self, handle: Handle) -> Handle:
+        """Return a handle as facets are given it, with elements of the dtype of self."""
+        return handle
 
     def label(self) -> str:
         """Return a short name for messages, without accessing the data."""
@@ -215,7 +219,8 @@ class Cube(ConflictChecks):
     def _present(self, view: View, facet: Facet, key: int, handle: Handle,
                  presented: dict[int, AccessRecord]) -> AccessRecord:
         """Have `facet` present `view`, and keep the value until the handle is dropped."""
-        record = AccessRecord(facet, handle, facet.present(view, handle, key == facet.writing))
+        record = AccessRecord(
+            facet, handle, facet.present(view, view._presentable(handle), key == facet.writing))
         if not presented:
             self._register_viewer(view)
         presented.setdefault(key, record)

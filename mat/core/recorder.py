@@ -163,6 +163,8 @@ class Recorder(Observer):
 def is_same(one: ViewLike, other: ViewLike) -> bool:
     """Return whether two views of a storage see the same elements."""
     a, b = one.layout, other.layout
+    if one.dtype != other.dtype:
+        return False
     return bool(a is b or (a.displacement == b.displacement and a.shape == b.shape
                            and a.strides == b.strides))
 

@@ -160,6 +160,13 @@ class Runs:
             return self
         return Runs([x + by for x in edges] if isinstance(edges, list) else edges + by)
 
+    def times(self, factor: int) -> Runs:
+        """Return the same set where each element is so many smaller ones."""
+        edges = self.edges
+        if factor == 1:
+            return self
+        return Runs([x * factor for x in edges] if isinstance(edges, list) else edges * factor)
+
     def mask(self, size: int) -> Array:
         """Return one bool for each of so many elements: True for those in self."""
         found = np.zeros(size, bool)

@@ -26,11 +26,11 @@ def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, targ
         spans.pending[target] = copy
         cube.accesses.append(record)
         if target.memory is host():
-            part = target.handle if source.whole else target.handle[source.start:source.stop]
-            copy.pending = source.memory.begin_copy_out(source.owner, source.handle, part)
+            copy.pending = source.memory.begin_copy_out(source.counted, source.handle,
+                                                        source.part_of(target.handle))
         else:
-            part = source.handle if target.whole else source.handle[target.start:target.stop]
-            copy.pending = target.memory.begin_copy_in(target.owner, target.handle, part)
+            copy.pending = target.memory.begin_copy_in(target.counted, target.handle,
+                                                       target.part_of(source.handle))
     except BaseException:
         _abandon(cube, spans, target)
         raise

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from .compiled import THREADS
 from .registry import CubeLike, ElementType, Handle, Memory, Number
 from .runs import NONE, Runs
@@ -33,8 +35,8 @@ class SpanCopy:
         self.fresh: Runs = NONE
         self.kept: list[int] = []  # the threads of the blocks that keep this part
         self.size: int = stop - start
-        self.dtype: ElementType = cube.dtype
-        self.nbytes: int = self.size * (cube.nbytes // max(cube.size, 1))
+        self.dtype: ElementType = cube.dtype if cube.split == 1 else _unit(cube)
+        self.nbytes: int = self.size * (cube.nbytes // max(cube.units, 1))
         self.fill_value: Number = cube.fill_value
         self.made: Any = cube.made
 
@@ -53,6 +55,27 @@ class SpanCopy:
     def owner(self) -> CubeLike:
         """The cube, or the part that is one for the memory, whose handle this is."""
         return self.of_cube() if self.whole else self
+
+    @property
+    def counted(self) -> CubeLike:
+        """What `owner` is, with the size and the dtype of the units that runs count."""
+        cube: CubeLike = self.of_cube()
+        return cube if self.whole and cube.split == 1 else self
+
+    def in_units(self, host: Handle) -> Handle:
+        """Return a handle of the host as units that runs count."""
+        return host if host.dtype == self.dtype else host.view(self.dtype)
+
+    def part_of(self, host: Handle) -> Handle:
+        """Return the units of a handle of the host that self has, too."""
+        units = self.in_units(host)
+        return units if self.whole else units[self.start:self.stop]
+
+    def divide(self, factor: int) -> None:
+        """Count units of which `factor` are one of those until now."""
+        self.start, self.stop = self.start * factor, self.stop * factor
+        self.size, self.dtype = self.stop - self.start, _unit(self.of_cube())
+        self.fresh = self.fresh.times(factor)
 
     @property
     def is_kept(self) -> bool:
@@ -117,6 +140,11 @@ class SpanCopy:
         """Free the copy, as a cube does its copies in that memory."""
         cube = self.of_cube()
         return cube is not None and cube.drop_span(self, force)
+
+
+def _unit(cube: CubeLike) -> ElementType:
+    """Return the dtype of units that are parts of elements."""
+    return np.dtype(f"u{cube.dtype.itemsize // cube.split}")
 
 
 def any_alive(threads: Iterable[int]) -> bool:

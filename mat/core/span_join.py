@@ -25,7 +25,7 @@ def join_parts(cube: CubeLike, spans: SpansLike) -> None:
     whole = None
     if _can_be_joined(cube, spans, memory):
         try:
-            whole = spans.make(cube, memory, 0, cube.size)
+            whole = spans.make(cube, memory, 0, cube.units)
             refresh(cube, spans, whole, spans.everything)
         except DeviceError:  # the parts are used as before
             if whole is not None:
@@ -34,7 +34,7 @@ def join_parts(cube: CubeLike, spans: SpansLike) -> None:
 
 def _can_be_joined(cube: CubeLike, spans: SpansLike, memory: Memory) -> bool:
     parts = [copy for copy in spans.copies if copy.memory is memory]
-    return (sum(copy.size for copy in parts) >= cube.size
+    return (sum(copy.size for copy in parts) >= cube.units
             and not any(copy.whole or is_used(cube, spans, copy) for copy in parts)
             and memory.joins and memory.has_room(cube.nbytes)
             and bool(union(copy.fresh for copy in parts).covers(spans.everything)))

@@ -72,8 +72,8 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
     begin = perf_counter()
     try:
         if source.memory is hub:
-            target.memory.write_runs(target.owner, target.handle, part_of_host(source, target),
-                                     target.positions(runs))
+            target.memory.write_runs(target.counted, target.handle,
+                                     target.part_of(source.handle), target.positions(runs))
         elif target.memory is hub:
             read_runs(cube, source, target.handle, runs)
     finally:  # a part may have been written
@@ -83,15 +83,10 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
     cube.log_runs(source.memory, target.memory, runs, perf_counter() - begin)
 
 
-def part_of_host(copy: SpanCopy, of: SpanCopy) -> Handle:
-    """Return the elements of the host's copy that `of` has, too."""
-    return copy.handle if of.whole else copy.handle[of.start:of.stop]
-
-
 def _copy_on_device(source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
     """Copy from one copy to another in one memory; return False if it cannot do that."""
     return source.memory is target.memory and target.memory.copy_runs(
-        target.owner, target.handle, source.handle, target.start - source.start,
+        target.counted, target.handle, source.handle, target.start - source.start,
         target.positions(runs))
 
 
@@ -99,16 +94,15 @@ def read_runs(cube: CubeLike, copy: SpanCopy, target: Handle, runs: Runs) -> Non
     """Copy `runs` from a copy to `target`, a host handle of all elements."""
     memory, hub = copy.memory, host()
     if memory is hub:
-        copy_on_host(target, copy.handle, runs)
+        copy_on_host(copy.in_units(target), copy.in_units(copy.handle), runs)
     elif memory.has_spans:
-        place = target if copy.whole else target[copy.start:copy.stop]
-        memory.read_runs(copy.owner, copy.handle, place, copy.positions(runs))
-    elif runs == run(0, cube.size):
+        memory.read_runs(copy.counted, copy.handle, copy.part_of(target), copy.positions(runs))
+    elif runs == run(0, cube.units):
         memory.copy_out(cube, copy.handle, target)
     else:
         temporary = hub.allocate(cube)
         memory.copy_out(cube, copy.handle, temporary)
-        copy_on_host(target, temporary, runs)
+        copy_on_host(copy.in_units(target), copy.in_units(temporary), runs)
 
 
 def copy_on_host(target: Handle, source: Handle, runs: Runs) -> None:
@@ -163,18 +157,26 @@ def _fill(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
         if copy.memory is host():
             fill_host(cube, copy.handle, runs)
         elif (runs != run(copy.start, copy.stop)
+              or (cube.split > 1 and not copy.whole)  # units have no fill value
               or not copy.memory.fill(copy.owner, copy.handle)):
             middle = spans.on_host(cube)
             _fill(cube, spans, middle, runs - middle.fresh)
-            copy.memory.write_runs(copy.owner, copy.handle, part_of_host(middle, copy),
+            copy.memory.write_runs(copy.counted, copy.handle, copy.part_of(middle.handle),
                                    copy.positions(runs))
     copy.fresh = copy.fresh | runs
 
 
 def fill_host(cube: CubeLike, handle: Handle, runs: Runs) -> None:
     """Write the fill value to `runs` of a host handle."""
-    for block in runs.blocks():
-        block.of(handle)[...] = cube.fill_value
+    if cube.split == 1:
+        for block in runs.blocks():
+            block.of(handle)[...] = cube.fill_value
+        return
+    unit, one = f"u{cube.dtype.itemsize // cube.split}", handle[:1].copy()
+    one[...] = cube.fill_value
+    wanted = runs.mask(cube.units)
+    for k, piece in enumerate(one.view(unit)):  # each unit of an element has bytes of its own
+        handle.view(unit)[k::cube.split][wanted[k::cube.split]] = piece
 
 
 def _take_torn(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Runs:
@@ -204,5 +206,5 @@ def copy_torn(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
             cube.before_copy(source.memory, hub, left)
         read_runs(cube, source, middle.handle, left)
     if target is not middle:
-        target.memory.write_runs(target.owner, target.handle, part_of_host(middle, target),
+        target.memory.write_runs(target.counted, target.handle, target.part_of(middle.handle),
                                  target.positions(left))

@@ -126,12 +126,12 @@ class SpannedCopies(DroppableCopies):
         runs = spans.touched(view)
         try:
             _, runs = spans.check_conflicts(self, view, facet, INPUT, EXPORTED, None, runs, where)
-            copy = spans.whole_in(facet.memory) or spans.make(self, facet.memory, 0, self.size)
+            copy = spans.whole_in(facet.memory) or spans.make(self, facet.memory, 0, self.units)
             refresh(self, spans, copy, runs)
         finally:
             self.settle()
         record = ExportRecord.__new__(ExportRecord)
-        value = facet.present(view, copy.handle, False)
+        value = facet.present(view, view._presentable(copy.handle), False)
         record.export(view, facet, facet.mask, copy.handle, value, where)
         record.runs, record.used = runs, copy
         return record

@@ -28,6 +28,12 @@ TORN = ("{} failed and left the only copy half-written; overwrite all of it, or 
         "is with accept_torn()")
 
 
+def _aligned(cube: CubeLike, runs: Runs) -> tuple[int, int]:
+    """Return where a copy of `runs` begins and ends: elements of every size are aligned in it."""
+    low, high = runs.bounds
+    return low - low % cube.align, min(high + -high % cube.align, cube.units)
+
+
 class Torn:
     """Elements that a failed block left, its error, and the copy that has them."""
 
@@ -44,9 +50,9 @@ class Spans:
         """Begin with the state that the cube has as a whole."""
         for memory in tuple(cube.async_copies or ()):
             finish_copy_locked(cube, memory)
-        everything = run(0, cube.size)
+        everything = run(0, cube.units)
         self.everything: Runs = everything
-        self.copies: list[SpanCopy] = [SpanCopy(cube, memory, 0, cube.size, True)
+        self.copies: list[SpanCopy] = [SpanCopy(cube, memory, 0, cube.units, True)
                                        for memory in cube.handles]
         for copy in self.copies:
             if cube.fresh & copy.memory.bit:
@@ -63,6 +69,17 @@ class Spans:
         self.pending: dict[SpanCopy, AsyncCopy] = {}  # copies in progress, by their targets
         for record in cube.accesses:
             self.adopt(record)
+
+    def divide(self, cube: CubeLike, factor: int) -> None:
+        """Count units of which `factor` are one of those until now."""
+        self.everything = self.everything.times(factor)
+        self.pristine, self.spoiled = self.pristine.times(factor), self.spoiled.times(factor)
+        for one in (*self.torn, *cube.accesses):
+            one.runs = one.runs.times(factor)
+        for copy in self.copies:
+            copy.divide(factor)
+        self.parts = {(memory, a * factor, b * factor): copy
+                      for (memory, a, b), copy in self.parts.items()}
 
     def adopt(self, record: AccessRecord) -> None:
         """Note what an access touches that began before there were spans."""
@@ -111,7 +128,7 @@ class Spans:
         value: Presented = None
         if presents:
             seen = view if copy.whole else view._relative_to(copy.start)
-            value = facet.present(seen, handle, direction is not INPUT)
+            value = facet.present(seen, view._presentable(handle), direction is not INPUT)
         record = AccessRecord(facet, handle, value)
         record.runs, record.used, record.unchanged = runs, copy, unchanged
         return record
@@ -165,16 +182,17 @@ class Spans:
         """Return the copy in `memory` to be used for `runs`, a new one if none has all of them."""
         if wanted is not None:
             return wanted
-        low, high = runs.bounds
+        low, high = _aligned(cube, runs)
         known = self.parts.get((memory, low, high))
         if known is not None and known.fresh.covers(runs):
             return known
         whole = self.whole_in(memory)
         if not takes_parts(memory) or memory is host():
-            return whole or self.make(cube, memory, 0, cube.size)
+            return whole or self.make(cube, memory, 0, cube.units)
         found, least = whole, (runs - whole.fresh).size if whole is not None else -1
         for copy in self.copies:
-            if copy.memory is memory and not copy.whole and copy.has(low, high):
+            if (copy.memory is memory and not copy.whole and copy.has(low, high)
+                    and copy.start % cube.align == 0):
                 missing = (runs - copy.fresh).size
                 if found is None or missing < least or (missing == least and not found.whole
                                                         and copy.size < found.size):
@@ -186,7 +204,7 @@ class Spans:
 
     def make(self, cube: CubeLike, memory: Memory, start: int, stop: int) -> SpanCopy:
         """Allocate a copy of the elements from `start` to `stop`."""
-        whole = stop - start == cube.size
+        whole = stop - start == cube.units
         copy = SpanCopy(cube, memory, start, stop, whole)
         self.busy += 1  # another part may be evicted
         try:
@@ -208,7 +226,7 @@ class Spans:
 
     def on_host(self, cube: CubeLike) -> SpanCopy:
         """Return the copy on the host, which is of all elements."""
-        return self.whole_in(host()) or self.make(cube, host(), 0, cube.size)
+        return self.whole_in(host()) or self.make(cube, host(), 0, cube.units)
 
     def forget(self, copy: SpanCopy | None) -> None:
         """Note that a copy is freed."""

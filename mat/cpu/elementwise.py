@@ -109,10 +109,10 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     of float32 become 16-bit floats where these are written, and numbers are rounded to these first.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
-    letter = (next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
+    letter = (next(v.element_type.char for v in operands if hasattr(v, "storage"))
               if dtype is None else dtype.char)
     shape = operands[-1].layout.shape
-    written = operands[-1].storage.dtype.char
+    written = operands[-1].element_type.char
     kind = written if written in HALVES else _NUMBER[letter]
     views = [_view(v, layout, shape, letter, dtype, kind)
              for v, layout in zip(operands[:-1], layouts[:-1], strict=True)]
@@ -129,7 +129,7 @@ def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
     """
     if layout is None:
         return OperandView((0,) * len(shape), BY_CHAR[letter].size, kind)
-    found = value.storage.dtype
+    found = value.element_type
     cast = None if dtype is None or found == dtype else _conversion(found, dtype).loop
     return view_of(layout, found.itemsize, shape, cast)
 
@@ -139,7 +139,7 @@ def _written(out: Operand, layout: Layout | None, shape: Ints, letter: str) -> O
     of that character.
     """
     view = _view(out, layout, shape, letter)
-    dtype = out.storage.dtype
+    dtype = out.element_type
     narrow = dtype.char in HALVES and letter not in HALVES
     return view._replace(cast=_conversion(np.dtype(letter), dtype).loop) if narrow else view
 
@@ -160,8 +160,8 @@ def prepare_convert(x: Operand, out: Operand) -> CpuKernel:
     is one.
     """
     shape = out.layout.shape
-    views = [view_of(v.layout, v.storage.dtype.itemsize, shape) for v in (x, out)]
-    return prepare_strided(_conversion(x.storage.dtype, out.storage.dtype).kernel, views, shape,
+    views = [view_of(v.layout, v.element_type.itemsize, shape) for v in (x, out)]
+    return prepare_strided(_conversion(x.element_type, out.element_type).kernel, views, shape,
                            GRAIN)
 
 
@@ -169,7 +169,7 @@ def prepare_fill(x: Operand) -> CpuKernel:
     """Return the kernel that overwrites `x`, of a floating-point or complex dtype, with a
     number.
     """
-    dtype = x.storage.dtype
+    dtype = x.element_type
     kernel = kernel_named(f"fill_{_FILLED[dtype.char]}")
     view = view_of(x.layout, dtype.itemsize, x.layout.shape)
     return prepare_strided(kernel.address, [view], x.layout.shape, GRAIN)
@@ -179,7 +179,7 @@ def prepare_fill_bits(x: Operand) -> Callable[[Number, ForeignArray], None]:
     """Return a function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a
     number.
     """
-    dtype = x.storage.dtype
+    dtype = x.element_type
     kernel = prepare_strided(kernel_named(f"fill_{dtype.itemsize}").address,
                              [view_of(x.layout, dtype.itemsize, x.layout.shape)],
                              x.layout.shape, GRAIN)
@@ -226,5 +226,5 @@ def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
 
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:
     """Return a user's kernel at that address, for `mats` that broadcast to `shape`."""
-    views = [view_of(m.layout, m.storage.dtype.itemsize, shape) for m in mats]
+    views = [view_of(m.layout, m.element_type.itemsize, shape) for m in mats]
     return prepare_strided(address, views, shape, HEAVY_GRAIN)

@@ -55,6 +55,6 @@ def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> 
     one of `b`, of the dtype of `out` both.
     """
     shape = out.layout.shape
-    views = [view_of(v.layout, v.storage.dtype.itemsize, shape) for v in (condition, a, b, out)]
-    kernel = lib.mat_select_kernel(out.storage.dtype.itemsize)
+    views = [view_of(v.layout, v.element_type.itemsize, shape) for v in (condition, a, b, out)]
+    kernel = lib.mat_select_kernel(out.element_type.itemsize)
     return prepare_strided(kernel, views, shape, GRAIN, streams=True)

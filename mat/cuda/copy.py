@@ -77,17 +77,6 @@ def prepare_copy(x: Operand, out: Operand, through: bool = False) -> Aligned:
     return Aligned(make)
 
 
-def prepare_part(x: Operand, out: Operand, imaginary: bool) -> Aligned:
-    """Return a kernel that copies the real or the imaginary parts of the complex Mat `x` to `out`,
-    or the real numbers of `x` to these parts of `out`.
-    """
-    size = min(x.itemsize, out.itemsize)
-    skip = (size, 0) if x.itemsize > size else (0, size)
-    axes = axes_of(x, out)
-    return Aligned(lambda read, written: chained(plan(
-        axes, size, read=read, written=written, skip=skip if imaginary else (0, 0))))
-
-
 def axes_of(x: Operand, out: Operand) -> list[CopyAxis]:
     """Return the axes of the Mat `out` with the steps of both in bytes; `x` is broadcast."""
     shape, size = out.layout.shape, x.itemsize

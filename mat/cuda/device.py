@@ -39,7 +39,7 @@ class CudaFacet(PooledFacet):
         self.device = device
 
     def present(self, view: Operand, handle: DeviceBlock, writable: bool) -> CudaArray:
-        return CudaArray(handle, view.layout, view.storage.dtype, self.device, writable=writable)
+        return CudaArray(handle, view.layout, view.element_type, self.device, writable=writable)
 
 
 class CudaDevice(PooledDevice):
@@ -88,7 +88,7 @@ class CudaDevice(PooledDevice):
 
     def present_host(self, view: Operand, handle: Array) -> CudaArray:
         block = self.memory.borrowed(address_of(handle), handle.nbytes, handle)
-        return CudaArray(block, view.layout, view.storage.dtype, self, writable=False)
+        return CudaArray(block, view.layout, view.element_type, self, writable=False)
 
     def synchronize(self) -> None:
         with self.gpu.current():

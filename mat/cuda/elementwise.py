@@ -277,9 +277,9 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     dtype are converted when they are loaded. `dtype` is that of the first Mat, if it is not given.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
-    dtypes = [v.storage.dtype for v in operands if hasattr(v, "storage")]
+    dtypes = [v.element_type for v in operands if hasattr(v, "storage")]
     kind = type_of(dtype if dtype is not None else dtypes[0])
-    kinds = [type_of(v.storage.dtype) if hasattr(v, "storage") else kind for v in operands]
+    kinds = [type_of(v.element_type) if hasattr(v, "storage") else kind for v in operands]
     family = _family(name, kind, kinds[-1])
     natural = family.stored
     same = set(kinds[:-1]) == {kind} and kinds[-1] == natural
@@ -313,7 +313,7 @@ def prepare_fill(x: Operand, *, of: Sequence[int] = (1,), value: Sequence[int] =
     """Return the kernel that overwrites `x`, of any dtype, with a number; in a call their positions
     are `of` and `value`.
     """
-    return prepare_filling(x.storage.dtype, x.layout, of, value)
+    return prepare_filling(x.element_type, x.layout, of, value)
 
 
 def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
@@ -332,7 +332,7 @@ def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints
     """Return a user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
     `CompileError` if it cannot be.
     """
-    group = 16 // mats[-1].storage.dtype.itemsize
+    group = 16 // mats[-1].element_type.itemsize
     found = strided_loop(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
     blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
     program = Program(user_source(kernel, len(mats)))

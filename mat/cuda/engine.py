@@ -12,7 +12,7 @@ from .blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
 from .compare import prepare_comparison
 from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .convert import prepare_convert
-from .copy import prepare_copy, prepare_part
+from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
 from .integer_matmul import prepare_integer_matmul, prepare_scale
@@ -65,7 +65,7 @@ __all__ = [
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_integer_matmul", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
-    "prepare_copy", "prepare_part", "prepare_convert",
+    "prepare_copy", "prepare_convert",
     "prepare_comparison",
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",

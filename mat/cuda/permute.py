@@ -75,15 +75,15 @@ class Copy(NamedTuple):
 
 # the parameters are the facts of a copy, most by name
 def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0,
-         target: int = 1, skip: tuple[int, int] = (0, 0)) -> list[Step]:
+         target: int = 1) -> list[Step]:
     """Return the steps that copy elements of `size` bytes over `axes`.
 
     `source` and `target` are the numbers of the operands, `read` and `written` the alignment of
-    their addresses, `skip` the bytes from these to the first elements.
+    their addresses.
     """
     if any(a.n == 0 for a in axes):
         return []
-    start, to = (first + more for first, more in zip(starts(axes), skip, strict=True))
+    start, to = starts(axes)
     copy = widened(Copy(merged_upwards(axes), size, source, target, start, to, read, written))
     return [_step(part) for part in parts(copy)]
 

@@ -84,6 +84,9 @@ class WatchedAccess:
         whole = view_of(record).layout.size == self.storage.size
         if not self.storage.size:
             return
+        if self.storage.align > 1:  # views of it have several dtypes: masks are of elements of one
+            self.blind = True
+            return
         try:
             if record.direction is OUTPUT and self.alone and whole:
                 self.poisoned = PoisonedOutput(record)  # kept first: an interrupt may follow
@@ -175,7 +178,7 @@ class WatchedAccess:
         """Return the mask of the elements that the copy of the access has fresh; all of a copy that
         is fresh or not as a whole.
         """
-        size, used = self.storage.size, self.original.used  # set when parts begin, as in exports
+        size, used = self.storage.units, self.original.used  # set when parts begin, as in exports
         return np.ones(size, bool) if used is None else used.fresh.mask(size)
 
     def catch_up(self) -> None:
@@ -198,7 +201,7 @@ class WatchedAccess:
     def follow_copy(self, memory: Memory, runs: Runs) -> None:
         """Accept that elements were copied to `memory`."""
         if self.snapshot is not None and self.record.facet.memory is memory:
-            mask = runs.mask(self.storage.size)
+            mask = runs.mask(self.storage.units)
             self.snapshot.renew(mask)
             self.fresh |= mask
 

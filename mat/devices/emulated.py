@@ -380,7 +380,7 @@ class Emulated(PooledDevice):
         return True
 
     def present_host(self, view: ViewLike, handle: Array) -> EmulatedArray:
-        return EmulatedArray(HostBlock(self, handle), view.layout, view.storage.dtype, False)
+        return EmulatedArray(HostBlock(self, handle), view.layout, view.element_type, False)
 
     # Checking
 
@@ -435,7 +435,7 @@ class EmulatedFacet(PooledFacet):
         self.device = device
 
     def present(self, view: ViewLike, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
-        return EmulatedArray(handle, view.layout, view.storage.dtype, writable)
+        return EmulatedArray(handle, view.layout, view.element_type, writable)
 
 
 @functools.cache

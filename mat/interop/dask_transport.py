@@ -20,7 +20,7 @@ from ..matrix.mat import Mat
 from ..support.c_pointers import address_of
 from ..support.dtypes import as_dtype
 from ..support.types import Array
-from .pickling import elements_of, exported_buffer, unpickled
+from .pickling import elements_of, exported_buffer, is_unwritten, unpickled
 
 Header = dict[str, Any]
 _ALIGNED = 64  # bytes, the length of a line of the caches
@@ -48,7 +48,7 @@ def header_of(x: Mat) -> tuple[Header, Mat]:
     plain = tuple(range(part.ndim))
     axes = tuple(sorted(plain, key=lambda k: -abs(part.element_strides[k]))) if part.size else plain
     part = part if axes == plain else part.transpose(axes)
-    fill = x.storage.fill_value
+    fill = x.fill_value
     header = {"shape": part.shape, "axes": axes, "broadcast_to": x.shape, "dtype": x.dtype.name,
               "byteorder": sys.byteorder, "device_enabled": x.device_enabled,
               "fill": None if fill is None else np.asarray(fill, x.dtype).tobytes()}
@@ -65,7 +65,7 @@ def _once_each(x: Mat) -> Mat:
 def _frames(x: Mat) -> list[memoryview]:
     storage = x.storage
     with storage.lock:
-        if storage.pristine and not storage.fresh and storage.writer is None:
+        if is_unwritten(x):
             return []
     if storage.is_elsewhere:
         with elements_of(x) as a:  # a copy of the part that `x` sees, which remains on the device

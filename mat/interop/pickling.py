@@ -51,7 +51,7 @@ _OF_JOBLIB, _MOST_HASHED = 3, 1 << 20
 def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
     """Return the parts that `pickle` stores of self; raise `TornError` if the data is torn."""
     elements = _elements(self, protocol.__index__())
-    fill = self.storage.fill_value
+    fill = self.fill_value
     if protocol.__index__() == _OF_JOBLIB and elements is not None:
         fill = None
     parts = (type(self), self.shape, self.dtype.name, sys.byteorder,
@@ -66,12 +66,19 @@ def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
     with storage.lock:
         if protocol == _OF_JOBLIB and self.nbytes <= _MOST_HASHED:
             pass
-        elif storage.pristine and not storage.fresh and storage.writer is None:
+        elif is_unwritten(self):
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
         return exported_buffer(self)
     with elements_of(self) as a:
         return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
+
+
+def is_unwritten(x: Mat) -> bool:
+    """Return whether the fill value says all of the elements; the caller holds the lock."""
+    storage = x.storage
+    return (storage.pristine and not storage.fresh and storage.writer is None
+            and (x.fill_value is not None or storage.fill_value is None))
 
 
 def _buffer(a: Array) -> PickleBuffer:
@@ -105,7 +112,7 @@ def elements_of(self: Mat) -> Iterator[Array]:
         return
     source = storage.fresh_memories()[0]
     with Access(self, facet_over(source, storage.seen), INPUT):  # so that nothing writes meanwhile
-        yield over(storage.peek([self.layout.bounds]), self.layout)
+        yield over(self._peeked([self.layout.bounds]), self.layout)
 
 
 # Unpickling

@@ -41,6 +41,8 @@ cdef class MatBase(Operators):
     cdef public Layout layout
     cdef public Form known_form
     cdef public bint device_enabled, is_view
+    cdef public Py_ssize_t element_size
+    cdef public object element_type
     cdef readonly Py_ssize_t _place
     cdef _set_up(self, Storage storage, Layout layout, Form form, bint device_enabled)
     @cython.locals(view=MatBase)
@@ -60,8 +62,13 @@ cdef class MatBase(Operators):
     cpdef bint _sees_all(self) except -1
     cpdef object _touched(self)
     cpdef View _whole(self)
-    @cython.locals(layout=Layout)
+    @cython.locals(layout=Layout, storage=Storage, before=Py_ssize_t)
     cpdef object _relative_to(self, Py_ssize_t start)
+    @cython.locals(storage=Storage)
+    cpdef object _presentable(self, object handle)
+    @cython.locals(storage=Storage, size=Py_ssize_t)
+    cpdef object _runs(self, Py_ssize_t most)
+    cpdef Py_ssize_t _room(self) except -1
     cdef Access _facet(self, object name, object direction)
     @cython.locals(access=Access)
     cdef Access _access(self, Registration facet, object direction)

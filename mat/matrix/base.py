@@ -6,14 +6,17 @@ A `Form` is what checks of operations depend on; results of operations are made 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Self
+
+import numpy as np
 
 from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
-from ..core.registry import Facet, facet_named, facets
+from ..core.registry import Facet, Handle, facet_named, facets
 from ..core.runs import Runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
 from ..layout.element_runs import element_runs
@@ -125,11 +128,15 @@ _closed_layout = packed((1,))
 class MatBase(Operators):
     """A layout over a storage."""
 
-    __slots__ = ("_place", "device_enabled", "is_view", "known_form", "layout")
+    __slots__ = ("_place", "device_enabled", "element_size", "element_type", "is_view",
+                 "known_form", "layout")
 
     def __cinit__(self) -> None:  # Cython's name; uncompiled, `Mat.__new__` calls it
         self.storage: Storage = _closed
         self.layout: Layout = _closed_layout
+        # of what self sees: the storage may have been made with elements of another dtype
+        self.element_type: DType = _float64
+        self.element_size: int = 8
         if not _is_compiled:
             self.known_form: Form | None = None
             self.presented: dict[int, AccessRecord] | None = None
@@ -154,6 +161,8 @@ class MatBase(Operators):
                device_enabled: bool) -> None:
         """Be that layout over that storage, of that form if it is known."""
         self.storage = storage
+        self.element_type = storage.dtype
+        self.element_size = storage.itemsize
         self.layout = layout
         self.known_form = form
         self.presented = None
@@ -181,11 +190,11 @@ class MatBase(Operators):
         layout, storage = self.layout, self.storage
         if storage is _closed:
             raise not_initialised()
-        whole, like = layout.size == storage.size, layout.like or layout
+        whole, like = self._sees_all(), layout.like or layout
         form: Form | None = like.form
-        if form is None or (form.dtype is not storage.dtype or form.whole != whole
+        if form is None or (form.dtype is not self.element_type or form.whole != whole
                             or form.writable != storage.writable):
-            form = like.form = _form(layout, storage.dtype, whole, storage.writable)
+            form = like.form = _form(layout, self.element_type, whole, storage.writable)
         self.known_form = form
         return form
 
@@ -210,7 +219,23 @@ class MatBase(Operators):
             raise not_initialised()
         view: Self = _maker.make_like(self)
         view._set_up(self.storage, layout, None, self.device_enabled)
+        view.element_type = self.element_type
+        view.element_size = self.element_size
         view.is_view = True
+        return view
+
+    def _be_typed(self, like: MatBase) -> None:
+        """See elements of the dtype of another view of the same storage."""
+        self.element_type = like.element_type
+        self.element_size = like.element_size
+        self.known_form = None
+
+    def _typed(self, layout: Layout, dtype: DType) -> Self:
+        """Return the view of the same bytes as elements of `dtype`, which `layout` counts."""
+        view = self._view_of(layout)
+        view.element_type = dtype
+        view.element_size = dtype.itemsize
+        self.storage.divide(dtype.itemsize)
         return view
 
     def _set_layout(self, layout: Layout, storage: Storage) -> None:
@@ -224,6 +249,9 @@ class MatBase(Operators):
             self.known_form = None
             self.presented = None
             self.layout = layout
+            if storage is not old_storage:
+                self.element_type = storage.dtype
+                self.element_size = storage.itemsize
             self.storage = storage  # last: an access of another thread waits for its lock
         del old_storage, old_presented
 
@@ -271,8 +299,9 @@ class MatBase(Operators):
             else:  # the block has given it another storage, whose accesses must have ended
                 now = self._as_now()
                 # of adjust_ it is larger; not if self was initialised again
-                old.layout.check_within(now.storage.size)
+                old.layout.check_within(now.storage.nbytes // old.element_size)
                 self._see(old.layout, storage, now)
+                self._be_typed(old)
             before.pop()
 
     # Shape, element type and size
@@ -328,18 +357,18 @@ class MatBase(Operators):
     def dtype(self) -> DType:
         """The element type."""
         self._seen()
-        return self.storage.dtype
+        return self.element_type
 
     @property
     def itemsize(self) -> int:
         """The number of bytes of one element."""
         self._seen()
-        return self.storage.itemsize
+        return self.element_size
 
     @property
     def nbytes(self) -> int:
         """The number of bytes of the visible elements."""
-        return self._seen().size * self.storage.itemsize
+        return self._seen().size * self.element_size
 
     def __len__(self) -> int:
         if not self._seen().shape:
@@ -444,28 +473,59 @@ class MatBase(Operators):
 
     def _sees_all(self) -> bool:
         """Return whether all elements of the storage are visible."""
-        return self.layout.size == self.storage.size
+        return self.layout.size * self.element_size == self.storage.nbytes
 
     def _touched(self) -> Runs:
         """Return the elements that accesses to self touch."""
-        return Runs(element_runs(self.layout, MOST_RUNS))
+        return self._runs(MOST_RUNS)
+
+    def _runs(self, most: int) -> Runs:
+        """Return the visible elements in the units in which the storage counts them."""
+        storage, runs = self.storage, Runs(element_runs(self.layout, most))
+        size = self.element_size * storage.split
+        return runs if size == storage.itemsize else runs.times(size // storage.itemsize)
 
     def _touched_alone(self) -> Runs:
         """Return the visible elements, without others in between."""
-        return Runs(element_runs(self.layout, self.layout.size))
+        return self._runs(self.layout.size)
 
     def _count(self) -> int:
         """Return how many elements of the storage are visible, of a layout that can be written."""
-        return self.layout.size
+        storage, size = self.storage, self.layout.size
+        if self.element_type is storage.dtype:
+            return size * storage.split
+        return size * self.element_size * storage.split // storage.itemsize
 
     def _whole(self) -> MatBase:
         """Return a view of all elements of the storage, by their index there."""
-        return self._view_of(packed((self.storage.size,)))
+        return self._view_of(packed((self._room(),)))
+
+    def _room(self) -> int:
+        """Return how many elements of the dtype of self the storage has room for."""
+        return self.storage.nbytes // self.element_size
+
+    def _peeked(self, spans: Iterable[tuple[int, int]]) -> Handle:
+        """Return a host handle with the current elements in these ranges, or None if there is none;
+        change no state.
+        """
+        size, of = self.element_size, self.storage.itemsize
+        handle = self.storage.peek([(a * size // of, -(-b * size // of)) for a, b in spans])
+        return None if handle is None else self._presentable(handle)
+
+    def _presentable(self, handle: Handle) -> Handle:
+        """Return a handle as elements of the dtype of self, if it has elements of its own."""
+        storage = self.storage
+        if self.element_type is storage.dtype or type(handle) is not np.ndarray:
+            return handle
+        size = self.element_size
+        count = handle.nbytes // size
+        return handle.view(np.uint8)[:count * size].view(self.element_type)
 
     def _relative_to(self, start: int) -> MatBase:
-        """Return the same elements in a storage that begins with the element `start`."""
-        layout = self.layout
-        return self._view_of(layout.moved_to(layout.displacement - start))
+        """Return the same elements in a storage that begins with the unit `start`."""
+        layout, storage = self.layout, self.storage
+        before = start * storage.itemsize // (storage.split * self.element_size)
+        return self._view_of(layout.moved_to(layout.displacement - before))
 
     # Views
 

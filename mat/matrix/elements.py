@@ -75,7 +75,9 @@ class Elements(MatBase):
             return None
         address = storage.element_address(_array.mask, _array.bit, False)
         if address:
-            return _blocks.scalar(address + k * storage.itemsize, storage.dtype)
+            return _blocks.scalar(address + k * self.element_size, self.element_type)
+        if self.element_type is not storage.dtype:
+            return None
         elements = storage.host_array(_host, _array, False)
         return None if elements is None else elements[k]
 
@@ -100,9 +102,9 @@ class Elements(MatBase):
 
     def _set_number(self, index: Index, value: float) -> bool:
         """Write a number to one element, or to the packed elements of a part."""
-        layout, storage = self.layout, self.storage
+        layout, storage, dtype = self.layout, self.storage, self.element_type
         facet: Facet = _array
-        size = _size_if_plain(storage.dtype, type(value) is int)
+        size = _size_if_plain(dtype, type(value) is int)
         if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
         k, count = -1, 1
@@ -116,14 +118,14 @@ class Elements(MatBase):
         storage.find_address()
         if self.layout is not layout or self.storage is not storage:
             return False
-        address = storage.ready(facet.mask, facet.bit, count != storage.size,
+        address = storage.ready(facet.mask, facet.bit, size * count != storage.nbytes,
                                 True) if _blocks.enabled else 0
         if address:
-            if storage.dtype is _int64:
+            if dtype is _int64:
                 _blocks.fill_integers(address + 8 * k, count, value)
             else:
                 _blocks.fill_floats(address + size * k, size, count, value)
-        elif count != 1 or storage.dtype is not _float64:
+        elif count != 1 or dtype is not _float64 or storage.dtype is not dtype:
             return False
         else:
             elements = storage.host_array(_host, _array, True)
@@ -159,7 +161,7 @@ class Elements(MatBase):
 
     def _real(self) -> Number:
         """Return the only element, which must be real."""
-        if self.storage.dtype is not _float64 and self.storage.dtype.kind == "c":
+        if self.element_type is not _float64 and self.element_type.kind == "c":
             raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
         return self._only()
 
@@ -179,7 +181,7 @@ class Elements(MatBase):
         return complex(self._only())
 
     def __index__(self) -> int:
-        if self.layout.shape or self.storage.dtype.kind not in "iu":
+        if self.layout.shape or self.element_type.kind not in "iu":
             raise DTypeError(_NotAnIndex(self))
         return int(self._only())
 
@@ -212,15 +214,17 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
     """
     one, given, storage = source.layout, source.storage, target.storage
     if given is storage and one.displacement == part.displacement and (
+            source.element_type is target.element_type) and (
             one.shape == part.shape and one.strides == part.strides):
         return True  # what x[index] += y leaves to do
     if _in_use or _observers or not _blocks.enabled or not one.contiguous or not part.contiguous:
         return False
     if one.size != part.size or one.shape != part.shape:
         return False
-    if given.dtype is not storage.dtype or not storage.writable:
+    if source.element_type is not target.element_type or not storage.writable:
         return False
-    nbytes = one.size * storage.itemsize
+    itemsize = target.element_size
+    nbytes = one.size * itemsize
     if not is_brief(nbytes):
         return False
     given.find_address()
@@ -230,11 +234,11 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
             target.layout is not layout or target.storage is not storage):
         return False
     at = given.ready(_foreign.mask, _foreign.bit, True, False)
-    to = storage.ready(_foreign.mask, _foreign.bit, part.size != storage.size, True)
+    to = storage.ready(_foreign.mask, _foreign.bit, nbytes != storage.nbytes, True)
     if not at or not to:
         return False
-    copy_bytes(at + one.displacement * storage.itemsize,
-               to + part.displacement * storage.itemsize, nbytes)
+    copy_bytes(at + one.displacement * itemsize,
+               to + part.displacement * itemsize, nbytes)
     storage.written(_foreign.mask)
     return True
 

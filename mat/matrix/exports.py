@@ -75,8 +75,8 @@ def _copied_at_once(view: Views) -> Array | None:
     address = storage.element_address(_array.mask, _array.bit, False)
     if not address:
         return None
-    found: Array = _blocks.copied_array(address + layout.displacement * storage.itemsize,
-                                        layout.shape, storage.dtype, view.nbytes)
+    found: Array = _blocks.copied_array(address + layout.displacement * view.element_size,
+                                        layout.shape, view.element_type, view.nbytes)
     return found
 
 
@@ -106,7 +106,7 @@ class Exports(Views):
         """
         if dtype is None and not copy:
             return exported_array(self)
-        own = self.storage.dtype
+        own = self.element_type
         if copy or (dtype is not None and np.dtype(dtype) != own):
             if copy is False:
                 raise ValueError(f"elements of {own} become {np.dtype(dtype)} by a copy only; "
@@ -123,7 +123,7 @@ class Exports(Views):
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
-        own = self.storage.dtype
+        own = self.element_type
         if str(own.char) in EXTENSIONS:
             raise BufferError(f"buffers cannot hold {own}; numpy.asarray(x) can, or "
                               f"numpy.asarray(x).view('uint{8 * own.itemsize}')")

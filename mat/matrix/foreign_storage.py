@@ -191,8 +191,8 @@ class ForeignStorage(Storage):
             if home is None or (self.spans is None and not self.fresh & home.bit):
                 return
             parts = self.spans is not None or not (view._sees_all() or self.nbytes <= SMALL)
-            low, high = view._touched().bounds if parts else (0, self.size)
-            first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+            low, high = view._touched().bounds if parts else (0, self.units)
+            first, last = seen.blocks(low * self.unit, high * self.unit)
             now, changed, stale = self.changes(seen, first, last)
             if self.spans is not None:
                 stale = self.verify_parts(seen, first, stale, changed)
@@ -217,7 +217,7 @@ class ForeignStorage(Storage):
               if target.memory is self.adopted)]
         for record in writers:
             low, high = record.runs.bounds
-            begin, end = seen.blocks(low * self.itemsize, high * self.itemsize)
+            begin, end = seen.blocks(low * self.unit, high * self.unit)
             ours = slice(max(begin - first, 0), max(end - first, 0))
             changed[ours] = stale[ours] = False
         return now, changed, stale
@@ -241,15 +241,15 @@ class ForeignStorage(Storage):
         self.settle()
         if away:
             for low, high in away:
-                begin, end = seen.blocks(low * self.itemsize, high * self.itemsize)
+                begin, end = seen.blocks(low * self.unit, high * self.unit)
                 stale[begin - first:end - first] &= ~changed[begin - first:end - first]
         return stale
 
     def runs_of(self, seen: Seen, first: int, blocks: Array) -> Runs:
         """Return the elements in those blocks, from `first` on, that a mask selects."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], blocks, [False]]).astype("i1")))
-        ends = ((edges + first) * seen.block - seen.shift) // self.itemsize
-        return Runs(np.clip(ends, 0, self.size).astype(np.int64))
+        ends = ((edges + first) * seen.block - seen.shift) // self.unit
+        return Runs(np.clip(ends, 0, self.units).astype(np.int64))
 
     def check_unused(self, home: Memory, runs: Runs | None) -> None:
         """Raise an error if a copy in another memory cannot become stale, since it is accessed, or
@@ -275,8 +275,8 @@ class ForeignStorage(Storage):
         seen = self.watched() if target is self.adopted else None
         if seen is None:
             return
-        low, high = (0, self.size) if runs is None else runs.bounds
-        first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+        low, high = (0, self.units) if runs is None else runs.bounds
+        first, last = seen.blocks(low * self.unit, high * self.unit)
         if self.changes(seen, first, last)[1].any():
             raise ConflictError(
                 f"the memory of {self.title()} was written by its owner since {source.name!r} has "
@@ -287,12 +287,12 @@ class ForeignStorage(Storage):
     def after_copy(self, target: Memory, runs: Runs | None) -> None:
         seen = self.watched() if target is self.adopted else None
         if seen is not None:
-            low, high = (0, self.size) if runs is None else runs.bounds
+            low, high = (0, self.units) if runs is None else runs.bounds
             self.remember(seen, low, high)
 
     def remember(self, seen: Seen, low: int, high: int) -> None:
         """Remember what the home has now."""
-        first, last = seen.blocks(low * self.itemsize, high * self.itemsize)
+        first, last = seen.blocks(low * self.unit, high * self.unit)
         seen.record(first, seen.changes(first, last)[0])
 
     def close_spans(self, record: AccessRecord, failed: bool) -> None:
@@ -347,11 +347,11 @@ class ForeignStorage(Storage):
         mine: Any = record.view
         a, b = mine._touched(), view._touched()
         (_, start, _), (_, its_start, _) = self.region(), other.region()
-        shift, odd = divmod(its_start - start, self.itemsize)
-        if odd or self.itemsize != other.itemsize:
+        shift, odd = divmod(its_start - start, self.unit)
+        if odd or self.unit != other.unit:
             (low, high), (first, last) = a.bounds, b.bounds
-            return bool(start + low * self.itemsize < its_start + last * other.itemsize
-                        and its_start + first * other.itemsize < start + high * self.itemsize)
+            return bool(start + low * self.unit < its_start + last * other.unit
+                        and its_start + first * other.unit < start + high * self.unit)
         return bool(a.meets(b.moved(shift))
                     and narrowed(a, mine).meets(narrowed(b, view).moved(shift)))
 

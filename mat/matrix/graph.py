@@ -284,8 +284,12 @@ def _forms_of(mats: Sequence[Mat]) -> list[object]:
     found: list[object] = []
     for k, x in enumerate(mats):
         first = next(j for j in range(k + 1) if mats[j].storage is x.storage)
-        found += (x.form, x.storage.size, first, x.displacement - mats[first].displacement)
+        found += (x.form, x.storage.size, first, _first_byte(x) - _first_byte(mats[first]))
     return found
+
+
+def _first_byte(x: Mat) -> int:
+    return x.displacement * x.itemsize
 
 
 def graph(function: Callable[..., R]) -> Graph[R]:

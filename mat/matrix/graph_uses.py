@@ -9,13 +9,14 @@ from ..core.direction import INPUT, IO, OUTPUT, Direction, join
 from ..core.recorder import Use, is_same
 from ..errors import GraphError
 from ..layout.strided import Layout
+from ..support.types import DType
 from .mat import Mat
 
 
 class Operand:
     """A view of an argument, or a Mat that is none, and the direction in which it is used."""
 
-    __slots__ = ("argument", "direction", "layout", "shift", "view")
+    __slots__ = ("argument", "direction", "dtype", "layout", "shift", "view")
 
     def __init__(self, view: Mat, direction: Direction, mats: Sequence[Mat]) -> None:
         self.direction: Direction = direction
@@ -23,19 +24,21 @@ class Operand:
         # the first argument that sees the same storage; -1: there is none
         self.argument: int = next((k for k, x in enumerate(mats) if x.storage is view.storage), -1)
         self.view: Mat | None = view if self.argument < 0 else None
-        self.shift: int = view.displacement
+        self.dtype: DType = view.dtype
+        self.shift: int = view.displacement * view.itemsize  # in bytes
         if self.argument >= 0:
-            self.shift -= mats[self.argument].displacement
+            base = mats[self.argument]
+            self.shift -= base.displacement * base.itemsize
 
     def of(self, mats: Sequence[Mat]) -> Mat:
         """Return the view for other arguments of the same forms."""
         if self.view is not None:
             return self.view
         base, layout = mats[self.argument], self.layout
-        displacement = base.displacement + self.shift
+        displacement = (base.displacement * base.itemsize + self.shift) // self.dtype.itemsize
         if displacement != layout.displacement:
             layout = Layout(layout.shape, layout.strides, displacement)
-        return base.over(layout)
+        return base.over(layout) if base.dtype == self.dtype else base._typed(layout, self.dtype)
 
 
 class _Needs:

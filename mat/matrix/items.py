@@ -50,8 +50,10 @@ class Items(Exports):
         elif index:
             k = self.ravel_index(*index)
         elif self.layout.size == 1:
-            k, elements = 0, self.storage.host_array(HOST, ARRAY, False)
-            if elements is None and self.storage.size == 1 and not OBSERVERS:
+            k, storage = 0, self.storage
+            plain = self.element_type is storage.dtype
+            elements = storage.host_array(HOST, ARRAY, False) if plain else None
+            if elements is None and plain and storage.size == 1 and not OBSERVERS:
                 return self._single()
             if elements is not None:
                 return elements.item(self.layout.displacement)
@@ -61,7 +63,7 @@ class Items(Exports):
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
         at = _storage_index(self.layout, k)
-        if self.storage.is_elsewhere:
+        if self.storage.is_elsewhere and self.element_type is self.storage.dtype:
             found = self.storage.peek_element(at)
             if found is not None:
                 return found.item()

@@ -123,10 +123,10 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     if _in_use or _observers or _ROWS is None:
         return None
     first, rows, size = parts[0], 1, 0
-    dtype = first.storage.dtype
+    dtype = first.element_type
     for part in parts:
         view = part
-        if not view.layout.contiguous or view.storage.dtype is not dtype:
+        if not view.layout.contiguous or view.element_type is not dtype:
             return None
         size += view.layout.size
         _locate(view)
@@ -185,7 +185,7 @@ def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
         if not view.layout.contiguous:
             return False
         requests.append((view, "foreign", INPUT))
-    rows, itemsize, kernel = 1, target.storage.itemsize, _ROWS
+    rows, itemsize, kernel = 1, target.element_size, _ROWS
     for k in range(axis):
         rows *= target.layout.shape[k]
     with with_facets(*requests) as found:

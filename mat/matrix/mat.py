@@ -145,6 +145,7 @@ class Mat(Items, Printing, Methods):
             kind = current().dtype if dtype is None else as_dtype(dtype)
             made = self._over_buffer(lengths, kind, (buffer, offset, strides, order))
             self._fill_in(made.storage, made.layout, current().device_enabled)
+            self._be_typed(made)
             return
         start = integer(displacement, "a displacement")
         if displaced_to is None:
@@ -156,6 +157,8 @@ class Mat(Items, Printing, Methods):
             strides_of_order = in_order(lengths, columnwise(order)).strides
             layout = Layout(lengths, strides_of_order, layout.displacement)
         self._fill_in(storage, layout, current().device_enabled)
+        if displaced_to is not None:
+            self._be_typed(displaced_to)
         self.is_view: bool = displaced_to is not None
 
     @property
@@ -269,7 +272,7 @@ class Mat(Items, Printing, Methods):
         lengths, start = as_shape(shape), integer(displacement, "a displacement")
         now = self._as_now()
         needed = packed(lengths).size + start
-        if start < 0 or needed <= now.storage.size:
+        if start < 0 or needed <= now._room():
             return self._see(now._packed_at(lengths, start), now.storage, now)
         check_bytes(needed, now.dtype)
         return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
@@ -386,7 +389,7 @@ def _shared_storage(shape: Ints, displacement: int, dtype: DTypeLike,
     if start < 0:
         raise ShapeError(f"displacement {displacement} from a Mat at {other.displacement} is "
                          "before the storage")
-    return packed(shape, start).check_within(other.storage.size), other.storage
+    return packed(shape, start).check_within(other._room()), other.storage
 
 
 def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:

@@ -36,9 +36,9 @@ class Printing(Exports):
         """
         if self._is_closed():
             return f"<{type(self).__name__} that is not initialised>"
-        dtype = self.storage.dtype
+        dtype = self.element_type
         suffix = "" if dtype == current().dtype else f" {dtype}"
-        return f"<Mat {formatting.extent(self.layout, self.storage.size)}{suffix}>"
+        return f"<Mat {formatting.extent(self.layout, self._room())}{suffix}>"
 
     def _head(self) -> str:
         head = self.label()[1:-1]
@@ -61,14 +61,18 @@ class Printing(Exports):
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
                  else spans_shown(self.layout, options["edgeitems"]))
         try:
-            handle = storage.peek(spans)
+            handle = self._peeked(spans)
         except (DeviceError, DiskError):
             return None
         if handle is not None:
             return over(handle, self.layout)
         fill = storage.fill_value
-        return None if fill is None else np.broadcast_to(np.asarray(fill, storage.dtype),
-                                                         self.shape)
+        if fill is None:
+            return None
+        if self.element_type is not storage.dtype:
+            filled = np.full(storage.size, fill, storage.dtype)
+            return over(self._presentable(filled), self.layout)
+        return np.broadcast_to(np.asarray(fill, storage.dtype), self.shape)
 
     def _absent(self) -> str:
         if self.storage.torn_error(self) is not None:

@@ -14,7 +14,10 @@ _observers = OBSERVERS  # with a type of C
 
 
 class Storage(Cube):
-    """The elements of one or more Mats: of one dtype, in any number of memories."""
+    """The elements of one or more Mats, in any number of memories.
+
+    They were made with the dtype of the storage; Mats may take the bytes as elements of others.
+    """
 
     __slots__ = ("itemsize", "writable")
 

@@ -25,13 +25,18 @@ class Views(Elements):
     @property
     def max_size(self) -> int:
         """The number of elements of the whole storage."""
-        return self.storage.size
+        return self._room()
 
     @property
     def fill_value(self) -> Scalar | None:
         """The value of elements that were never written; None if they are arbitrary."""
-        value: Scalar | None = self.storage.fill_value
-        return value
+        storage = self.storage
+        value: Scalar | None = storage.fill_value
+        if value is None or self.element_type is storage.dtype:
+            return value
+        numbers = self._presentable(np.full(max(1, self.element_size // storage.itemsize), value,
+                                            storage.dtype))
+        return numbers[0].item() if (numbers == numbers[0]).all() else None
 
     # Views
 
@@ -47,8 +52,7 @@ class Views(Elements):
             The storage index of the first visible element; by default that of self.
         dtype : dtype, optional
             The element type that the bytes are taken as, in all axes but the last, whose length
-            changes if the sizes of elements differ. Such a view has a copy of the bytes, which
-            is kept in step with self: writing one of them writes the other.
+            changes if the sizes of elements differ.
 
         Returns
         -------
@@ -91,7 +95,7 @@ class Views(Elements):
             start = integer(displacement, "a displacement")
         if start < 0:
             raise ShapeError(f"a displacement is not negative, got {start}")
-        return packed(as_shape(shape), start).check_within(self.storage.size)
+        return packed(as_shape(shape), start).check_within(self._room())
 
     def displace(self, displacement: int) -> Self:
         """Return a packed view of the same shape at another displacement.

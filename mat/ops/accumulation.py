@@ -23,9 +23,9 @@ def same_shape(*mats: Mat) -> None:
 
 def same_dtype(*mats: Mat) -> None:
     """Raise `DTypeError` unless all have one dtype."""
-    first = mats[0].storage.dtype
+    first = mats[0].element_type
     for other in mats[1:]:
-        found = other.storage.dtype
+        found = other.element_type
         if found != first:
             mixed = is_integer(first) != is_integer(found)
             raise DTypeError(f"dtypes must agree, got {first} and {found}; "
@@ -36,7 +36,7 @@ def check_factors(y: Mat, *factors: Number) -> None:
     """Raise `DTypeError` unless a Mat of integers is scaled by integers, as NumPy's ``y *= factor``
     demands.
     """
-    kind = y.storage.dtype.kind
+    kind = y.element_type.kind
     for factor in factors if kind in "iub" else ():
         if kind == "b" or not isinstance(factor, int | np.integer):
             raise DTypeError(f"{y.label()} cannot be scaled by {factor!r}; use x.astype('float64') "

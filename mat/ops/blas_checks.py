@@ -12,12 +12,12 @@ from ..support.dtypes import BLAS_TYPES, conversion
 
 def blas_dtype(*mats: Mat) -> None:
     """Raise `DTypeError` unless all are of one dtype that BLAS knows."""
-    first = mats[0].storage.dtype
+    first = mats[0].element_type
     if first.char not in BLAS_TYPES:
         raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; "
                          f"{conversion(first)}")
     for other in mats[1:]:
-        if other.storage.dtype is not first and other.storage.dtype != first:
+        if other.element_type is not first and other.element_type != first:
             raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; "
                              f"{conversion(other.dtype)}")
 

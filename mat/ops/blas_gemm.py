@@ -90,7 +90,7 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
     >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
     <Mat 2x2 F [[5. 11.] [11. 25.]]>
     """
-    if a.storage.dtype.char in BLAS:
+    if a.element_type.char in BLAS:
         blas_dtype(a, b, c)
     else:
         check_gemm(a, b, alpha, beta, c)

@@ -248,7 +248,7 @@ def syrk_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]
     alpha, a, beta, c = args
     lower = kwargs.get("lower", True)
     rows = a.T if kwargs.get("transpose") else a
-    n, size = len(c), max(1, isqrt(budget // (2 * c.storage.itemsize)))
+    n, size = len(c), max(1, isqrt(budget // (2 * c.element_size)))
     for start in range(0, n, size):
         here, beside = slice(start, min(start + size, n)), slice(min(start + size, n), n)
         yield from panel_tiles(rows[here], beta, c[here, here], budget,

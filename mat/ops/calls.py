@@ -163,7 +163,7 @@ class Calls(Operation):
                 view = value
                 storage = view.storage
                 layout = view.layout
-                needed += storage.itemsize * (layout.size if layout.contiguous else storage.size)
+                needed += view.element_size * layout.size if layout.contiguous else storage.nbytes
         return needed > limit
 
     def may_copy(self, mask: int, args: Arguments) -> bool:
@@ -172,7 +172,7 @@ class Calls(Operation):
             if type(value) is _mat_types[0]:
                 view = value
                 storage = view.storage
-                if (view.layout.size * storage.itemsize >= _large
+                if (view.layout.size * view.element_size >= _large
                         and (storage.spans is not None
                              or (storage.fresh and not storage.fresh & mask))):
                     return True

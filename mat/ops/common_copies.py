@@ -27,10 +27,11 @@ def in_common_copies(facet: Facet, written: Sequence[Mat],
         storage = target.storage
         if storage.spans is None and not storage.wants_spans(facet.memory):
             continue
-        low, high = _joined(target, [x for x in operands if isinstance(x, Mat) and x.size
-                                     and x.storage is storage])
-        if (low, high) != target.layout.bounds:
-            found.append(target.over(Layout((high - low,), (1,), low)))
+        views = [x for x in operands if isinstance(x, Mat) and x.size and x.storage is storage]
+        least = min((target, *views), key=lambda x: x.itemsize)  # bounds are of its elements
+        low, high = _joined(target, views, least.itemsize)
+        if (low, high) != _bounds(target, least.itemsize):
+            found.append(least.over(Layout((high - low,), (1,), low)))
     return _held(facet, found) if found else nullcontext()
 
 
@@ -45,10 +46,16 @@ def _held(facet: Facet, mats: list[Mat]) -> Iterator[None]:
         yield
 
 
-def _joined(target: Mat, views: Sequence[Mat]) -> tuple[int, int]:
+def _joined(target: Mat, views: Sequence[Mat], size: int) -> tuple[int, int]:
     """Return the bounds of what the views that overlap `target`, or one that does, see together."""
-    low, high = target.layout.bounds
-    for start, stop in sorted(view.layout.bounds for view in views):
+    low, high = _bounds(target, size)
+    for start, stop in sorted(_bounds(view, size) for view in views):
         if start < high and low < stop:
             low, high = min(low, start), max(high, stop)
     return low, high
+
+
+def _bounds(view: Mat, size: int) -> tuple[int, int]:
+    """Return the bounds of a view in elements of `size` bytes."""
+    low, high = view.layout.bounds
+    return low * view.itemsize // size, high * view.itemsize // size

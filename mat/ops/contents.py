@@ -49,8 +49,11 @@ class Contents:
 
 def _copied(mat: Mat) -> Array | None:
     """Return a copy of the elements, wherever they are fresh; None: they are the fill value."""
-    layout = mat.layout
-    handle = mat.storage.peek((layout.bounds,)) if layout.size else None
+    layout, storage = mat.layout, mat.storage
+    handle = mat._peeked([layout.bounds]) if layout.size else None
+    if handle is None and layout.size and mat.dtype != storage.dtype and (
+            storage.fill_value is not None):  # that is of elements of another dtype
+        handle = mat._presentable(np.full(storage.size, storage.fill_value, storage.dtype))
     return None if handle is None else np.array(over(handle, layout))
 
 

@@ -143,7 +143,7 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
 
 def _converted(x: Mat, dtype: DType) -> Mat:
     """Return a packed copy of `x` in another dtype."""
-    found = copied_at_once(x) if x.storage.dtype is dtype else None
+    found = copied_at_once(x) if x.element_type is dtype else None
     if found is not None:
         return found
     form = form_of_result(x.layout.shape, dtype)

@@ -57,7 +57,7 @@ class MatrixProduct(NamedTuple):
     @property
     def sum_dtype(self) -> DType:
         """The dtype of sums over a part of the inner axis: 16-bit floats are rounded once."""
-        dtype: DType = self.c.storage.dtype
+        dtype: DType = self.c.element_type
         return _FLOAT32 if dtype.char in HALVES else dtype
 
     @property
@@ -67,8 +67,8 @@ class MatrixProduct(NamedTuple):
 
     def form(self) -> ProductForm:
         """Return what blocks are chosen by."""
-        size = max(self.sum_dtype.itemsize, self.c.storage.itemsize) if self.inner else (
-            self.c.storage.itemsize)
+        size = max(self.sum_dtype.itemsize, self.c.element_size) if self.inner else (
+            self.c.element_size)
         return ProductForm(self.lengths(), _operand(self.a, "m", "k"), _operand(self.b, "k", "n"),
                            _operand(self.c, "m", "n")._replace(size=size), self.reads_c,
                            self.inner, _PANELS_OF_FILES if in_use() is CPU else _PANELS)
@@ -78,7 +78,7 @@ def _operand(x: Mat, down: str, across: str) -> ProductOperand:
     """Return the facts of an operand whose axes are called so."""
     (rows, columns), (row, column) = x.layout.shape, x.layout.strides
     by_rows = rows == 1 or (columns != 1 and abs(column) <= abs(row))
-    return ProductOperand(x.storage.itemsize, across if by_rows else down)
+    return ProductOperand(x.element_size, across if by_rows else down)
 
 
 def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, ProductBlocks]:
@@ -170,7 +170,7 @@ class _Steps:
         a = self.part("a", product.a, rows, inner)
         b = self.part("b", product.b, inner, columns)
         first, last = inner.start == 0, inner.stop == product.lengths()[2]
-        dtype = product.c.storage.dtype if first and last else product.sum_dtype
+        dtype = product.c.element_type if first and last else product.sum_dtype
         if first or self.result is None:
             view = product.c.over(product.c.layout.part((rows, columns)))
             self.result = StagedResult(view, dtype, product.reads_c)
@@ -214,7 +214,7 @@ def panel_tiles(a: Mat, beta: Number, c: Mat, budget: int,
     """
     result = StagedResult(c, c.dtype, True)
     k = a.layout.shape[1]
-    width = max(1, (2 * budget - c.nbytes) // max(1, 2 * len(a) * a.storage.itemsize))
+    width = max(1, (2 * budget - c.nbytes) // max(1, 2 * len(a) * a.element_size))
     for inner in _slices(k, min(width, k)):
         panel = staged(a.over(a.layout.part((slice(None), inner))))
         yield Tile(partial(_update, update, panel, 1 if inner.start else beta, result,

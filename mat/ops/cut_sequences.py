@@ -53,10 +53,10 @@ def by_counts(operation: Function) -> Cutter:
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, out = args
         rest = budget - 2 * out.nbytes
-        if rest < x.storage.itemsize:
+        if rest < x.element_size:
             yield by_host(operation, args, kwargs)
             return
-        for part in vector_parts(x.size, x.storage.itemsize, rest):
+        for part in vector_parts(x.size, x.element_size, rest):
             yield Tile(partial(_count, operation, x[part], out, part.start > 0), (x[part],), (out,))
 
     return cut
@@ -88,7 +88,7 @@ def by_neighbours(operation: Function) -> Cutter:
     """Return the cutter of ``firsts(x, out, equal_nan)``: each part sees the element before it."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, out, equal_nan = args
-        item = x.storage.itemsize + 2 * out.storage.itemsize
+        item = x.element_size + 2 * out.element_size
         for part in vector_parts(x.size, 2 * item, budget):
             seen = x[max(0, part.start - 1):part.stop]
             yield Tile(partial(_compare, operation, seen, out[part], equal_nan), (seen,),
@@ -110,7 +110,7 @@ def by_ranks(operation: Function) -> Cutter:
     """Return the cutter of ``place(x, ranks, out)``: a part of x has the ranks that follow."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, ranks, out = args
-        item = 2 * x.storage.itemsize + 2 * ranks.storage.itemsize
+        item = 2 * x.element_size + 2 * ranks.element_size
         for part in vector_parts(x.size, item, budget):
             yield Tile(partial(_place, operation, x, ranks, out, part), (x[part], ranks[part]))
 

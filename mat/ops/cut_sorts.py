@@ -76,7 +76,7 @@ def _length_of_runs(per_element: int, budget: int) -> int:
 
 def sort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool, budget: int) -> Iterator[Tile]:
     """Yield tiles that sort a line."""
-    length = _length_of_runs((4 if descending else 2) * x.storage.itemsize, budget)
+    length = _length_of_runs((4 if descending else 2) * x.element_size, budget)
     runs = new_like(x, x.shape, x.dtype)
     for start in range(0, x.size, length):
         here = slice(start, start + length)
@@ -105,7 +105,7 @@ def _merged_part(sorting: Sorting, part: Mat, result: StagedResult,
 def argsort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool,
                  budget: int) -> Iterator[Tile]:
     """Yield tiles that write the indices that sort a line."""
-    length = _length_of_runs(3 * x.storage.itemsize + 3 * _INDICES.itemsize, budget)
+    length = _length_of_runs(3 * x.element_size + 3 * _INDICES.itemsize, budget)
     runs, places = new_like(x, x.shape, x.dtype), new_like(x, x.shape, _INDICES)
     for start in range(0, x.size, length):
         here = slice(start, start + length)

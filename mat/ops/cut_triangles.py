@@ -24,7 +24,7 @@ def by_blocks_of_triangle(operation: Function, subtract: Subtract) -> Cutter:
         alpha, a, b = args
         if not b.size:
             return
-        width = _width(len(a), a.storage.itemsize, budget)
+        width = _width(len(a), a.element_size, budget)
         if width == len(a):
             yield from _columns(operation, args, kwargs, budget)
             return
@@ -70,7 +70,7 @@ def _columns(operation: Function, args: Arguments, kwargs: Keywords,
     alpha, a, b = args
     by_columns = kwargs.get("side", "left") == "left"
     sides, a = b if by_columns else b.T, staged(a)
-    itemsize = a.storage.itemsize
+    itemsize = a.element_size
     count = (budget - a.size * itemsize) // (len(a) * itemsize)
     for start in range(0, sides.shape[1], count):
         result = StagedResult(sides[:, start:start + count], b.dtype, True)

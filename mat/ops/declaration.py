@@ -138,7 +138,7 @@ class Declaration(Calls):
         against.
         """
         mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
-        found: DType = next(mats).storage.dtype
+        found: DType = next(mats).element_type
         return found
 
     # Documentation

@@ -57,7 +57,7 @@ def _kind(value: object) -> DType | type:
     adapts.
     """
     if isinstance(value, Mat):
-        return value.storage.dtype
+        return value.element_type
     return _WEAK.get(type(value)) or np.asarray(value).dtype
 
 
@@ -104,8 +104,8 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> N
             if x.layout.shape != out.layout.shape:
                 _check_broadcast(x.layout.shape, out.layout.shape)
         elif type(x) is not float:
-            check_operand(x, out.storage.dtype, "an operand")
-    got, wanted = result_dtype(rule, *operands), out.storage.dtype
+            check_operand(x, out.element_type, "an operand")
+    got, wanted = result_dtype(rule, *operands), out.element_type
     if got is not wanted:
         if (got, wanted) not in _CASTS:
             _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
@@ -239,7 +239,7 @@ def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVE
     """
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
-        line = name if operands[-1].storage.dtype == result else name + "_in"
+        line = name if operands[-1].element_type == result else name + "_in"
         if dtype.char == "e" and name in ("maximum", "minimum"):
             line += "_first"
         dtype = FLOAT32 if dtype.char in HALVES else dtype
@@ -259,7 +259,7 @@ def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
     """
     found = loop_dtypes(rule, *operands)
     if found[0].char in FLOAT8 and found[-1].kind == "b" and all(
-            isinstance(x, Mat) and x.storage.dtype == found[0] for x in operands):
+            isinstance(x, Mat) and x.element_type == found[0] for x in operands):
         return (*(FLOAT32,) * len(operands), found[-1])
     return found
 
@@ -272,7 +272,7 @@ def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
     """
     def fits(*operands: Operand) -> bool:
         *loop, result = _kernel_dtypes(rule, *operands[:-1])
-        dtype, out = loop[0], operands[-1].storage.dtype
+        dtype, out = loop[0], operands[-1].element_type
         if dtype.char in HALVES:
             same = all(d == dtype for d in (*loop, result, out))
             return same and operands[-1].layout.size <= halves and _in_float32(*operands)
@@ -288,7 +288,7 @@ def _in_float32(*operands: Operand) -> bool:
     """Return whether a kernel of float32 can compute with these Mats and numbers, and the result,
     of 16-bit floats, converted from it.
     """
-    return converted(FLOAT32, *operands) and converts(FLOAT32, operands[-1].storage.dtype)
+    return converted(FLOAT32, *operands) and converts(FLOAT32, operands[-1].element_type)
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
@@ -334,17 +334,17 @@ def clipping(name: str, doc: str) -> Function:
 
 def _clips_halves(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
     """Return whether all are Mats of one 16-bit dtype, or numbers that become such."""
-    dtype = out.storage.dtype
+    dtype = out.element_type
     return (_in_float32(x, low, high, out) and dtype_of_clip(x, low, high) == dtype
-            and all(v.storage.dtype is dtype for v in (x, low, high) if isinstance(v, Mat)))
+            and all(v.element_type is dtype for v in (x, low, high) if isinstance(v, Mat)))
 
 
 def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
     """Return whether a device can clip these: real numbers of one dtype."""
-    dtype = out.storage.dtype
+    dtype = out.element_type
     operands = (x, low, high)
     return (dtype.name in BY_NAME and BY_NAME[dtype.name].kind in "iuf" and apart(*operands, out)
-            and all(v.storage.dtype is dtype if isinstance(v, Mat) else represents(dtype, v)
+            and all(v.element_type is dtype if isinstance(v, Mat) else represents(dtype, v)
                     for v in operands))
 
 
@@ -355,7 +355,7 @@ def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
     def fits(*operands: Operand) -> bool:
         *dtypes, _ = _kernel_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in chars and apart(*operands)
-                and all(x.storage.dtype.kind == "b" or dtypes[0].kind != "b"
+                and all(x.element_type.kind == "b" or dtypes[0].kind != "b"
                         if isinstance(x, Mat) else represents(dtypes[0], x) for x in operands[:-1]))
 
     return fits
@@ -423,7 +423,7 @@ _SEQUENCES = (list, tuple, str, bytes)
 
 def _is_count(x: Mat) -> bool:
     """Return whether `x` is an integer without axes, by which Python's sequences are repeated."""
-    return not x.layout.shape and x.storage.dtype.kind in "iu"
+    return not x.layout.shape and x.element_type.kind in "iu"
 
 
 def _operation(check: Function, name: str, doc: str) -> Op:

@@ -97,7 +97,7 @@ erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
 
 
 def _is_inexact(x: Operand) -> bool:
-    return x.storage.dtype.kind in "fc" if isinstance(x, Mat) else type(x) is float
+    return x.element_type.kind in "fc" if isinstance(x, Mat) else type(x) is float
 
 
 def _check_integer_power(x: Operand, p: Operand) -> None:
@@ -119,7 +119,7 @@ def _square_instead(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
     """
     if (type(p) is not int and type(p) is not float) or p != 2 or not isinstance(x, Mat):
         return None
-    kind, operation = x.storage.dtype.kind, vars(square)["op"]
+    kind, operation = x.element_type.kind, vars(square)["op"]
     if kind in "iu" and type(p) is float:
         return operation, x.astype(result_dtype(np.power, x, p))
     return (operation, x) if kind in "iufc" else None
@@ -246,7 +246,7 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     In one storage that is decided at every call, which small copies are not worth, nor copies of up
     to some megabytes by way of a workspace.
     """
-    if not isinstance(x, Mat) or x.storage.dtype != out.storage.dtype:
+    if not isinstance(x, Mat) or x.element_type != out.element_type:
         return False
     if x.storage is not out.storage or out.nbytes <= SMALL_IN_PLACE:
         return x.storage is not out.storage
@@ -265,7 +265,7 @@ def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
 
 @assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
     isinstance(x, Mat) and x.storage is not out.storage and few_axes(out)
-    and converts(x.storage.dtype, out.storage.dtype)))
+    and converts(x.element_type, out.element_type)))
 def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that converts."""
     kernel: Function = cpu.prepare_convert(x, out)
@@ -286,15 +286,15 @@ def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
 
 def _fits_device(x: Operand, out: Mat) -> bool:
     return (isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
-            and not (x.storage.dtype.char in FLOAT8 and out.storage.dtype.kind in "iu")
-            and not (x.storage.dtype.kind == "c" and out.storage.dtype.kind == "b"))
+            and not (x.element_type.char in FLOAT8 and out.element_type.kind in "iu")
+            and not (x.element_type.kind == "c" and out.element_type.kind == "b"))
 
 
 @assign.prepare("cuda", dtypes=STORED, when=_fits_device)
 def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
     """Return the device's kernel that copies or converts."""
     kernel: Function = (cuda.prepare_copy(x, out, through=must_copy(x, out))
-                        if x.storage.dtype == out.storage.dtype else cuda.prepare_convert(x, out))
+                        if x.element_type == out.element_type else cuda.prepare_convert(x, out))
     return kernel
 
 

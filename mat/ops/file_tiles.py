@@ -209,7 +209,7 @@ def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:
         if pages is not None:
             low, high = x.layout.bounds
             start = HOST.address_of(x.storage.handles[HOST]) - pages.address
-            begin, end = (start + k * x.storage.itemsize for k in (low, high))
+            begin, end = (start + k * x.element_size for k in (low, high))
             found[id(pages), begin, end] = pages, begin, end
     return found
 

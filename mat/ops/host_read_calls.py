@@ -47,7 +47,7 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, k
     if plan is None:
         return None
     for k, name in operation.numbers:
-        check_number(args[k], args[operation.main].storage.dtype, name)
+        check_number(args[k], args[operation.main].element_type, name)
     with with_facets(*((read.view, ARRAY, INPUT) for read in reads.values())):
         given = {k: device.present_host(read.view, read.view.storage.handles[host()])
                  for k, read in reads.items()}

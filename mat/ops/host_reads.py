@@ -92,7 +92,7 @@ def span(views: Iterable[Operand]) -> int:
     for x in views:
         if isinstance(x, Mat):
             low, high = x.layout.bounds
-            nbytes += (high - low) * x.storage.itemsize
+            nbytes += (high - low) * x.element_size
     return nbytes
 
 

@@ -65,7 +65,7 @@ def fitting(implementations: Sequence[Implementation],
     mats = [x for x in operands if isinstance(x, Mat)]
     for implementation in implementations:
         if ((implementation.dtypes is None
-             or all(m.storage.dtype.char in implementation.dtypes for m in mats))
+             or all(m.element_type.char in implementation.dtypes for m in mats))
                 and (implementation.when is None or implementation.when(*operands))):
             if all(implementation.fits_layout(m.layout) for m in mats):
                 return implementation, False

@@ -65,7 +65,7 @@ def get_item(self: Mat, index: Index) -> Operand:
     now = self._as_now()
     layout = now.layout[index]
     if not layout.shape and not _has_room(index) and current().scalars:
-        if now.storage.is_elsewhere:
+        if now.storage.is_elsewhere and now.element_type is now.storage.dtype:
             found = now.storage.peek_element(layout.displacement)
             if found is not None:
                 return found
@@ -114,7 +114,7 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
     now._direction_allowed(_io)  # also where the target alone would not overlap itself
     shape = target.layout.shape
     if (type(value) is float or type(value) is int) and shape and (
-            now.storage.dtype.kind in "cfiu"):
+            now.element_type.kind in "cfiu"):
         fill(value, target)
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
         if not copied_to_part(target, target.layout, target.layout, value):
@@ -132,8 +132,8 @@ def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
     if isinstance(source, Mat) and source.ndim > len(target.shape):
         source = _without_leading(source, len(target.shape))
     single = not target.shape and not isinstance(source, Mat)
-    if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1),
-                                           target.displacement):
+    if not single or self.element_type is not self.storage.dtype or not self.storage.poke(
+            np.asarray(source, self.dtype).reshape(1), target.displacement):
         target.assign_(source)
 
 
@@ -154,7 +154,7 @@ def _without_leading(source: Mat, ndim: int) -> Mat:
 
 def _same(a: Mat, b: Mat) -> bool:
     return (a.shape == b.shape and a.element_strides == b.element_strides
-            and a.displacement == b.displacement)
+            and a.displacement == b.displacement and a.dtype == b.dtype)
 
 
 def _plain(index: Index) -> Index:
@@ -241,15 +241,15 @@ def _value(value: Operand, target: Mat) -> Mat:
 
 def _overwrite(self: Mat, chosen: Selection, value: Operand) -> bool:
     """Overwrite what is selected by compiled kernels; return whether that could be done."""
-    if self.storage.dtype.kind != "c" and type(value) in (bool, int, float):
-        check_number(value, self.storage.dtype, "value")
+    if self.element_type.kind != "c" and type(value) in (bool, int, float):
+        check_number(value, self.element_type, "value")
         self.allowed(IO)
         return chosen.fill(value)
     count = chosen.count()
     shape = chosen.shape_of(count)
-    source = value if type(value) is Mat else _source(value, self.storage.dtype)
+    source = value if type(value) is Mat else _source(value, self.element_type)
     if type(source) is not Mat or not _fits(self, source, shape):
-        plain = _without_first_ones(as_array(source, self.storage.dtype), len(shape))
+        plain = _without_first_ones(as_array(source, self.element_type), len(shape))
         if broadcast_shapes((plain.shape, shape)) != shape:
             raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
                              f"{shape}")
@@ -267,7 +267,7 @@ def _without_first_ones(a: Array, ndim: int) -> Array:
 
 def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
     """Return whether `source` can be copied to a selection of that shape as it is."""
-    return (source.storage.dtype is self.storage.dtype and source.layout.shape == shape
+    return (source.element_type is self.element_type and source.layout.shape == shape
             and source.layout.contiguous and source.storage is not self.storage)
 
 

@@ -43,14 +43,14 @@ class IntegerEngine(Protocol):
 
 def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
     """Tell whether the kernels have the product of these operands into `out`."""
-    return takes(a.storage.dtype.char, b.storage.dtype.char,
-                 out.storage.dtype.char) and out.layout.ndim <= MOST_AXES
+    return takes(a.element_type.char, b.element_type.char,
+                 out.element_type.char) and out.layout.ndim <= MOST_AXES
 
 
 # the parameters are two operands with their scales, and the result
 def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
     """Tell whether the host's kernel has their product: of matrices, whose sums do not wrap."""
-    one, other = a.storage.dtype.char, b.storage.dtype.char
+    one, other = a.element_type.char, b.element_type.char
     exact = one in SUMMED_EXACTLY and other in SUMMED_EXACTLY and a.layout.shape[-1] <= LONGEST
     return out.layout.ndim == 2 and (exact or (one == other and one in NARROW))
 
@@ -60,7 +60,7 @@ def cublas_kind(a: Mat, b: Mat, out: Mat) -> str:
 
     They are those of the operands and of another result: "e", "ef", "bi" and so on.
     """
-    one, other, result = (x.storage.dtype.char for x in (a, b, out))
+    one, other, result = (x.element_type.char for x in (a, b, out))
     if one != other or not ((one in HALVES and result in (one, "f"))
                             or (one == "b" and result == "i")):
         return ""
@@ -72,7 +72,7 @@ def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
 
     `c` is of that or a wider dtype.
     """
-    one, other, out = a.storage.dtype, b.storage.dtype, c.storage.dtype
+    one, other, out = a.element_type, b.element_type, c.element_type
     if (one != other or one.char not in FACTORED[:-1] or not takes(one.char, one.char, out.char)
             or not np.can_cast(one, out)):
         raise DTypeError("gemm takes one dtype for all, or for c a wider integer than integers, "
@@ -123,7 +123,7 @@ def prepare_integer_gemm(engine: IntegerEngine, operands: tuple[Mat, Mat, Mat],
 
 def _operand(x: Mat, ld: int | None) -> MatrixOperand:
     row, column = x.layout.strides if ld is None else (ld, 1)
-    return MatrixOperand(x.storage.dtype.char, row, column)
+    return MatrixOperand(x.element_type.char, row, column)
 
 
 # The same by NumPy

@@ -158,7 +158,7 @@ def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
 def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     """Return `out`, or a new Mat for the joined Mats."""
     if out is None:
-        kinds = {m.storage.dtype for m in parts}
+        kinds = {m.element_type for m in parts}
         return new_like(parts[0], shape, kinds.pop() if len(kinds) == 1
                         else promoted("concat", *(m.dtype for m in parts)))
     if check_is_mat(out).shape != shape:

@@ -90,7 +90,7 @@ def _for_device(*operands: Mat) -> bool:
     """Tell whether all are of one dtype, and the result, the last, has elements and few axes."""
     out = operands[-1]
     return (out.size > 0 and out.ndim <= DEVICE_AXES
-            and all(x.storage.dtype == out.storage.dtype for x in operands))
+            and all(x.element_type == out.element_type for x in operands))
 
 
 def _few_unknowns(*operands: Mat) -> bool:
@@ -98,7 +98,7 @@ def _few_unknowns(*operands: Mat) -> bool:
     a, out = operands[0], operands[-1]
     return (out.size > 0 and a.shape[-1] <= SIDE and out.ndim - 2 <= AXES
             and (len(operands) == 2 or operands[1].ndim == 1 or operands[1].shape[-1] <= SIDE)
-            and all(x.storage.dtype == out.storage.dtype for x in operands))
+            and all(x.element_type == out.element_type for x in operands))
 
 
 def _refusal(name: str, reason: str) -> LinAlgError:

@@ -82,7 +82,7 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
 
 
 product.result_of = lambda a, b, out: (product_shape(a.layout.shape, b.layout.shape),
-                                       promoted("matmul", a.storage.dtype, b.storage.dtype))
+                                       promoted("matmul", a.element_type, b.element_type))
 
 
 @product.prepare("foreign", dtypes=compiled(OPERANDS), when=has_integer_matmul)
@@ -93,7 +93,7 @@ def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bo
 
 
 def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
-    found: bool = a.storage.dtype == b.storage.dtype == out.storage.dtype
+    found: bool = a.element_type == b.element_type == out.element_type
     return found
 
 
@@ -178,7 +178,7 @@ def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
     """Tell whether `gemm` takes these dtypes, so that parts of the sums can be added up."""
-    one, other, to = (x.storage.dtype for x in (a, b, out))
+    one, other, to = (x.element_type for x in (a, b, out))
     if one.char in BLAS:
         return bool(one == other == to)
     return bool(one == other and one.char in FACTORED[:-1] and np.can_cast(one, to)
@@ -239,7 +239,7 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         return _by_numpy(_view(a, transpose_a), _view(b, transpose_b), out, others)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
-    if IN_USE and a.storage.dtype != b.storage.dtype:
+    if IN_USE and a.element_type != b.element_type:
         a, b = _alike(a, b)
     if out is not None:
         storage = check_is_mat(out).storage

@@ -39,14 +39,14 @@ def replace_nan(x: Input, y: InputOrNumber, out: Output) -> None:
 
 def _of_floats(x: Mat, y: Operand, out: Mat) -> bool:
     """Return whether all Mats have one inexact dtype, and kernels can compute with them."""
-    dtype = out.storage.dtype
+    dtype = out.element_type
     return dtype.char in INEXACT and apart(x, y, out) and all(
-        v.storage.dtype is dtype for v in (x, y) if isinstance(v, Mat))
+        v.element_type is dtype for v in (x, y) if isinstance(v, Mat))
 
 
 replace_nan.cut_by(by_elements(replace_nan))
 replace_nan.result_of = lambda x, y, out: (
-    broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.storage.dtype)
+    broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.element_type)
 replace_nan.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
     lambda cpu, x, y, out: cpu.prepare_elementwise("replace_nan", x, y, out))
 replace_nan.prepare("cuda", dtypes=EVERY, when=_of_floats)(
@@ -75,7 +75,7 @@ class NanMax(UfuncReduction):
         return cuda.NumberKernels()
 
     def fits_device(self, x: Mat, out: Mat) -> bool:
-        return x.storage.dtype.char in INEXACT and super().fits_device(x, out)
+        return x.element_type.char in INEXACT and super().fits_device(x, out)
 
 
 class NanMin(NanMax):

@@ -85,7 +85,7 @@ def array_axes(x: Array, taps: Ints, batched: bool = False,
 
 def check_real(name: str, *mats: Mat) -> None:
     """Raise `DTypeError` unless all are of one dtype of real numbers."""
-    dtype = mats[0].storage.dtype
+    dtype = mats[0].element_type
     if dtype.char not in ON_DEVICE:
         raise DTypeError(f"{name} is for real numbers, got {dtype}; convert with "
                          "x.astype('float64')")

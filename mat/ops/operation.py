@@ -262,7 +262,7 @@ class Op(Declaration):
             args[k].allowed(IO)
         plan = make_plan(self, implementation, args, kwargs, device)
         # else it depends on values, such as whether integers can take a number
-        if self.by_form and not (self.numbers and is_integer(args[self.main].storage.dtype)):
+        if self.by_form and not (self.numbers and is_integer(args[self.main].element_type)):
             self.remember(self.root_of(device), args, kwargs, plan)
         return plan
 
@@ -330,7 +330,7 @@ class Op(Declaration):
             if not isinstance(args[k], Mat):
                 self.check_operand(k, args)
         for k, name in self.numbers:
-            check_number(args[k], args[self.main].storage.dtype, name)
+            check_number(args[k], args[self.main].element_type, name)
         now = _as_now(args)
         self.check(*now, **kwargs)
         return args, kwargs, now

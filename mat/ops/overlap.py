@@ -44,8 +44,17 @@ def overlap(x: Mat, y: Mat) -> bool:
     if x.storage is not y.storage or not x.size or not y.size:
         return False
     a, b = x.layout, y.layout
+    if x.element_size != y.element_size:
+        return _meet(*_in_bytes(x), *_in_bytes(y), b.displacement * y.element_size
+                     - a.displacement * x.element_size)
     return a.displacement == b.displacement or _meet(
         a.shape, a.strides, b.shape, b.strides, b.displacement - a.displacement)
+
+
+def _in_bytes(x: Mat) -> tuple[Ints, Ints]:
+    """Return shape and strides of the bytes of `x`."""
+    size = x.element_size
+    return (*x.layout.shape, size), (*(s * size for s in x.layout.strides), 1)
 
 
 @lru_cache(1024)  # in a loop the same views meet again and again
@@ -81,7 +90,8 @@ def _steps(shape: Ints, strides: Ints) -> list[int]:
 
 def same_elements(x: Mat, y: Mat) -> bool:
     """Return whether `x` and `y` have the same elements in the same row-major order."""
-    if x.storage is not y.storage or x.size != y.size or x.displacement != y.displacement:
+    if (x.storage is not y.storage or x.size != y.size or x.displacement != y.displacement
+            or x.element_size != y.element_size):
         return False
     a, b = x.layout, y.layout
     return (a.contiguous and b.contiguous) or _axes(a) == _axes(b)
@@ -151,7 +161,7 @@ def few_axes(out: Mat) -> bool:
 
 def large(out: Mat) -> bool:
     """Return whether `out` is also so large that it pays to share it among threads."""
-    return out.layout.size * out.storage.dtype.itemsize >= LARGE and few_axes(out)
+    return out.layout.size * out.element_type.itemsize >= LARGE and few_axes(out)
 
 
 def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
@@ -168,7 +178,7 @@ def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
         if type(x) is Mat:
             if must_copy(x, out):
                 return False
-        elif not _adapts(x, dtype or next(v.storage.dtype for v in operands if type(v) is Mat)):
+        elif not _adapts(x, dtype or next(v.element_type for v in operands if type(v) is Mat)):
             return False
     return True
 
@@ -206,12 +216,12 @@ def converted(dtype: DType, *operands: Operand) -> bool:
     to it.
     """
     return one_by_one(*operands, dtype=dtype) and all(
-        x.storage.dtype == dtype or converts(x.storage.dtype, dtype)
+        x.element_type == dtype or converts(x.element_type, dtype)
         for x in operands[:-1] if type(x) is Mat)
 
 
 def of_one_dtype(*operands: Operand) -> bool:
     """Return whether a compiled kernel can do so, and all Mats are of one dtype."""
-    dtype = operands[-1].storage.dtype
-    return all(x.storage.dtype is dtype for x in operands
+    dtype = operands[-1].element_type
+    return all(x.element_type is dtype for x in operands
                if type(x) is Mat) and one_by_one(*operands)

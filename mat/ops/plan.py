@@ -130,7 +130,7 @@ class Plan:
             return args[self.result]
         for k, name in self.operation.numbers:
             if type(args[k]) is not float:
-                check_number(args[k], args[self.operation.main].storage.dtype, name)
+                check_number(args[k], args[self.operation.main].element_type, name)
         return self.execute(args, kwargs)
 
     def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
@@ -167,7 +167,8 @@ class Plan:
             if not storage.ready(self.mask, self.bit, operand.reads, operand.writes):
                 return False
             values[operand.position] = self.presented(
-                view, storage.handles[self.facet.memory], operand.writes)
+                view, view._presentable(storage.handles[self.facet.memory]),
+                operand.writes)
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]
         token = _state.set(_quiet) if self.quiet else None
@@ -330,7 +331,8 @@ class Plan:
                     records.append(record)
                     if record.used is not None and not record.used.whole:
                         values[operand.position] = self.facet.present(
-                            view._relative_to(record.used.start), record.handle, operand.writes)
+                            view._relative_to(record.used.start), view._presentable(record.handle),
+                            operand.writes)
             for operand in self.accesses:
                 view = args[operand.position]
                 if view.known_form is not operand.form:
@@ -365,7 +367,7 @@ class Plan:
         for operand in self.accesses:
             view = args[operand.position]
             if values[operand.position] is view:
-                handle = view.storage.handles[self.facet.memory]
+                handle = view._presentable(view.storage.handles[self.facet.memory])
                 values[operand.position] = self.presented(view, handle, operand.writes)
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]

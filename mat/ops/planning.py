@@ -73,7 +73,7 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
     plan = _plan_of(operation, implementation, function, facet, operands)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
-        plan.arm(kernel, operation.at_numbers, args[operation.main].storage.dtype.kind == "c")
+        plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
     return plan
 
 

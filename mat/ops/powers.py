@@ -17,7 +17,7 @@ _power: Any = OPERATORS["__pow__"].function
 def _power_by_its_function(self: Mat, other: object) -> object:
     """Return ``self ** other``."""
     if type(other) is int or type(other) is float:
-        kind, function = self.storage.dtype.kind, _FUNCTIONS.get(other)
+        kind, function = self.element_type.kind, _FUNCTIONS.get(other)
         # a power of integers that is a float is one, too
         if function is not None and (kind in "fc" or (kind in "iu" and repr(other) == "2")):
             return function(self)

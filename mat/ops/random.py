@@ -110,7 +110,7 @@ def _real_char(name: str, x: Mat, label: str, number: Number) -> str:
                          "array")
     x.allowed(OUTPUT)
     check_number(number, np.dtype(np.float64), label)
-    return "d" if x.storage.dtype.char in "dD" else "f"
+    return "d" if x.element_type.char in "dD" else "f"
 
 
 def _check_not_integer(name: str, x: Mat) -> None:
@@ -133,11 +133,11 @@ def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng,
 
     If any of that raises, `rng` is as it was.
     """
-    name, dtype = operation.check.__name__, x.storage.dtype
+    name, dtype = operation.check.__name__, x.element_type
     target = x
     if dtype.char not in EACH[name] or not x.layout.contiguous:
         target = new_like(x, x.shape, dtype if dtype.char in EACH[name] else SINGLE)
-    count = blocks(name, target.storage.dtype, x.layout.size)
+    count = blocks(name, target.element_type, x.layout.size)
     words = rng.take(count)
     try:
         result: Mat = operation(*numbers, *words, target)
@@ -190,7 +190,7 @@ def uniform_(self: Mat, limit: Number = 1, *, rng: Rng | None = None) -> Mat:
     """
     char = _real_char("uniform_", self, "limit", limit)
     _check_not_integer("uniform_", self)
-    return _drawn(uniform, self, _bounds(float(limit), char, self.storage.dtype), generator(rng))
+    return _drawn(uniform, self, _bounds(float(limit), char, self.element_type), generator(rng))
 
 
 @functools.lru_cache(256)
@@ -254,7 +254,7 @@ def normal_(self: Mat, mean: Number = 0, stddev: Number = 1, *, rng: Rng | None 
     if not 0 <= stddev < math.inf:
         raise SettingError(f"stddev must be finite and not below 0, got {stddev!r}")
     source = generator(rng)
-    if self.storage.dtype.kind == "c":
+    if self.element_type.kind == "c":
         return _drawn(normal, self, (0.0, _rounded(stddev * math.sqrt(0.5), char)), source,
                       None if mean == 0 else lambda x: x.add_(mean))
     # + 0.0: -0.0 and 0.0 share an entry of the cache, and have to be one number

@@ -147,7 +147,7 @@ def as_argmax(core: Core, new: Function, numpys: Function) -> Pair:
 
 def _is_of_bools(out: object) -> bool:
     """Return whether NumPy's sum would be computed in bool, which is that of `out`."""
-    return isinstance(out, Mat) and out.storage.dtype.kind == "b"
+    return isinstance(out, Mat) and out.element_type.kind == "b"
 
 
 def _by_numpy(numpys: Function, a: Operand, axis: AxisLike, keepdims: bool,

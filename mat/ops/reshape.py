@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..layout.orders import as_order
 from ..layout.shapes import lengths_for
-from ..matrix.derived import derived
+from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import as_dtype
@@ -167,14 +167,23 @@ def transposed(self: Mat, *axes: AxisLike) -> Mat:
 
 @method("_as_bytes_of")
 def as_bytes_of(self: Mat, dtype: DTypeLike) -> Mat:
-    """Return a Mat whose elements are the bytes of self, taken as another dtype.
-
-    What is written to it is written to self.
-    """
+    """Return the view of the bytes of self as elements of another dtype."""
     kind, x = as_dtype(dtype), self._as_now()
     if kind == x.dtype:
         return x
-    try:
-        return derived(x, lambda a: a.view(kind))
-    except ValueError as error:
-        raise ShapeError(f"{x.label()} has no view as {kind}: {error}") from None
+    layout, size = x.layout, x.itemsize
+    if kind.itemsize == size:
+        return x._typed(layout, kind)
+    *shape, length = layout.shape or (0,)
+    *strides, step = layout.strides or (1,)
+    length *= size
+    if not layout.shape or (step != 1 and layout.shape[-1] != 1 and layout.size):
+        raise ShapeError(f"{x.label()} has no view as {kind}, of another size: its last axis must "
+                         "have no gaps; x.copy() has none")
+    steps, rests = zip(*(divmod(s * size, kind.itemsize) for s in (
+        layout.displacement, length // size, *strides)), strict=True)
+    if any(rests):
+        raise ShapeError(f"{x.label()} has no view as {kind}: its rows are not whole elements of "
+                         f"{kind.itemsize} bytes, or do not begin at multiples of that; "
+                         f"x.copy().view({kind.name!r}) may have one")
+    return x._typed(Layout((*shape, length // kind.itemsize), (*steps[2:], 1), steps[0]), kind)

@@ -56,12 +56,12 @@ def select_numpy(np: Engine, condition: Array, a: Array, b: Array, out: Array) -
 
 
 select.result_of = lambda condition, a, b, out: (
-    broadcast_shapes([x.layout.shape for x in (condition, a, b)]), a.storage.dtype)
+    broadcast_shapes([x.layout.shape for x in (condition, a, b)]), a.element_type)
 
 
 def is_true(x: Mat) -> Mat:
     """Return whether each element is not 0; `x` itself if it is of bool."""
-    found: Mat = x if x.storage.dtype is BOOL else not_equal(x, 0)
+    found: Mat = x if x.element_type is BOOL else not_equal(x, 0)
     return found
 
 
@@ -78,30 +78,30 @@ def where(condition: Mat, a: Operand, b: Operand) -> Mat:
 
 def are_alike(a: Operand, b: Operand) -> bool:
     """Return whether both are Mats of one dtype."""
-    return isinstance(a, Mat) and isinstance(b, Mat) and a.storage.dtype is b.storage.dtype
+    return isinstance(a, Mat) and isinstance(b, Mat) and a.element_type is b.element_type
 
 
 def are_float64(a: Operand, b: Operand) -> bool:
     """Return whether one is a Mat of float64, and the other one a float of Python."""
     if type(a) is float:
         a, b = b, a
-    return type(b) is float and isinstance(a, Mat) and a.storage.dtype is FLOAT64
+    return type(b) is float and isinstance(a, Mat) and a.element_type is FLOAT64
 
 
 def promoted_by(a: Operand, b: Operand) -> DType:
     """Return the dtype that two operands have together, Mats or numbers of Python."""
     if are_alike(a, b):
-        found: DType = a.storage.dtype
+        found: DType = a.element_type
         return found
     if are_float64(a, b):
         return FLOAT64
-    return np.result_type(*(v.storage.dtype if isinstance(v, Mat) else v for v in (a, b)))
+    return np.result_type(*(v.element_type if isinstance(v, Mat) else v for v in (a, b)))
 
 
 def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
     """Return an operand as a Mat of that dtype, a number as one without axes."""
     if isinstance(value, Mat):
-        return value if value.storage.dtype is dtype else value.astype(dtype)
+        return value if value.element_type is dtype else value.astype(dtype)
     return number_as_mat(value, dtype, like)
 
 

@@ -108,7 +108,7 @@ def selected(view: MatBase, index: object, axis: int) -> Selection | None:
         return None
     form = view._find_form() if view.known_form is None else view.known_form
     shape, axes = mat.layout.shape, 0
-    if mat.storage.dtype is _BOOL:
+    if mat.element_type is _BOOL:
         axes = len(shape)
         if axis or not axes or form.shape[:axes] != shape:
             return None
@@ -126,7 +126,7 @@ def _as_index(index: Any) -> Mat | None:
     kind = type(index)
     if kind is Mat:
         mat: Mat = index
-        dtype = mat.storage.dtype
+        dtype = mat.element_type
         if dtype is not _INDICES and dtype is not _BOOL:
             if dtype.kind not in "iu":
                 return None
@@ -229,7 +229,7 @@ class Selection:
         shape = self.shape_of(count)
         form = self.kernels.result
         if form is None or (form.shape is not shape and form.shape != shape):
-            form = self.kernels.result = form_of_result(shape, self.view.storage.dtype)
+            form = self.kernels.result = form_of_result(shape, self.view.element_type)
         found: Mat = form.new(self.view.device_enabled, None)
         if form.size and self.call(self.kernels.get, found, None, count, self.work(), False, True):
             return None
@@ -258,7 +258,7 @@ class Selection:
     def call(self, kernel: CompiledCall, other: MatBase | None, value: Number, count: int,
              units: int, writes: bool, writes_other: bool) -> int:
         """Call a kernel for the Mat, the index, and another Mat or a number; return its result."""
-        dtype, element = self.view.storage.dtype, None
+        dtype, element = self.view.element_type, None
         if value is not None and (dtype is not _float64 or type(value) is not float):
             element = np.array(value, dtype)
         if not self.large and not _observers:

@@ -79,7 +79,7 @@ class StagedResult:
     def __init__(self, view: Mat, dtype: DType, reads: bool) -> None:
         self.view = view
         self.target = view
-        if dtype != view.dtype or not (view.size == view.storage.size or is_there(view)):
+        if dtype != view.dtype or not (view.nbytes == view.storage.nbytes or is_there(view)):
             self.target = (on_host(view).astype(dtype, "K") if reads
                            else new_like(view, view.shape, dtype))
             self.target.device_enabled = True

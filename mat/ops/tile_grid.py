@@ -144,7 +144,7 @@ class Span:
 
     def __init__(self, view: Mat, axes: GridAxes, windows: Sequence[WindowAxis] = ()) -> None:
         self.key = id(view.storage), view.layout.displacement, view.element_strides, axes
-        self.itemsize: int = view.storage.itemsize
+        self.itemsize: int = view.element_size
         self.fixed = 1  # elements of the range that no cut makes smaller
         self.whole = 1  # elements along axes that are not cut
         self.axes = [axis for n, axis in zip(view.shape, axes, strict=True)

@@ -148,7 +148,7 @@ def span_bytes(*views: Operand) -> int:
     """Return the bytes that a device needs for these views: each takes the range of its storage
     from its lowest element to its highest. Numbers take none.
     """
-    spans = {(id(x.storage), x.layout.bounds): x.storage.itemsize
+    spans = {(id(x.storage), x.layout.bounds): x.element_size
              for x in views if isinstance(x, Mat)}
     return sum((high - low) * size for (_, (low, high)), size in spans.items())
 

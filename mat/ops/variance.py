@@ -80,7 +80,7 @@ def variance(x: Mat, axis: AxisLike = None, keepdims: bool = False, ddof: Number
 
     As in NumPy, that of integers is computed in float64, and that of 16-bit floats in float32.
     """
-    char = x.storage.dtype.char
+    char = x.element_type.char
     if char not in REAL_TYPES:
         found: Mat = _of_others(x, axis, keepdims, ddof, root)
     elif ddof == int(ddof):
@@ -101,7 +101,7 @@ def variance(x: Mat, axis: AxisLike = None, keepdims: bool = False, ddof: Number
 
 def _of_others(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number, root: bool) -> Mat:
     """Return the variance of elements that kernels do not take."""
-    char = x.storage.dtype.char
+    char = x.element_type.char
     if char in HALVES:
         return variance(x.astype("float32"), axis, keepdims, ddof, root).astype(x.dtype)
     if char not in COMPLEX_TYPES:

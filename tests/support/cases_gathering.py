@@ -85,31 +85,3 @@ def select_samples(rng, dtype):
         yield (np.asarray(rng.random(shape) < 0.5), a, b, np.empty(shape, dtype)), {}
     a, b = numbers(rng, (3, 1), dtype), numbers(rng, (4,), dtype)
     yield (rng.random((3, 4)) < 0.5, a, b, np.empty((3, 4), dtype)), {}
-
-
-def part_put(x, out, imaginary):
-    found = copied(out)
-    (found.imag if imaginary else found.real)[...] = x
-    return found
-
-
-def of_parts(rng, dtype):
-    """Complex numbers, and real ones like their parts."""
-    for shape in ((), (5,), (3, 4), (0, 3), (2, 3, 2)):
-        z = numbers(rng, shape, dtype)
-        yield z, np.array(numbers(rng, shape, z.real.dtype))
-
-
-@case("complex_parts.take_part", lambda x, out, imaginary: copied(x.imag if imaginary else x.real),
-      ("complex64", "complex128"))
-def take_part_samples(rng, dtype):
-    for z, part in of_parts(rng, dtype):
-        for imaginary in (False, True):
-            yield (z, part, imaginary), {}
-
-
-@case("complex_parts.put_part", part_put, ("complex64", "complex128"))
-def put_part_samples(rng, dtype):
-    for z, part in of_parts(rng, dtype):
-        for imaginary in (False, True):
-            yield (part, z, imaginary), {}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError, MatError
 from ...layout.strided import Layout, packed
 from ...matrix.base import MATS
-from ...matrix.derived import DerivedStorage, derived
 from ...matrix.exports import exported_array
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
-from ...ops import complex_parts
-from ...support.types import Array, DType, Operand
-from .dispatch import delegate
+from ...memories.host import HOST
+from ...ops.complex_parts import halves
+from ...support.types import Operand
 from .flat import FlatIterator
 
 
@@ -28,32 +24,41 @@ def base(self: Mat) -> Mat | None:
     if not self.is_view:
         return None
     storage = self.storage
-    if isinstance(storage, DerivedStorage):
-        return base(storage.origin)
     for one in MATS.all():
         if one.storage is storage and not one.is_view:
             found: Mat = one
             return found
-    whole = self.over(packed((storage.size,)))
-    whole.is_view = False
+    whole = Mat.__new__(Mat)
+    whole._fill_in(storage, packed((storage.size,)), self.device_enabled)
     return whole
 
 
 def data(self: Mat) -> memoryview:
-    """The visible elements as a read-only memoryview.
+    """The visible elements as a read-only memoryview, where the host has them.
 
-    While it exists, self cannot be written.
+    While it exists, self cannot be written. It is an `AttributeError` where the host has them not,
+    since reading an attribute copies nothing: ``memoryview(x)`` does.
     """
+    _check_is_here(self, "data", "memoryview(x) copies them there")
     return exported_array(self).data
 
 
 def ctypes(self: Mat) -> Any:
-    """NumPy's object for passing the elements to `ctypes`, read-only.
+    """NumPy's object for passing the elements to `ctypes`, read-only, where the host has them.
 
     While it exists, self cannot be written; ``with x.facet("foreign") as p:`` gives an address to
-    write to.
+    write to. It is an `AttributeError` where the host has them not, since reading an attribute
+    copies nothing: ``numpy.asarray(x).ctypes`` does.
     """
+    _check_is_here(self, "ctypes", "numpy.asarray(x).ctypes copies them there")
     return exported_array(self).ctypes
+
+
+def _check_is_here(x: Mat, name: str, way: str) -> None:
+    """Raise `AttributeError` unless the host has the elements."""
+    if not x._as_now().storage.is_fresh(HOST, x):
+        raise AttributeError(f"{x.label()} has no {name!r} now: its elements are not on the host, "
+                             f"and reading an attribute copies nothing; {way}", name=name, obj=x)
 
 
 def flat(self: Mat) -> FlatIterator:
@@ -67,43 +72,17 @@ def set_flat(self: Mat, value: Operand) -> None:
 
 
 def real(self: Mat) -> Mat:
-    """The real parts: self where elements are real, else a Mat that writes those of self."""
-    return self if self.dtype.kind != "c" else derived(self, _real_parts, Half(False))
+    """The real parts: self where elements are real, else a view of their halves."""
+    return self if self.dtype.kind != "c" else halves(self, 0)
 
 
 def imag(self: Mat) -> Mat:
-    """The imaginary parts: a Mat that writes those of self, or of zeros where elements are real."""
+    """The imaginary parts: a view of their halves, or zeros where elements are real."""
     if self.dtype.kind == "c":
-        return derived(self, _imaginary_parts, Half(True))
+        return halves(self, 1)
     zeros = Mat(self.shape, self.dtype)  # which has no memory yet
     zeros.device_enabled = self.device_enabled
     return zeros
-
-
-class Half(NamedTuple):
-    """The real or the imaginary parts of complex elements, on devices."""
-
-    imaginary: bool
-
-    def dtype_of(self, origin: Mat) -> DType:
-        """Return the dtype of the parts."""
-        return complex_parts.real_type(origin)
-
-    def take(self, origin: Mat, part: Mat) -> None:
-        """Write the parts of the origin to `part`."""
-        complex_parts.take_part(origin, part, self.imaginary)
-
-    def put(self, part: Mat, origin: Mat) -> None:
-        """Write `part` to the parts of the origin."""
-        complex_parts.put_part(part, origin, self.imaginary)
-
-
-def _real_parts(a: Array) -> Array:
-    return a.real
-
-
-def _imaginary_parts(a: Array) -> Array:
-    return a.imag
 
 
 def set_real(self: Mat, value: Operand) -> None:
@@ -111,7 +90,7 @@ def set_real(self: Mat, value: Operand) -> None:
     if self.dtype.kind != "c":
         self[...] = value
     else:
-        _set_part(self, "real", value)
+        self.real[...] = value
 
 
 def set_imag(self: Mat, value: Operand) -> None:
@@ -119,19 +98,7 @@ def set_imag(self: Mat, value: Operand) -> None:
     if self.dtype.kind != "c":
         raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be set; "
                          "x.astype('complex128') has some")
-    _set_part(self, "imag", value)
-
-
-def _set_part(self: Mat, name: str, value: Operand) -> None:
-    """Overwrite the parts of that name of a complex Mat."""
-    if computes_elsewhere(self):
-        (self.real if name == "real" else self.imag)[...] = value
-        return
-
-    def assign(a: np.ndarray, v: Operand) -> None:
-        setattr(a, name, v)
-
-    delegate(assign, (self, value), written=(self,), name=name)
+    self.imag[...] = value
 
 
 class MemoryFlags:

@@ -54,9 +54,21 @@ def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1
     return shape.allclose(found[0], found[1], rtol, atol, bool(equal_nan))
 
 
-@implements("shares_memory", "may_share_memory")
+@implements("shares_memory")
 def numpy_shares_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
     return overlap(a, b) if isinstance(a, Mat) and isinstance(b, Mat) else NotImplemented
+
+
+@implements("may_share_memory")
+def numpy_may_share_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
+    """Return whether the bounds of both overlap, as NumPy does unless it is to work more."""
+    if not (isinstance(a, Mat) and isinstance(b, Mat)):
+        return NotImplemented
+    if max_work or a.storage is not b.storage or not a.size or not b.size:
+        return overlap(a, b)
+    (low, high), (start, stop) = (
+        [k * x.itemsize for k in x.layout.bounds] for x in (a, b))
+    return start < high and low < stop
 
 
 @implements("isclose")

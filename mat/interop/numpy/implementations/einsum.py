@@ -85,11 +85,11 @@ def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
     """Return ``a @ b`` if that is what the subscripts of two Mats of one dtype mean, else None."""
     if type(a) is not Mat or type(b) is not Mat or type(subscripts) is not str:
         return None
-    one, other, dtype = a.layout.shape, b.layout.shape, a.storage.dtype
+    one, other, dtype = a.layout.shape, b.layout.shape, a.element_type
     if not _is_matrix_product(subscripts, len(one), len(other)):
         return None
     if one[-1] != other[-2 if len(other) > 1 else 0] or (
-            b.storage.dtype is not dtype or dtype.char not in BLAS_TYPES):
+            b.element_type is not dtype or dtype.char not in BLAS_TYPES):
         return None
     product: Mat = a @ b
     return product

@@ -126,11 +126,11 @@ def _any_of(conditions: Sequence[Mat]) -> Mat:
 
 def _is_bound(value: Operand, a: Mat) -> bool:
     """Return whether `value` is None, or a bound for which the result has the dtype of `a`."""
-    dtype = a.storage.dtype
+    dtype = a.element_type
     if value is None:
         return True
     if isinstance(value, Mat):
-        return value.storage.dtype == dtype and dtype.char in _CLIPPED
+        return value.element_type == dtype and dtype.char in _CLIPPED
     if dtype.char in _FLOATS:
         return type(value) in _REAL
     return type(value) is int and dtype.char in INTEGERS and represents(dtype, value)

@@ -128,7 +128,7 @@ def _decide(reduction: Function, a: Operand, axis: AxisLike, out: Operand, keepd
             return NotImplemented
         a = (ufuncs.logical_and(a, mask) if reduction is truth.any_true
              else ufuncs.logical_or(a, ufuncs.logical_not(mask)))
-    if out is not None and out.storage.dtype.kind != "b":
+    if out is not None and out.element_type.kind != "b":
         return NotImplemented
     return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
 

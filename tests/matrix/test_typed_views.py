@@ -1,7 +1,8 @@
-"""Mats that are a part of another Mat's bytes: `real`, `imag` and ``view(dtype)``."""
+"""Views of the bytes of a storage as other dtypes: `real`, `imag` and ``view(dtype)``."""
 
 import copy
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -87,9 +88,12 @@ def test_a_part_shows_elements_that_were_written_to_the_whole():
     x, _ = both((12,))
     part = x.real
     exported = np.asarray(part)
+    with pytest.raises(mat.ConflictError):
+        x[0] = 9
+    assert exported[0] == 0
+    del exported
     x[0] = 9
     assert (part[0], part.tolist()[0], np.asarray(part)[0], float(part[:1].sum())) == (9, 9, 9, 9)
-    assert exported[0] == 0  # what was exported is not changed
     x[1] = 8
     assert repr(part)[-60:].startswith("<Mat 12") or "8." in repr(part)
     x[2] = 7
@@ -117,7 +121,7 @@ def test_a_part_tells_of_what_it_is():
     assert mat.imag(x).base is x
 
 
-def test_a_failed_block_changes_neither():
+def test_a_failed_block_leaves_only_what_it_wrote_torn():
     x, a = both()
     part = x.real
 
@@ -128,34 +132,50 @@ def test_a_failed_block_changes_neither():
 
     with pytest.raises(KeyError):
         fail()
-    assert "torn" not in repr(part)
-    assert_array_equal(part.to_numpy(), a.real)
-    assert_array_equal(x.to_numpy(), a)
-    part[0, 0] = 3
+    assert "torn" in repr(part)
+    assert_array_equal(x.imag.to_numpy(), a.imag)
+    with pytest.raises(mat.TornError):
+        x.to_numpy()
+    part[...] = 3
     assert x[0, 0] == 3 + 1j
 
 
 def test_parts_of_what_is_read_only_are_read_only():
     a = np.ones(2, "complex128")
     a.setflags(write=False)
-    for x in (mat.from_numpy(a), mat.ones(1, dtype="complex128").broadcast_to(2)):
-        for part in (x.real, x.imag, x.view("int64") if x.is_contiguous else x.real):
-            with pytest.raises(mat.DirectionError, match="read-only"):
-                part[0] = 1
+    x = mat.from_numpy(a)
+    for part in (x.real, x.imag, x.view("int64")):
+        with pytest.raises(mat.DirectionError, match="read-only"):
+            part[0] = 1
+    with pytest.raises(mat.AliasError):
+        mat.ones(1, dtype="complex128").broadcast_to(2).real[0] = 1
 
 
-def test_changes_of_both_at_once_are_refused():
+def test_changes_of_both_at_once_are_those_of_nested_blocks():
     x, _ = both((12,))
     part = x.real
+    with part.facet("array") as p:
+        p[0] = 3
+        with x.facet("array") as a:
+            a[1] = 2
+    assert (x[0], x[1], part[0], part[1]) == (3 + 1j, 2, 3, 2)
 
-    def write_both():
-        with part.facet("array") as p:
-            p[0] = 3
-            x[1] = 2
 
-    with pytest.raises(mat.ConflictError, match="was changed while a part"):
-        write_both()
-    assert (x[0], x[1], part[0], part[1]) == (1j, 2, 0, 2)
+def test_halves_conflict_with_the_whole_only():
+    z, _ = both((12,))
+    with z.real.facet("array") as r, z.imag.facet("array") as i:
+        r[...], i[...] = 1, 2
+    assert_array_equal(z.to_numpy(), [1 + 2j] * 12)
+    exported = np.asarray(z.real)
+    z.imag[...] = 5
+    for write in (lambda: z.fill_(0), lambda: z.view("uint8").fill_(0)):
+        with pytest.raises(mat.ConflictError):
+            write()
+    assert exported[0] == 1
+    assert not np.shares_memory(z.real, z.imag)
+    assert np.may_share_memory(z.real, z.imag)
+    assert np.shares_memory(z, z.real)
+    assert np.shares_memory(z.view("uint8")[16:], z.imag[1:])
 
 
 def test_a_part_can_be_written_in_a_block_of_the_whole():
@@ -235,13 +255,13 @@ def test_parts_follow_from_one_memory_to_another():
     assert_array_equal(part.to_numpy()[0], np.zeros(4))
     with mat.use_device("emulated", required=True):
         part += 1
-        with pytest.raises(mat.ConflictError), part.facet("array", "io"):
-            z *= 2
-    assert_array_equal(z.to_numpy()[0], [2 + 2j] * 4)
+    with part.facet("array", "io") as p:
+        p *= 2
+    assert_array_equal(z.to_numpy()[0], [2 + 1j] * 4)
 
 
 @pytest.mark.host
-def test_a_block_on_a_device_that_fails_changes_neither():
+def test_a_block_on_a_device_that_fails_changes_no_other_memory():
     z, b = both()
     with mat.use_device("emulated", required=True) as device:
         part = z.imag
@@ -254,8 +274,101 @@ def test_a_block_on_a_device_that_fails_changes_neither():
 @pytest.mark.host
 @pytest.mark.parametrize("test", [test_a_part_shows_elements_that_were_written_to_the_whole,
                                   test_parts_of_what_is_read_only_are_read_only,
-                                  test_changes_of_both_at_once_are_refused,
-                                  test_a_part_can_be_written_in_a_block_of_the_whole])
+                                  test_halves_conflict_with_the_whole_only])
 def test_what_holds_on_the_host_holds_on_devices(test):
     with mat.use_device("emulated", required=True):
         test()
+
+
+# Random programs, beside NumPy
+
+DTYPES = ("float64", "complex128", "int64", "float32", "int32", "uint8", "complex64", "int16")
+PLACES = {"host": nullcontext, "emulated": lambda: mat.use_device("emulated"),
+          "tiles": lambda: mat.use_device("emulated", pool_bytes=3000)}
+
+
+def one_view(draw, a, x):
+    """Return views of another kind of the array and the Mat, or None where there is none."""
+    kind = draw(st.sampled_from(["dtype", "real", "imag", "part", "row", "turned"]))
+    if kind == "dtype":
+        dtype = draw(st.sampled_from(DTYPES))
+        try:
+            return a.view(dtype), x.view(dtype)
+        except ValueError:  # of NumPy, or ours where elements are no multiples of their size apart
+            return None
+    if kind in ("real", "imag"):
+        return (getattr(a, kind), getattr(x, kind)) if a.dtype.kind == "c" else None
+    index = {"part": np.s_[..., draw(st.integers(0, 2))::draw(st.integers(1, 2))],
+             "row": -1, "turned": np.s_[..., ::-1]}[kind]
+    return (a[index], x[index]) if a.ndim > 1 or kind != "row" else None
+
+
+def write(draw, a, x, others):
+    """Write an array and a Mat in the same way."""
+    kind = draw(st.sampled_from(["add", "fill", "element", "block", "copy", "add another"]))
+    if kind == "add":
+        a += 1
+        x += 1
+    elif kind == "fill":
+        a[..., 1:] = 3
+        x[..., 1:] = 3
+    elif kind == "element" and a.size:
+        a[(0,) * a.ndim] = x[(0,) * a.ndim] = 5
+    elif kind == "block" and a.size:
+        a[...] = 2
+        with x.facet("array", "output") as v:
+            v[...] = 2
+    elif kind in ("copy", "add another"):
+        b, y = draw(st.sampled_from(others))
+        if b.shape == a.shape and np.can_cast(b.dtype, a.dtype, "same_kind"):
+            for one, other in ((a, b), (x, y)):
+                if kind == "copy":
+                    np.copyto(one, other)
+                else:
+                    one += other
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@given(st.data())
+def test_views_of_several_dtypes_are_those_of_numpy(place, data):
+    n = data.draw(st.sampled_from([4, 8, 512]))
+    a = np.arange(1.0, 4 * n + 1).view(data.draw(st.sampled_from(DTYPES[:5]))).reshape(2, -1)
+    pairs = [(a, mat.array(a))]
+    for _ in range(data.draw(st.integers(1, 12))):
+        a, x = data.draw(st.sampled_from(pairs))
+        with data.draw(st.sampled_from([nullcontext, PLACES[place]]))():
+            if data.draw(st.booleans()):
+                write(data.draw, a, x, pairs)
+            else:
+                made = one_view(data.draw, a, x)
+                pairs += [made] if made and made[0].size else []
+    for a, x in pairs:
+        assert (x.dtype, x.shape, x.flags.c_contiguous) == (a.dtype, a.shape, a.flags.c_contiguous)
+        assert x.to_numpy().tobytes() == a.tobytes()
+
+
+def test_views_that_have_no_whole_elements_are_refused():
+    x = mat.arange(9.0).reshape(3, 3)
+    for make in (lambda: x.view("complex128"), lambda: x[:, 1:].view("complex128"),
+                 lambda: x.T.view("int32"), lambda: mat.array(1.0).view("int32"),
+                 lambda: mat.arange(4.0)[1:3].view("complex128")):
+        with pytest.raises(mat.ShapeError, match="has no view"):
+            make()
+
+
+@pytest.mark.host
+def test_reading_an_attribute_moves_nothing():
+    for dtype in ("float64", "complex128"):
+        for written in (False, True):
+            with mat.use_device("emulated"):
+                x = mat.ones((3, 4), dtype=dtype)
+                if written:
+                    x += 1
+                before, fresh = set(x.storage.handles), x.fresh
+                with mat.debug.count_copies() as copies:
+                    for name in (*dir(type(x)), "__array_interface__", "__cuda_array_interface__"):
+                        getattr(x, name, None)
+                assert copies.bytes == 0
+                assert (set(x.storage.handles), x.fresh) == (before, fresh)
