@@ -65,7 +65,7 @@ class SpannedCopies(DroppableCopies):
         if spans is None or self.fresh & memory.bit:
             return bool(self.fresh & memory.bit)
         runs = view._touched()
-        return bool(runs) and bool(spans.fresh_in(memory).covers(runs))
+        return bool(runs) and bool(spans.fresh_in(memory, runs).covers(runs))
 
     def torn_error(self, view: ViewLike) -> TornError | None:
         """Return the error of elements that `view` sees, if a failed block left some."""

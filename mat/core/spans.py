@@ -360,9 +360,12 @@ class Spans:
         cube.writer = writers[0] if writers else None
         return whole
 
-    def fresh_in(self, memory: Memory) -> Runs:
-        """Return the elements that copies in `memory` have fresh."""
-        return union(c.fresh for c in self.copies if c.memory is memory)
+    def fresh_in(self, memory: Memory, near: Runs | None = None) -> Runs:
+        """Return the elements that copies in `memory` have fresh; of those that have none between
+        the first and the last of `near`, if that is given, only some or none.
+        """
+        return union(c.fresh for c in self.copies if c.memory is memory
+                     and (near is None or c.near(near)))
 
     def mask(self) -> int:
         """Return the bits of the memories with a copy of all elements that is fresh."""
