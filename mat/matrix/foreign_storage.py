@@ -60,7 +60,7 @@ class ForeignStorage(Storage):
     def share(self) -> None:
         """Note that the memory that was adopted just now is its owner's."""
         self.shared = True
-        if _AWAY:
+        if _AWAY.data:  # type: ignore[attr-defined]  # the set itself, for each new Mat
             self.join(tuple(_AWAY))
 
     def region(self) -> tuple[object, int, int]:
@@ -378,16 +378,16 @@ class ForeignStorage(Storage):
         self.unwatch()
 
     def __del__(self) -> None:
-        if self.process:
+        if self.away or self.process:
             with suppress(DeviceError):  # one that failed has said so where it was used
                 self.save()
-        self.unwatch()
-        end: Any = getattr(super(), "__del__", None)  # uncompiled
-        if end is not None:
-            end()
+            self.unwatch()
+        if _end is not None:
+            _end(self)
 
 
 begin_as_nothing(ForeignStorage)
+_end: Any = getattr(Storage, "__del__", None)  # there is one where it is not compiled
 _AWAY: WeakSet[ForeignStorage] = WeakSet()  # storages of which other memories have copies
 _links = threading.RLock()  # of the neighbours; an interrupted function may be in a finalizer
 
