@@ -161,11 +161,16 @@ class Pooled(Memory):
         self.renew(handle)
         return handle
 
-    @staticmethod
-    def _is_of_class(handle: Handle, size: int) -> bool:
-        """Return whether the block of a handle is used again for so many bytes."""
+    def _is_of_class(self, handle: Handle, size: int) -> bool:
+        """Return whether the block of a handle is used again for so many bytes: one of their class,
+        unless what it has too many is more than a 64th of the limit. Operands that together are as
+        large as a small pool have to fit into it.
+        """
         room: int = handle.room
-        return room >= size and size_class(room) == size_class(size)
+        if room < size or size_class(room) != size_class(size):
+            return False
+        limit = None if room == size else self.limit
+        return limit is None or (room - size) << 6 <= limit
 
     def note_use(self, handle: Handle) -> None:
         handle.tick = next(CLOCK)
@@ -273,7 +278,7 @@ class Pooled(Memory):
         found = size_class(size)
         spares = self._spare.get(found, ())
         for k in range(len(spares) - 1, -1, -1):
-            if spares[k].room >= size and self.fit(spares[k], size):
+            if self._is_of_class(spares[k], size) and self.fit(spares[k], size):
                 handle = self._unspare(found, k)
                 self.renew(handle)
                 return handle

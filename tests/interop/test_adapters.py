@@ -51,6 +51,7 @@ def test_the_array_interface_says_what_the_buffer_has():
     assert x.fresh == set()  # reading it has made nothing
 
 
+@needs_buffers
 def test_pil_makes_pictures():
     pil = pytest.importorskip("PIL.Image")
     for x in (square("u1"), square("u1").T):
