@@ -10,6 +10,7 @@ import code
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -63,12 +64,26 @@ def prompt(banner: str) -> None:
     try:
         ipython = importlib.import_module("IPython")
     except ImportError:
+        ipython = None
+    if ipython is None:  # not within the handler: every error at the prompt would name it
+        complete(names)
         code.interact(banner, local=names, exitmsg="")
         return
     settings = importlib.import_module("traitlets.config").Config()
     settings.InteractiveShellApp.extensions = ["mat"]
     settings.TerminalInteractiveShell.banner1 = banner + "\n"
     ipython.start_ipython(argv=[], user_ns=names, config=settings)
+
+
+def complete(names: dict[str, Any]) -> None:
+    """Complete names of `names` by the Tab key, where Python has readline."""
+    try:
+        readline, completer = map(importlib.import_module, ("readline", "rlcompleter"))
+    except ImportError:
+        return
+    readline.set_completer(completer.Completer(names).complete)
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
 
 
 if __name__ == "__main__":

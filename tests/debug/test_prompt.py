@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.__main__ import main
+from mat.__main__ import complete, main
 from mat.core import source_line
 from mat.debug import notebook
 from mat.support import compiled_modules
@@ -78,10 +78,22 @@ def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
     (tmp_path / "IPython.py").write_text("raise ImportError('no IPython')")
     code = (f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; "
             "from mat.__main__ import main; main()")
-    done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n",
-                          capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          input="1/0\nprint(mat.ones(2).sum())\n", timeout=120, check=False)
     assert "2.0" in done.stdout, done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert "IPython" not in done.stderr  # no error at the prompt is one during another
+
+
+def test_the_plain_prompt_completes_names():
+    readline = pytest.importorskip("readline")
+    before = readline.get_completer()
+    try:
+        complete({"matrix_of_mine": mat.ones(2)})
+        assert readline.get_completer()("matrix_of", 0) == "matrix_of_mine"
+        assert readline.get_completer()("matrix_of_mine.fre", 0) == "matrix_of_mine.fresh"
+    finally:
+        readline.set_completer(before)
 
 
 @pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"],
