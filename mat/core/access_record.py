@@ -90,7 +90,7 @@ def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: R
             break
         if (outer.direction is not INPUT and outer.view is not None and outer.mask == block.mask
                 and outer.thread == block.thread and outer.task is block.task):
-            runs = runs - (outer.runs or outer.view._touched())
+            runs = runs - narrowed(outer.runs or outer.view._touched(), outer.view)
     return runs
 
 

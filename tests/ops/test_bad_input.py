@@ -356,7 +356,7 @@ def test_particular(name):
 ELSEWHERE = {  # tested where the thing itself is
     "Mat": "test_creation.py", "FacetState": "a result", "Direction": "test_access.py",
     "facet": "test_access.py", "facets": "test_access.py", "drop": "test_cube.py",
-    "keep": "test_cube.py",
+    "keep": "test_cube.py", "changed": "test_foreign_memory.py",
     **dict.fromkeys(("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros_like",
                      "ones_like", "full_like", "empty_like", "identity", "linspace", "logspace",
                      "geomspace"), "test_creation_like_numpy.py"),

@@ -36,8 +36,10 @@ def number_of(text):
 
 
 def part(values, text, one_of):
-    """Return one of so many `values`, beginning where `text` says; all of them with ``--all``."""
-    return values if ALL else values[number_of(text) % one_of::one_of]
+    """Return one of so many `values`, at least one, beginning where `text` says; all of them with
+    ``--all``.
+    """
+    return values if ALL else values[number_of(text) % min(one_of, len(values) or 1)::one_of]
 
 
 def sample(metafunc):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ...errors import DTypeError, MatError
@@ -39,26 +40,41 @@ def data(self: Mat) -> memoryview:
     While it exists, self cannot be written. It is an `AttributeError` where the host has them not,
     since reading an attribute copies nothing: ``memoryview(x)`` does.
     """
-    _check_is_here(self, "data", "memoryview(x) copies them there")
+    if not self._as_now().storage.is_fresh(HOST, self):
+        raise AttributeError(f"{self.label()} has no 'data' now: its elements are not on the host, "
+                             "and reading an attribute copies nothing; memoryview(x) copies them "
+                             "there", name="data", obj=self)
     return exported_array(self).data
 
 
+class _LazyCtypes:
+    """`ndarray.ctypes` of a Mat, which exports the elements when something of it is asked for."""
+
+    def __init__(self, x: Mat) -> None:
+        self._mat = x
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # no inspection copies
+        return getattr(self._exported, name)
+
+    @cached_property
+    def _as_parameter_(self) -> Any:
+        return self._exported._as_parameter_
+
+    @cached_property
+    def _exported(self) -> Any:
+        return exported_array(self._mat).ctypes
+
+
 def ctypes(self: Mat) -> Any:
-    """NumPy's object for passing the elements to `ctypes`, read-only, where the host has them.
+    """NumPy's object for passing the elements to `ctypes`, read-only.
 
-    While it exists, self cannot be written; ``with x.facet("foreign") as p:`` gives an address to
-    write to. It is an `AttributeError` where the host has them not, since reading an attribute
-    copies nothing: ``numpy.asarray(x).ctypes`` does.
+    Reading ``x.ctypes`` copies nothing; reading its ``data`` copies the elements to the host if
+    they are not there. From then on, and while the object exists, self cannot be written;
+    ``with x.facet("foreign") as p:`` gives an address to write to.
     """
-    _check_is_here(self, "ctypes", "numpy.asarray(x).ctypes copies them there")
-    return exported_array(self).ctypes
-
-
-def _check_is_here(x: Mat, name: str, way: str) -> None:
-    """Raise `AttributeError` unless the host has the elements."""
-    if not x._as_now().storage.is_fresh(HOST, x):
-        raise AttributeError(f"{x.label()} has no {name!r} now: its elements are not on the host, "
-                             f"and reading an attribute copies nothing; {way}", name=name, obj=x)
+    return _LazyCtypes(self)
 
 
 def flat(self: Mat) -> FlatIterator:
