@@ -299,6 +299,11 @@ cdef int get_buffer(object self, Py_buffer *buffer, int flags) except -1:
     return 0
 
 
+def give_buffer(type kind):
+    """Give objects of a class in Python the buffer that their `_exported` returns as an array."""
+    mat_set_buffer(kind, <void *>get_buffer)
+
+
 cdef class Maker:
     """Makes objects of a class without calling its `__init__`."""
 
@@ -308,7 +313,7 @@ cdef class Maker:
         """
         self.kind = kind
         mat_inherit_operators(kind, operators)
-        mat_set_buffer(kind, <void *>get_buffer)
+        give_buffer(kind)
 
     cdef object make(self):
         """Return a new object, whose attributes are still to be set."""

@@ -269,6 +269,14 @@ def share_by(threads: int) -> None:
         core.share_by(_SHARE, threads)
 
 
+def give_buffer(kind: type) -> None:
+    """Give objects of a class the buffer that their `_exported` returns, as `__buffer__` does from
+    Python 3.12 on.
+    """
+    if core is not None:
+        core.give_buffer(kind)
+
+
 _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
 share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python

@@ -10,14 +10,17 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ..core.compiled import BLOCKS
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..core.compiled import BLOCKS, give_buffer
 from ..matrix.creation import from_numpy
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..support.after_import import after_import
 from ..support.dtypes import EXTENSIONS
-from ..support.types import Keywords, Operand
+from ..support.types import Array, Keywords, Operand
 
 
 @method("__jax_array__")
@@ -26,8 +29,35 @@ def _jax_array(self: Mat) -> Operand:
     return sys.modules["jax"].numpy.asarray(exported_array(self))
 
 
+class _Elements:
+    """The memory of a Mat that its `__array_interface__` gives.
+
+    It exports the Mat when that memory is asked for, and for as long as it exists: NumPy releases
+    the buffer at once, and keeps this object in the array that it makes.
+    """
+
+    def __init__(self, x: Mat) -> None:
+        self._mat = x
+        self._export: Array | None = None
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return self._exported(flags).data
+
+    def _exported(self, flags: int) -> Array:
+        """Return the elements from the first to the last in memory, those in between included."""
+        self._export = a = self._mat._exported(flags)
+        if a.size == 0:
+            return np.empty(0, a.dtype)
+        ahead = a[tuple(slice(None, None, -1 if step < 0 else 1) for step in a.strides) or ...]
+        span = sum(abs(step) * (n - 1) for n, step in zip(a.shape, a.strides, strict=True))
+        return as_strided(ahead, (span // a.itemsize + 1,), (a.itemsize,), writeable=False)
+
+
+give_buffer(_Elements)
+
+
 def _array_interface(self: Mat) -> Keywords:
-    """Return shape, strides and type of the elements, whose memory the buffer protocol gives.
+    """Return shape, strides and type of the elements, and an object with their memory.
 
     Reading this moves nothing. `AttributeError` for elements that NumPy has no type for, and where
     Mats have no buffer: before Python 3.12, if nothing is compiled.
@@ -35,10 +65,11 @@ def _array_interface(self: Mat) -> Keywords:
     if self.dtype.char in EXTENSIONS or not (BLOCKS.enabled or sys.version_info >= (3, 12)):
         raise AttributeError(f"__array_interface__: {self.label()} has no buffer for {self.dtype}; "
                              "numpy.asarray(x) has")
-    layout = self.layout
-    strides = None if layout.contiguous else self.strides
-    return {"shape": layout.shape, "typestr": self.dtype.str, "strides": strides, "version": 3,
-            "data": self}
+    shape, strides = self.shape, self.strides
+    first = sum(-step * (n - 1) for n, step in zip(shape, strides, strict=True) if step < 0)
+    return {"shape": shape, "typestr": self.dtype.str, "version": 3, "data": _Elements(self),
+            "strides": None if self.layout.contiguous else strides,
+            "offset": first if self.size else 0}
 
 
 bind("__array_interface__", property(_array_interface))

@@ -51,6 +51,43 @@ def test_the_array_interface_says_what_the_buffer_has():
     assert x.fresh == set()  # reading it has made nothing
 
 
+class _OnlyTheInterface:
+    """An object whose elements NumPy finds by its `__array_interface__` alone."""
+
+    def __init__(self, x):
+        self.__array_interface__ = x.__array_interface__
+
+
+@needs_buffers
+@pytest.mark.parametrize("index", [
+    (slice(None),), (slice(1, 2), slice(1, 2)), (slice(2, 1, -1), slice(1, 2)),
+    (slice(None, None, -1), slice(None, None, 2)), (slice(None), slice(None, None, -2)),
+    (slice(None), 1), (1, 1, ...), (slice(0, 0),)])
+def test_an_array_of_the_interface_is_an_export(index):
+    x, wanted = square(), square().to_numpy()[index]
+    for view, expected in ((x[index], wanted), (x[index].T, wanted.T)):
+        a = np.asarray(_OnlyTheInterface(view))
+        assert_array_equal(a, expected, strict=True)
+        if a.size:
+            assert np.shares_memory(a, x)
+            with pytest.raises(mat.ConflictError):
+                x.fill_(1)
+        del a
+        x[...] = np.arange(12).reshape(3, 4)  # the export has ended
+
+
+@needs_buffers
+def test_an_export_after_a_failed_copy_is_one():
+    """NumPy clears the error of a buffer and goes on to the interface."""
+    with mat.use_device("emulated") as device:
+        x = square() + 0
+        device.fail(d2h=1)
+        a = np.asarray(x[1:2, 1:2].T)
+        assert a.tolist() == [[5]]
+        with pytest.raises(mat.ConflictError):
+            x.fill_(1)
+
+
 @needs_buffers
 def test_pil_makes_pictures():
     pil = pytest.importorskip("PIL.Image")
