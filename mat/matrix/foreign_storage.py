@@ -285,23 +285,22 @@ class ForeignStorage(Storage):
                 f"{target.name!r} before its owner writes")
 
     def after_copy(self, target: Memory, runs: Runs | None) -> None:
-        seen = self.watched() if target is self.adopted else None
-        if seen is not None:
+        if target is self.adopted:
             low, high = (0, self.units) if runs is None else runs.bounds
-            self.remember(seen, low, high)
+            self.remember(low, high)
 
-    def remember(self, seen: Seen, low: int, high: int) -> None:
-        """Remember what the home has now."""
-        first, last = seen.blocks(low * self.unit, high * self.unit)
-        seen.record(first, seen.changes(first, last)[0])
+    def remember(self, low: int, high: int) -> None:
+        """Remember what the home has now between two units, if that is watched."""
+        seen = self.watched()
+        if seen is not None:
+            first, last = seen.blocks(low * self.unit, high * self.unit)
+            seen.record(first, seen.changes(first, last)[0])
 
     def close_spans(self, record: AccessRecord, failed: bool) -> None:
         bounds = record.runs.bounds
         super().close_spans(record, failed)
         if record.direction is not _input and record.facet.memory is self.adopted:
-            seen = self.watched()
-            if seen is not None:  # what was written there by us is no change of the owner's
-                self.remember(seen, *bounds)
+            self.remember(*bounds)  # what was written there by us is no change of the owner's
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
         """Have all that other storages over the same memory have changed elsewhere copied home, and
@@ -420,9 +419,8 @@ def announce(storage: Storage, view: ViewLike) -> None:
         spans.forget_torn(runs)
         storage.version += 1
         storage.settle()
-        seen = storage.watched() if isinstance(storage, ForeignStorage) else None
-        if seen is not None and isinstance(storage, ForeignStorage):
-            storage.remember(seen, *runs.bounds)
+        if isinstance(storage, ForeignStorage):
+            storage.remember(*runs.bounds)
 
 
 def warn_slow(nbytes: int, made: SourceLine | None) -> None:
