@@ -241,7 +241,7 @@ class DirectionCheck(Observer):
             return
         exports = [watched for watched in found if watched.is_export]
         for watched in exports:
-            watched.snapshot = None  # it is reported now
+            watched.forget_snapshot()  # it is reported now
         pages.touched = None
         names = (" and ".join(watched.description for watched in exports)
                  or f"{text} to an object that was released")
@@ -256,7 +256,7 @@ class DirectionCheck(Observer):
         for watched in self._on(storage):
             fault = watched.fault() if watched.is_export else ""
             if fault:
-                watched.snapshot = None
+                watched.forget_snapshot()
                 self._raise(fault + watched.origin())
 
     # Faults elsewhere

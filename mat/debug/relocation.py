@@ -149,7 +149,7 @@ class Relocation:
         writable = record.direction.value != "input"
         key = facet.writing if writable else facet.reading
         record.handle = _move(storage)
-        record.value = facet.present(view, record.handle, writable)
+        record.value = facet.present(view, view._presentable(record.handle), writable)
         record.make_value = facet.lender(record.value)
         view.presented = {**(view.presented or {}), key: record}
         storage.viewers = [*(storage.viewers or ()), weakref.ref(view)]
@@ -160,7 +160,8 @@ class Relocation:
         if (record.facet.memory is HOST and pages_of(record.handle) is None
                 and movable(storage)):
             record.handle = _move(storage)
-            record.value = record.facet.present(view_of(record), record.handle, False)
+            view = view_of(record)
+            record.value = record.facet.present(view, view._presentable(record.handle), False)
 
     def move_away(self, record: AccessRecord, text: str, notify: Notify) -> None:
         """Move the Mat of `record` elsewhere and report any use of its old pages by `notify`.

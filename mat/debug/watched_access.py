@@ -30,6 +30,7 @@ class WatchedAccess:
     """One access that is watched, from its beginning on."""
 
     __slots__ = (
+        "_snapshot",
         "alone",
         "blind",
         "fresh",
@@ -41,7 +42,6 @@ class WatchedAccess:
         "own",
         "poisoned",
         "record",
-        "snapshot",
         "storage",
         "value",
     )
@@ -58,7 +58,7 @@ class WatchedAccess:
         self.blind: bool = False  # its memory cannot be read
         self.operation: _Operation | None = _operation()
         self.poisoned: PoisonedOutput | None = None
-        self.snapshot: Snapshot | None = None
+        self._snapshot: Snapshot | None = None
         # of the storage's elements, those that the copy had fresh when the snapshot last had them
         self.fresh: Array = self._fresh_now()
         take_back(record)  # what an interrupt has left there
@@ -92,9 +92,20 @@ class WatchedAccess:
                 self.poisoned = PoisonedOutput(record)  # kept first: an interrupt may follow
                 self.poisoned.fill()
             elif record.direction is INPUT or not whole or not self.built_in:
-                self.snapshot = Snapshot(record)
+                self._snapshot = Snapshot(record)
         except Exception:  # a memory that cannot be read just now, or at all
             self.blind = True
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """What the access saw when it began; None if that is not known, or no longer of use, since
+        there are views of several dtypes now and masks are of elements of one.
+        """
+        return None if self.storage.align > 1 else self._snapshot
+
+    def forget_snapshot(self) -> None:
+        """Report no change from now on."""
+        self._snapshot = None
 
     @property
     def built_in(self) -> bool:
@@ -194,7 +205,7 @@ class WatchedAccess:
     def follow(self, other: AccessRecord, failed: bool) -> None:
         """Accept what the access `other`, which has ended, wrote to what it sees or beside that."""
         if failed:
-            self.loose, self.snapshot = True, None
+            self.loose, self._snapshot = True, None
         elif self.snapshot is not None:
             self.snapshot.renew(visible(other, self.storage.size))
 

@@ -6,9 +6,14 @@ Names, argument order and meaning are those of BLAS; the last operand is written
 
 from __future__ import annotations
 
+import numpy
+
+from ..cpu import blas
 from ..errors import ShapeError
 from ..facets.array import over
+from ..layout.strided import packed
 from ..matrix.mat import Mat
+from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number
@@ -83,7 +88,15 @@ axpy.cut_by(by_pieces(axpy))
 @axpy.on("array")
 def axpy_numpy(np: Engine, alpha: Number, x: Array, y: Array, n: int | None = None, incx: int = 1,
                incy: int = 1) -> None:
-    write_elements(y, n, incy, elements(y, n, incy) + y.dtype.type(alpha) * elements(x, n, incx))
+    # by BLAS, which may round once, so that the bits are those of other layouts, and of tiles
+    total = np.array(elements(y, n, incy), order="C")
+    blas.axpy(alpha, _packed(elements(x, n, incx)), _packed(total))
+    write_elements(y, n, incy, total)
+
+
+def _packed(vector: Array) -> ForeignArray:
+    """Return a vector, or a copy of it without gaps, for BLAS."""
+    return ForeignArray(numpy.ascontiguousarray(vector), packed(vector.shape))
 
 
 @op(by_form=True)

@@ -385,3 +385,17 @@ def test_numbers_that_are_poison_by_chance_are_none(rng, dtype):
 def test_every_short_float_there_is_has_the_poison_too(dtype):
     every = np.arange(1 << 16, dtype=np.uint16).view(mat.zeros(1, dtype=dtype).dtype)
     assert not poison.still_poisoned(every).any()
+
+
+@under
+@pytest.mark.parametrize("direction", ["input", "io", "output"])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_a_view_of_another_dtype_that_is_made_within_a_block(device, direction):
+    facet = "array" if device == "cpu" else "emulated"
+    with mat.debug.check_directions(), mat.use_device(device):
+        x = mat.arange(8.0) + 0
+        with x.facet(facet, direction) as a:
+            real = x.view("complex128").real
+            if direction != "input":
+                x.fill_(3) if device == "emulated" else a.fill(3)
+        assert real.tolist() == x.tolist()[::2]

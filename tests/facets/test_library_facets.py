@@ -68,6 +68,7 @@ def test_blocks_see_the_memory_of_the_mat(layout):
     assert_array_equal(whole.to_numpy(), reference)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # of NumPy 2.5
 def test_every_block_has_an_array_of_its_own():
     x = mat.zeros(6)
     with x.facet("numpy", "output") as t:

@@ -18,7 +18,7 @@ A, B, S = rng.standard_normal((4, 5)), rng.standard_normal((5, 3)), rng.standard
 C = V + 1j * W
 N = np.arange(20).reshape(4, 5)
 DOTS = [(V, W), (A, V), (A, B), (V, B), (A, S), (S, V[:3]), (C, C), (C, V), (N, N.T), (N, V),
-        (A[:, ::2], B[::2]), (A.T, A), (2.5, A), (A, 3), (2, 3.5), (V.astype("f4"), W),
+        (A[:, ::2], B[::2]), (A.T, A), (2.5, A), (A, 3), (V.astype("f4"), W),
         (V.astype("f4"), W.astype("f4")), (N > 3, N.T > 3), (N.astype("i1"), N.T.astype("i1")),
         ([1, 2, 3], [4, 5, 6]), ([[1, 2], [3, 4]], [1.5, 2.5]), (V[:0], V[:0]), (A[:0], B)]
 
@@ -55,6 +55,16 @@ def test_vdot(pair):
     a, b = pair
     same(mat.vdot(of(a), of(b)), np.vdot(a, b))
     same(mat.vdot(a, b), np.vdot(a, b))
+
+
+@pytest.mark.parametrize("name", ["dot", "vdot"])
+def test_those_of_two_numbers_are_numpys_numbers(name):
+    found, wanted = getattr(mat, name)(2, 3.5), getattr(np, name)(2, 3.5)
+    assert (type(found), found) == (type(wanted), wanted)
+    out = mat.from_numpy(np.empty(()))
+    if name == "dot":
+        assert mat.dot(2, 3.5, out) is out
+        same(out, wanted)
 
 
 @pytest.mark.parametrize("call", [

@@ -84,8 +84,8 @@ DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("float", "int", "complex", "floor", "ceil", "percent"): (
         lambda a: a.ndim and a.size == 1, lambda call, a: call(a.item()),
         "any Mat of one element is a number; NumPy wants it to be without axes since 2.4"),
-    ("hash",): (lambda a: not a.ndim, lambda call, a: call(a.item()),
-                "without axes, a Mat has the hash of the number"),
+    ("hash",): (lambda a: not a.ndim, lambda call, a: None if a != a else call(a.item()),
+                "without axes, a Mat has the hash of the number; each object that is NaN its own"),
     ("is Hashable",): (lambda a: True, lambda call, a: True, "likewise"),
     ("format",): (has_axes, lambda call, a: None, "formats each element; NumPy refuses"),
     ("str format",): (has_axes, lambda call, a: None, "likewise"),

@@ -102,11 +102,12 @@ def in_use():
             found.append(f"{what}: {left}")
     if hidden("mat.ops.tiling", "being_cut", tuple)():
         found.append("an operation is being cut")
-    pages = hidden("mat.debug.protected_pages", "_all", {})
-    if any(p.allowed != 3 for p in tuple(pages.values())):
-        found.append("pages are protected")
-    if getattr(hidden("mat.debug.protected_pages", "FAULT_HANDLER", None), "_users", ()):
-        found.append("the handler of faults is installed")
+    if not CHECKED:  # else they are, as long as the process
+        pages = hidden("mat.debug.protected_pages", "_all", {})
+        if any(p.allowed != 3 for p in tuple(pages.values())):
+            found.append("pages are protected")
+        if getattr(hidden("mat.debug.protected_pages", "FAULT_HANDLER", None), "_users", ()):
+            found.append("the handler of faults is installed")
     innermost = hidden("mat.core.barrier", "_innermost")
     around = innermost.get() if hasattr(innermost, "get") else None
     if around is not None and not getattr(around, "ended", not getattr(around, "token", 1)):
@@ -121,6 +122,7 @@ def observers():
 
 SETTINGS = repr(mat.settings)
 ALWAYS = observers()  # with MAT_DEBUG
+CHECKED = any(getattr(o, "every_access", False) for o in ALWAYS)
 
 
 def wrong_values(name, x, legal):

@@ -47,7 +47,7 @@ def _moved(name: str, given: str, now: str) -> DTypeError:
 
 def _called(function: Function, a: Operand, b: Operand, *more: Operand) -> Any:
     """Call NumPy's function of two operands."""
-    if is_foreign(a) and is_foreign(b):
+    if is_foreign(a) and is_foreign(b) and not any(isinstance(v, Mat) for v in more):
         return numpy_gives(function, (a, b, *more), {})
     return call_numpy(function, (*as_mats((a, b), "an operand"), *more))
 
