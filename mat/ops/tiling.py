@@ -148,9 +148,9 @@ def span_bytes(*views: Operand) -> int:
     """Return the bytes that a device needs for these views: each takes the range of its storage
     from its lowest element to its highest. Numbers take none.
     """
-    spans = {(id(x.storage), x.layout.bounds): x.element_size
+    spans = {(id(x.storage), *(edge * x.element_size for edge in x.layout.bounds))
              for x in views if isinstance(x, Mat)}
-    return sum((high - low) * size for (_, (low, high)), size in spans.items())
+    return sum(high - low for _, low, high in spans)
 
 
 def is_too_large(device: Device, *views: Operand) -> bool:

@@ -352,7 +352,7 @@ def plan(shape, axis, dtype="float32", name="sum", strides=None):
     a = np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, strides or [0] * len(shape),
                                         writeable=False)
     packed = np.cumprod([1, *shape[:0:-1]])[::-1]
-    x = SimpleNamespace(shape=shape, strides=tuple(map(int, packed)), dtype=a.dtype,
+    x = SimpleNamespace(shape=shape, element_strides=tuple(map(int, packed)), dtype=a.dtype,
                         itemsize=a.itemsize)
     axes = axes_of(a, axis)
     kept = [n for k, n in enumerate(shape) if k not in axes]
