@@ -79,6 +79,8 @@ class DeviceError(MatError, RuntimeError):
 class OutOfDeviceMemory(DeviceError, MemoryError):
     """A device's memory, or the part of it that `mat` may use, is exhausted."""
 
+    used_by_others = False  # some of it was in use by other threads, which may end that
+
 
 class ExchangeError(MatError, BufferError):
     """Data that cannot be exchanged with another library as requested."""

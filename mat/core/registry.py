@@ -171,6 +171,10 @@ class Memory:
     def free_oldest(self, nbytes: int) -> None:
         """Make room for so many bytes by freeing what was used longest ago. Optional."""
 
+    def used_by_others(self) -> set[int]:
+        """Return the ids of the handles that other threads use now. Optional."""
+        return set()
+
     def victims(self, nbytes: int) -> list[tuple[int, int, CubeLike]]:
         """Return the bytes, the last use and the cube of each copy that would be evicted if so many
         bytes were allocated. Optional.

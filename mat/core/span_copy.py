@@ -13,6 +13,7 @@ from weakref import ref
 import numpy as np
 
 from .compiled import THREADS
+from .compiled import Lock as NewLock
 from .registry import CubeLike, ElementType, Handle, Memory, Number
 from .runs import NONE, Runs
 
@@ -55,6 +56,12 @@ class SpanCopy:
     def owner(self) -> CubeLike:
         """The cube, or the part that is one for the memory, whose handle this is."""
         return self.of_cube() if self.whole else self
+
+    @property
+    def lock(self) -> Any:
+        """The lock of the cube; a new one if that is gone."""
+        cube = self.of_cube()
+        return NewLock() if cube is None else cube.lock
 
     @property
     def counted(self) -> CubeLike:

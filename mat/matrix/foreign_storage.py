@@ -173,18 +173,18 @@ class ForeignStorage(Storage):
             if direction is not _input:
                 self.process = _process()
             self.call_home(view, memory, direction is not _input)
-            seen = self.watched()
-            if seen is not None:
-                self.verify(seen, view, direction is _input)
+            self.verify(view, direction is _input)
 
     # Whether the owner has written
 
-    def verify(self, seen: Seen, view: ViewLike, reads: bool) -> None:
+    def verify(self, view: ViewLike, reads: bool) -> None:
         """Have copies in other memories be stale where the owner has written since they were made;
         remember what the home has there now, as it is about to be copied, or to be stale.
         """
         with self.lock:
-            home = self.adopted
+            home, seen = self.adopted, self.watched()  # here, as others may forget it before
+            if seen is None:
+                return
             if reads:  # else what is under way is a conflict
                 for memory in tuple(self.async_copies or ()):
                     finish_copy_locked(self, memory)

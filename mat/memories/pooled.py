@@ -304,12 +304,38 @@ class Pooled(Memory):
                 if freed and most is not None:
                     most, freed = None, False
                     continue
-                raise OutOfDeviceMemory(self._full_message(size)) from refused
+                shortage = OutOfDeviceMemory(self._full_message(size))
+                shortage.used_by_others = bool(self.used_by_others())
+                raise shortage from refused
             freed = True
             self._collect(size)
             handle = self._reuse(size)
             if handle is not None:
                 return handle
+
+    def used_by_others(self) -> set[int]:
+        """Return the ids of the handles that other threads use now."""
+        ident, found = get_ident(), set()
+        for lease in tuple(self._leases.values()):
+            cube = None if lease.cube is None else lease.cube()
+            if cube is None:
+                used = lease.cube is None and lease.thread not in (0, ident)
+            else:
+                used = self._is_used_elsewhere(cube)
+            if used:
+                found.add(lease.key)
+        return found
+
+    def _is_used_elsewhere(self, cube: CubeLike) -> bool:
+        """Return whether another thread accesses a copy in this memory, or is about to."""
+        if not cube.lock.try_acquire():
+            return True
+        try:
+            mine = THREADS.current()
+            return any(record.thread != mine and THREADS.ident(record.thread)
+                       and record.facet.memory is self for record in tuple(cube.accesses))
+        finally:
+            cube.lock.release()
 
     def has_room(self, nbytes: int) -> bool:
         with self.lock:

@@ -8,6 +8,7 @@ from ..core.direction import INPUT
 from ..core.observers import OBSERVERS
 from ..core.registry import host
 from ..devices.device import Device
+from ..errors import OutOfDeviceMemory
 from ..facets.array import ARRAY
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
@@ -51,8 +52,12 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, k
     with with_facets(*((read.view, ARRAY, INPUT) for read in reads.values())):
         given = {k: device.present_host(read.view, read.view.storage.handles[host()])
                  for k, read in reads.items()}
-        result = plan.execute(args, kwargs, given)
-        device.synchronize()  # until then it may read
+        try:
+            result = plan.execute(args, kwargs, given)
+        except OutOfDeviceMemory:  # other threads have taken the room
+            return None
+        finally:
+            device.synchronize()  # until then it may read
     _note_uses(device, args)
     for observer in tuple(OBSERVERS):
         for read in reads.values():

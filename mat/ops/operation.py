@@ -35,7 +35,7 @@ from .implementation import Implementation, known, rank
 from .plan import Plan
 from .planning import choose, is_of_device, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
-from .tiling import Cutter, carry_out_in_tiles, is_too_large
+from .tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
 
 __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input",
            "InputOrNumber", "Op", "Output", "Scalar",
@@ -220,6 +220,18 @@ class Op(Declaration):
         """Carry out the operation on a device on which there may be no room for all operands: in
         tiles, unless there is room, or the host computes.
         """
+        patience = Patience(device)
+        while True:
+            try:
+                return self._carry_out_within(device, args, kwargs, shortage)
+            except OutOfDeviceMemory as error:
+                if not patience.lasts(error):
+                    raise
+                shortage = None
+
+    def _carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
+                          shortage: OutOfDeviceMemory | None) -> Operand:
+        """Do what `carry_out_within` does, once."""
         args, kwargs, now = self._checked(args, kwargs)
         if self._meets_read(now):
             return self._call_apart(args, kwargs)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
+from time import monotonic, sleep
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..core.direction import Direction
@@ -89,6 +90,7 @@ class Cuttable(Protocol):
 
 
 MOST_ORDERED = 10_000  # tiles of a call that are ordered
+PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it room
 
 
 class _Cut(Nested):
@@ -142,6 +144,27 @@ class _Cutting(Block["_Cut"]):
 
     def end(self, error: BaseException | None) -> None:
         leave(_cut_now, self.cut)
+
+
+class Patience:
+    """How long a call that finds no room is tried again, since other threads use the memory."""
+
+    def __init__(self, device: Device) -> None:
+        self.memory = device.memory
+        self.end: float | None = None
+
+    def lasts(self, shortage: OutOfDeviceMemory) -> bool:
+        """Wait until another thread has ended a use; return False if none had begun one, or it is
+        too late, or the call is a part of another one, which has to leave room first.
+        """
+        if not shortage.used_by_others or being_cut():
+            return False
+        now, before = monotonic(), self.memory.used_by_others()
+        self.end = self.end or now + PATIENCE
+        while before <= self.memory.used_by_others() and before and now < self.end:
+            sleep(0.0005)
+            now = monotonic()
+        return now < self.end
 
 
 def span_bytes(*views: Operand) -> int:
@@ -263,6 +286,7 @@ class _Execution:
                 raise _torn(error, self.shortage) from None
             except OutOfDeviceMemory as error:
                 self.shortage = self.shortage or error
+                self.shortage.used_by_others |= error.used_by_others
                 self.room //= 2
                 if self.number or not self.room:
                     raise
@@ -327,6 +351,8 @@ class _Execution:
                                    f"those before it are {'undone' if undone else 'done'}")
                 if undone:
                     self.number = 0
+                elif self.number and isinstance(error, OutOfDeviceMemory):
+                    error.used_by_others = False  # it cannot be tried again
                 raise
             before, tile = tile.writes, following
             self.number += 1
@@ -374,7 +400,9 @@ def _no_room(device: Device, operation: Cuttable, args: Arguments,
     """Return the error for an operation that cannot be cut."""
     needed = span_bytes(*(args[k] for k in operation.operands))
     more = "" if shortage is None else f": {shortage}"
-    return OutOfDeviceMemory(
+    error = OutOfDeviceMemory(
         f"{operation.__name__} is computed whole, since {operation.whole_because}; its operands "
         f"need {needed:,} bytes in {device.name!r}, and there is no room for them and for what it "
         f"needs besides; give more pool_bytes, or compute on the host{more}")
+    error.used_by_others = shortage is not None and shortage.used_by_others
+    return error
