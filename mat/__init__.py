@@ -137,6 +137,7 @@ from .ops.reduce import argmax, argmin, max, mean, min, prod, sum
 from .ops.reshape import reshape
 from .ops.scaling import scale_columns, scale_rows
 from .ops.shape import transpose
+from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute
 
 # a constant of that module, named in lower case as an attribute of mat
@@ -226,6 +227,8 @@ __all__ = [
     "FormatError", "GraphError", "KernelError", "UninitialisedError",
     "SettingError", "ExchangeError", "PerformanceWarning", "__version__",
 ]
+
+_name_what_is_close("mat.errors")
 
 
 def __getattr__(name: str) -> object:

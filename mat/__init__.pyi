@@ -1304,7 +1304,7 @@ def equal(
 ) -> Mat:
     """Return ``x == y``: builtins.bool, or 1 and 0 in place."""
 
-def erf(x: ArrayLike, out: Mat | None = None, **others: ArrayLike) -> Mat:
+def erf(x: ArrayLike, out: Mat | None = None) -> Mat:
     """Return the error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``."""
 
 euler_gamma: float
@@ -2182,7 +2182,7 @@ def logical_xor(
 ) -> Mat:
     """Return whether just one element is true."""
 
-def logistic(x: ArrayLike, out: Mat | None = None, **others: ArrayLike) -> Mat:
+def logistic(x: ArrayLike, out: Mat | None = None) -> Mat:
     """Return ``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit."""
 
 def mask_indices(n: int, mask_func: object, k: object = 0) -> tuple[Mat, Mat]:
@@ -2195,7 +2195,9 @@ def matmul(
     *,
     transpose_a: builtins.bool = False,
     transpose_b: builtins.bool = False,
-    where: ArrayLike = True,
+    axes: object = ...,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = ...,
+    keepdims: builtins.bool = False,
     casting: Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"] = ...,
     order: Literal["C", "F", "A", "K"] | None = 'K',
     dtype: DTypeLike = None,
@@ -2213,6 +2215,9 @@ def matvec(
     /,
     out: Mat | None = None,
     *,
+    axes: object = ...,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = ...,
+    keepdims: builtins.bool = False,
     casting: Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"] = ...,
     order: Literal["C", "F", "A", "K"] | None = 'K',
     dtype: DTypeLike = None,
@@ -3486,6 +3491,9 @@ def vecdot(
     /,
     out: Mat | None = None,
     *,
+    axes: object = ...,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = ...,
+    keepdims: builtins.bool = False,
     casting: Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"] = ...,
     order: Literal["C", "F", "A", "K"] | None = 'K',
     dtype: DTypeLike = None,
@@ -3500,6 +3508,9 @@ def vecmat(
     /,
     out: Mat | None = None,
     *,
+    axes: object = ...,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = ...,
+    keepdims: builtins.bool = False,
     casting: Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"] = ...,
     order: Literal["C", "F", "A", "K"] | None = 'K',
     dtype: DTypeLike = None,

@@ -14,8 +14,12 @@ in `mat`, too.
 from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .ops.blas_level23 import gemv, ger, syrk, trsm
+from .support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [
     "asum", "axpy", "copy", "dot", "gemm", "gemm_batched", "gemv", "ger", "iamax", "nrm2", "scal",
     "swap", "syrk", "trsm", "vdot",
 ]
+
+
+_name_what_is_close(__name__)

@@ -12,6 +12,7 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from .devices.device import checked_bytes, device_named, set_device
+from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import DeviceName
 
 __all__ = ["Device"]
@@ -94,3 +95,6 @@ class WorkerDevice(WorkerPlugin):  # type: ignore[misc]  # dask's classes are no
 
 
 Device = WorkerDevice
+
+
+_name_what_is_close(__name__)

@@ -12,9 +12,13 @@ from .devices.library_facet import LibraryFacet
 from .ops.cut_elements import by_elements
 from .ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
 from .ops.tiling import Tile, TileTooLarge
+from .support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [
     "Accumulated", "Facet", "InOut", "Input", "InputOrNumber", "LibraryFacet", "Memory", "Observer",
     "Op", "Output", "Scalar", "Tile", "TileTooLarge", "by_elements", "observe", "op",
     "register_facet", "register_memory",
 ]
+
+
+_name_what_is_close(__name__)

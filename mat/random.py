@@ -22,6 +22,8 @@ from numpy.random import (
 from .interop.numpy.random.generator import Generator, default_rng
 from .interop.numpy.random.random_state import RandomState
 from .matrix.generator import Rng, generator
+from .support.close_names import name_what_is_close as _name_what_is_close
+from .support.types import Operand, ShapeLike
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox",
@@ -71,7 +73,6 @@ random = _state.random
 random_integers = _state.random_integers
 random_sample = _state.random_sample
 rayleigh = _state.rayleigh
-seed = _state.seed
 set_state = _state.set_state
 shuffle = _state.shuffle
 standard_cauchy = _state.standard_cauchy
@@ -85,7 +86,49 @@ vonmises = _state.vonmises
 wald = _state.wald
 weibull = _state.weibull
 zipf = _state.zipf
-ranf = sample = _state.random_sample
+
+
+def seed(seed: object = None) -> None:
+    """Restart the stream that the functions of this module draw from.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, BitGenerator or mat.Rng, optional
+        As for `default_rng`.
+    """
+    _state.seed(seed)
+
+
+def ranf(size: ShapeLike | None = None) -> Operand:
+    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+        The shape; by default, one Python float is drawn.
+
+    Returns
+    -------
+    Mat or float
+        The numbers, from kernels of `mat` on the device in use.
+    """
+    return _state.random_sample(size)
+
+
+def sample(size: ShapeLike | None = None) -> Operand:
+    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+        The shape; by default, one Python float is drawn.
+
+    Returns
+    -------
+    Mat or float
+        The numbers, from kernels of `mat` on the device in use.
+    """
+    return _state.random_sample(size)
 
 
 def get_bit_generator() -> Rng:
@@ -112,3 +155,6 @@ def set_bit_generator(bitgen: object) -> None:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_name_what_is_close(__name__)

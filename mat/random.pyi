@@ -283,16 +283,16 @@ def random_sample(size: ShapeLike | None = None) -> Mat:
     """Return numbers that are uniform on ``[0, 1)``."""
 
 def ranf(size: ShapeLike | None = None) -> Mat:
-    """Return numbers that are uniform on ``[0, 1)``."""
+    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does."""
 
 def rayleigh(scale: ArrayLike = 1.0, size: ShapeLike | None = None) -> Mat:
     """Return what ``numpy.random.RandomState.rayleigh`` returns, drawn from this stream."""
 
 def sample(size: ShapeLike | None = None) -> Mat:
-    """Return numbers that are uniform on ``[0, 1)``."""
+    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does."""
 
 def seed(seed: object = None) -> None:
-    """Restart the stream."""
+    """Restart the stream that the functions of this module draw from."""
 
 def set_bit_generator(bitgen: object) -> None:
     """Restart the stream that the functions of this module draw from."""

@@ -11,8 +11,10 @@ host. The module is imported when it is first used.
 
 from __future__ import annotations
 
+import sys
 from math import e, inf, nan, pi
 
+from ..support.close_names import no_attribute
 from ..support.plugins import plugin
 from . import (
     conversion,
@@ -60,5 +62,9 @@ def __getattr__(name: str) -> object:
     """Return what NumPy has beyond the standard, which programs for several libraries may use."""
     if name.startswith("_"):
         raise AttributeError(f"module 'mat.array_api' has no attribute {name!r}")
-    found: object = plugin("numpy_names").lookup("", name)
+    try:
+        found: object = plugin("numpy_names").lookup("", name)
+    except AttributeError:
+        raise no_attribute(sys.modules[__name__], "module 'mat.array_api'", name,
+                           __all__) from None
     return found

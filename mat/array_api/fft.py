@@ -13,6 +13,7 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import Ints, as_axis, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
+from ..support.close_names import name_what_is_close as _name_what_is_close
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
 from .arguments import axes_of, mat_of, on_device, public, real_default
@@ -212,3 +213,6 @@ def ifftshift(x: ArrayLike, /, *, axes: AxisLike = None) -> Mat:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_name_what_is_close(__name__)

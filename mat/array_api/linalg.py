@@ -13,6 +13,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops import linalg as operations
+from ..support.close_names import name_what_is_close as _name_what_is_close
 from ..support.dtypes import check_number
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Operand
 from .arguments import axes_of, like, mat_of
@@ -339,3 +340,6 @@ def _tolerance(x: ArrayLike, rtol: ArrayLike | None) -> Operand:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_name_what_is_close(__name__)

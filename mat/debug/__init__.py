@@ -7,6 +7,7 @@
 (0, 0)
 """
 
+from ..support.close_names import name_what_is_close as _name_what_is_close
 from .counters import (
     AllocationCounter,
     CallRecorder,
@@ -49,3 +50,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_name_what_is_close(__name__)

@@ -446,8 +446,11 @@ def _example(call: str, name: str, sample: str, gives: str) -> str:
 
 def _public(function: Function, kernel: Op, doc: str) -> Function:
     """Return the free function, with its docstring and its operation as the attribute `op`."""
-    public = named(function, kernel.__name__, doc)
-    public.__qualname__ = kernel.__name__
+    rule: np.ufunc | None = getattr(function, "rule", None)
+    numpys = rule is not None and getattr(np, kernel.__name__, None) is rule
+    # the ufunc of `abs` is called absolute
+    public = named(function, rule.__name__ if rule and numpys else kernel.__name__, doc)
+    public.__qualname__ = public.__name__
     vars(public)["op"] = kernel
     return public
 

@@ -281,7 +281,7 @@ def _core(kind: Reduction, kernel: Op) -> Function:
         if axis is not None and type(axis) is not int:
             axis = plain_axis(axis)
         if type(keepdims) is not bool:
-            keepdims = bool(keepdims)
+            keepdims = keepdims is not np._NoValue and bool(keepdims)
         if out is None:
             found: Mat = kernel.new((x, None, axis, keepdims))
             return found

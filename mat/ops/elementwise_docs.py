@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 _TEMPLATE = """{summary}
 
 Parameters
@@ -21,8 +23,8 @@ ShapeError
 AliasError
     If two elements of {written} are one, as after `broadcast_to`.
 """
-_OTHERS = ("**others\n    As for NumPy's function: ``where=``, ``dtype=``, ``casting=`` and the "
-           "like, with which\n    NumPy computes on the host.\n")
+_OTHERS = ("where, casting, order, dtype, subok, signature\n    As for NumPy's function, which "
+           "computes on the host with them.\n")
 _X = "x : Mat, array, sequence or number\n    Operand, of any shape.\n"
 _X_AND_Y = "x, y : Mat, array, sequence or number\n    Operands, which broadcast.\n"
 _Y = "y : Mat, array, sequence or number\n    Operand, which broadcasts to the shape of self.\n"
@@ -36,7 +38,7 @@ _NEW = "`out`, or a new Mat of the dtype that NumPy gives."
 def unary_doc(name: str, doc: str, example: str = "", *, method: bool = False) -> str:
     """Return the docstring of ``name(x, out=None)``, or of the method."""
     text = _TEMPLATE.format(
-        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT + _OTHERS),
+        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT + _others(name)),
         returns=_NEW, name=name, written="`out`",
         dtypes="dtype of self" if method else "dtype of `x`",
         operands="self does" if method else "`x` does")
@@ -46,8 +48,8 @@ def unary_doc(name: str, doc: str, example: str = "", *, method: bool = False) -
 def binary_doc(name: str, doc: str, example: str) -> str:
     """Return the docstring of ``name(x, y, out=None)``."""
     text = _TEMPLATE.format(
-        summary=f"Return {doc}.", parameters=_X_AND_Y + _OUT + _OTHERS, returns=_NEW, name=name,
-        written="`out`", dtypes="dtypes of the operands", operands="the operands do")
+        summary=f"Return {doc}.", parameters=_X_AND_Y + _OUT + _others(name), returns=_NEW,
+        name=name, written="`out`", dtypes="dtypes of the operands", operands="the operands do")
     return _with_example(text, example)
 
 
@@ -61,6 +63,11 @@ def in_place_doc(name: str, doc: str, *, binary: bool = False) -> str:
     if binary:
         return text
     return text.replace(_NO_PARAMETERS, "").replace(_NO_SHAPES, "")
+
+
+def _others(name: str) -> str:
+    """Return the parameters of NumPy's functions beside operands and `out`."""
+    return _OTHERS if hasattr(np, name) else ""
 
 
 def _with_example(text: str, example: str) -> str:

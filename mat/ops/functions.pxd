@@ -8,6 +8,10 @@ cdef class Ufunc:
     cdef dict __dict__
 
 
+cdef class WrittenUfunc(Ufunc):
+    cdef object function
+
+
 cdef class FunctionOfOne(Ufunc):
     cdef readonly Calls operation
     cdef readonly object rule

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,12 +18,18 @@ from ..support.types import Arguments, Function, Keywords, Operand
 from .calls import UNCHECKED, Calls
 from .operands import as_mat, as_operand, has_its_own_way, is_foreign, numpy_gives
 from .overlap import apart_from
+from .roles import readable
 
+F = TypeVar("F", bound=Function)
 CheckValues = Callable[[Operand, Operand], None]
 # returns an operation of one operand that computes the same of these two, and its operand
 Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
 _mat, _unchecked = Mat, UNCHECKED  # with types of C
 _NO_KEYWORDS: Keywords = {}
+# keywords with which NumPy computes, and their defaults
+OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
+                  "signature": None}
+OF_PRODUCTS = {"axes": np._NoValue, "axis": np._NoValue, "keepdims": False}  # of matrices
 
 
 def check_is_mat(out: object) -> Mat:
@@ -47,6 +55,27 @@ class Ufunc:
         return name
 
 
+class WrittenUfunc(Ufunc):
+    """A function that is written out, as a ufunc."""
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+        functools.update_wrapper(self, function)
+        self.__signature__ = DeferredSignature(lambda: _with_keywords(function))
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        if len(args) == 2 and not kwargs:
+            return self.function(args[0], args[1])
+        return self.function(*args, **kwargs)
+
+
+def as_ufunc(function: F) -> F:
+    """Return `function` as a ufunc."""
+    made: Any = WrittenUfunc(function)  # which has its signature
+    found: F = made
+    return found
+
+
 class FunctionOfOne(Ufunc):
     """The function of one operand, into a new Mat or `out`."""
 
@@ -54,7 +83,7 @@ class FunctionOfOne(Ufunc):
         self.operation: Calls = kernel
         self.rule: np.ufunc = rule
         self.kernel: Calls | None = kernel
-        self.__signature__ = _ONE
+        self.__signature__ = DeferredSignature(lambda: _signature(("x",), kernel, rule))
 
     def __call__(self, *args: Operand, **others: Operand) -> Operand:
         if len(args) == 1 and not others and type(args[0]) is _mat:
@@ -87,7 +116,7 @@ class FunctionOfTwo(Ufunc):
         # what `np.f(x, y)` may call without a check of values
         self.kernel: Calls | None = None if check_values else kernel
         self.operand: Function = _or_none if rule in (np.equal, np.not_equal) else as_operand
-        self.__signature__ = _TWO
+        self.__signature__ = DeferredSignature(lambda: _signature(("x", "y"), kernel, rule))
 
     def __call__(self, *args: Operand, **others: Operand) -> Operand:
         plain = self.check_values is None
@@ -187,16 +216,32 @@ def _call(kernel: Calls, names: tuple[str, ...]) -> str:
     return f"{operation.__name__}({', '.join(names)}, out=None)"
 
 
-def _one_shown(x: Operand, out: Operand = None, **others: Operand) -> Operand:
-    """Have the parameters of a function of one operand."""
+def _signature(operands: tuple[str, ...], kernel: Calls, rule: np.ufunc) -> inspect.Signature:
+    """Return the signature of a function of these operands."""
+    parameter = inspect.Parameter
+    others = {"where": True, **OF_EVERY_UFUNC} if _is_numpys(kernel, rule) else {}
+    return inspect.Signature([
+        *(parameter(n, parameter.POSITIONAL_OR_KEYWORD, annotation="ArrayLike") for n in operands),
+        parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=None,
+                  annotation="Mat | None"),
+        *(parameter(n, parameter.KEYWORD_ONLY, default=v) for n, v in others.items())])
 
 
-def _two_shown(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
-    """Have the parameters of a function of two operands."""
+def _with_keywords(function: Function) -> inspect.Signature:
+    """Return the function's signature with what NumPy's products of matrices take for its
+    ``**others``.
+    """
+    found = readable(inspect.signature(function), {})
+    *own, _ = found.parameters.values()
+    return found.replace(parameters=[
+        *own, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=v)
+                for n, v in {**OF_PRODUCTS, **OF_EVERY_UFUNC}.items())])
 
 
-_ONE = DeferredSignature(lambda: inspect.signature(_one_shown))
-_TWO = DeferredSignature(lambda: inspect.signature(_two_shown))
+def _is_numpys(kernel: Calls, rule: np.ufunc) -> bool:
+    """Return whether NumPy has the function, whose ufunc computes what the operation cannot."""
+    operation: Operand = kernel
+    return getattr(np, operation.__name__, None) is rule
 
 
 def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
@@ -204,7 +249,7 @@ def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
     """Have NumPy's ufunc compute what operations of `mat` do not know."""
     operation: Operand = kernel
     name = operation.__name__
-    if getattr(np, name, None) is not rule:  # NumPy has no such function
+    if not _is_numpys(kernel, rule):
         for other in others:
             raise DTypeError(f"{name}() has no argument {other!r}")
         if not any(map(has_its_own_way, operands)):

@@ -26,7 +26,7 @@ from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES, gemm
 from .cut_products import MatrixProduct, stack_tiles
-from .functions import check_is_mat
+from .functions import as_ufunc, check_is_mat
 from .integer_matmul import (
     DEVICE_AXES,
     FACTORED,
@@ -190,6 +190,7 @@ def _multiply(a: Mat, b: Mat, beta: Number | None, c: Mat) -> object:
     return product(a, b, c) if beta is None else gemm(1, a, b, beta, c)
 
 
+@as_ufunc
 def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool = False,
            transpose_b: bool = False, **others: Operand) -> Mat:
     """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2.
@@ -202,8 +203,8 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         Where to write the product: a wider dtype holds all of the sums, as int32 of int8.
     transpose_a, transpose_b : bool, optional
         Whether op exchanges the last two axes.
-    **others
-        Such as ``dtype=`` and ``axes=``, as for ``numpy.matmul``, which then computes on the host.
+    axes, axis, keepdims, casting, order, dtype, subok, signature
+        As for ``numpy.matmul``, which computes on the host with them.
 
     Returns
     -------

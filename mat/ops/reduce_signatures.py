@@ -164,5 +164,5 @@ def _by_numpy(numpys: Function, a: Operand, axis: AxisLike, keepdims: bool,
     x = as_mat(a, "a")
     if axis is not None:
         axis = as_axes(axis, x.ndim)
-    found: Mat = numpys(x, axis=axis, keepdims=bool(keepdims), **given)
+    found: Mat = numpys(x, axis=axis, keepdims=keepdims, **given)
     return found

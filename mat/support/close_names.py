@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable, Mapping
+from typing import Never
 
 _NONE: Mapping[str, str] = {}
 _ON_DEVICES = "in `with mat.use_device(\"cuda\"):` operations compute there and copy what they need"
@@ -83,3 +85,18 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
     if name in INSTEAD:
         close = f"; instead: {INSTEAD[name]}"
     return AttributeError(f"{words} has no attribute {name!r}{close}", name=name, obj=owner)
+
+
+def name_what_is_close(module: str) -> None:
+    """Have errors for names that a module lacks tell which of its public names are close.
+
+    Set here, ``__getattr__`` is hidden from type checkers, which would take it for any name.
+    """
+    found = sys.modules[module]
+    store = vars(found)
+
+    def missing(name: str) -> Never:
+        names = store.get("__all__") or [n for n in store if not n.startswith("_")]
+        raise no_attribute(found, f"module '{module}'", name, names)
+
+    store["__getattr__"] = missing

@@ -13,6 +13,7 @@ import pytest
 import mat
 from mat import Mat
 from mat.interop.numpy.namespace.names import kinds
+from mat.ops.functions import OF_EVERY_UFUNC
 from mat.ops.operation import REGISTRY, Op
 
 from ..support import needs
@@ -112,8 +113,9 @@ OPERATORS = [
 
 def parameters(function):
     """The parameters, without those that are only passed on to NumPy."""
+    passed_on = {"where", *OF_EVERY_UFUNC} if isinstance(function, mat.ufunc) else ()
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
-            if p.kind is not p.VAR_KEYWORD]
+            if p.kind is not p.VAR_KEYWORD and p.name not in passed_on]
 
 
 # Names

@@ -14,6 +14,7 @@ from ...cpu.errstate import QUIET, STATE
 from ...errors import ShapeError
 from ...matrix.mat import Mat
 from ...ops.adapting import in_comparison
+from ...ops.functions import OF_EVERY_UFUNC, OF_PRODUCTS
 from ...ops.matmul import matmul
 from ...ops.operands import is_foreign, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
@@ -24,8 +25,6 @@ from .operands import as_mat_if_possible, refuse_other_elements
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
 _CONVERTED = {"reduce": 1, "accumulate": 1, "reduceat": 1, "outer": 2}  # so many operands
-_KEYWORDS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True,
-             "signature": None}
 
 
 def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
@@ -109,7 +108,8 @@ def signature_of(ufunc: np.ufunc) -> inspect.Signature:
     parameter = inspect.Parameter
     names = ["x"] if ufunc.nin == 1 else [f"x{k}" for k in range(1, ufunc.nin + 1)]
     out = None if ufunc.nout == 1 else (None,) * ufunc.nout
-    keywords = {k: v for k, v in _KEYWORDS.items() if not ufunc.signature or k != "where"}
+    keywords = ({**OF_PRODUCTS, **OF_EVERY_UFUNC} if ufunc.signature else
+                {"where": True, **OF_EVERY_UFUNC})
     return inspect.Signature([
         *(parameter(n, parameter.POSITIONAL_ONLY) for n in names),
         parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=out),

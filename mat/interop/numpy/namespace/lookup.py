@@ -11,6 +11,7 @@ from ....errors import DTypeError
 from ....support.close_names import no_attribute
 from ....support.plugins import plugin
 from ....support.types import Function, Operand
+from ....support.unbound import unbound
 from . import objects
 from .functions import make_function, make_ufunc
 from .names import ABSENT, SAME, UFUNC, WRAPPED, kinds
@@ -97,11 +98,12 @@ def _refusal(name: str) -> Operand:
         raise DTypeError(f"mat has no {name}: {WAYS_OUT[name]}")
 
     doc = f"Raise `DTypeError`: {WAYS_OUT[name]}."
-    if isinstance(getattr(np, name), type):
+    numpys = getattr(np, name)
+    if isinstance(numpys, type):
         return type(name, (), {"__doc__": doc, "__module__": "mat", "__new__": refuse})
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__module__, refuse.__doc__ = "mat", doc
-    return refuse
+    return refuse if hasattr(numpys, "__get__") else unbound(refuse)
 
 
 def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
@@ -110,11 +112,13 @@ def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
 
     `store` is the module's dictionary, where names are kept once they are made.
     """
+    owner = str(store["__name__"])
+
     def get(name: str) -> Operand:
         try:
             found = store[name] = lookup(module, name)
         except AttributeError:
-            raise no_attribute(sys.modules.get(f"mat.{module}"), f"module 'mat.{module}'", name,
+            raise no_attribute(sys.modules[owner], f"module 'mat.{module}'", name,
                                usable_names(module)) from None
         return found
 

@@ -15,6 +15,7 @@ from ....matrix.mat import Mat
 from ....ops.operands import as_mat
 from ....support.dtypes import as_dtype
 from ....support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
+from ....support.unbound import unbound
 from ..dispatch import delegate
 
 ndarray = Mat
@@ -120,6 +121,7 @@ class ndenumerate:  # noqa: N801  # NumPy's name
         return self
 
 
+@unbound
 def broadcast(*args: ArrayLike) -> np.broadcast:
     """Return ``numpy.broadcast`` of the arguments: their common shape, and their elements.
 
@@ -142,6 +144,7 @@ def broadcast(*args: ArrayLike) -> np.broadcast:
     return np.broadcast(*map(_copied, args))
 
 
+@unbound
 def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keyword) -> np.nditer:
     """Return ``numpy.nditer`` over copies of the operands, for reading.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....support.close_names import no_attribute
 from ....support.types import Function, Operand
 
 # what these are given is passed on to what is tested
@@ -33,7 +35,9 @@ def _with_arrays(value: Operand) -> Operand:
 
 
 def __getattr__(name: str) -> Operand:
-    found = getattr(np.testing, name)
+    found = getattr(np.testing, name, None)
+    if found is None or name.startswith("_"):
+        raise no_attribute(sys.modules[__name__], "module 'mat.testing'", name, __dir__())
     if not name.startswith("_") and "assert" in name and name not in _CALLING:
         found = globals()[name] = _comparison(found)
     return found
