@@ -39,22 +39,30 @@ cdef enum:
     KNOWN_LINES = 256  # a power of 2; of code of the package, too
 
 
+cdef enum Source:
+    OF_USER
+    OF_PACKAGE
+    BETWEEN
+
+
 cdef class Threads:
     cpdef unsigned long long current(self)
     cdef str package
-    cdef object transparent
+    cdef object is_between
     cpdef unsigned long ident(self, unsigned long long thread)
     cpdef object task(self)
     cdef object user_code, consumer_code
     cdef list lines, kept
     # of each line that was found last: its code, and twice its instruction, plus 1 if a line of the
-    # package called compiled code; and the code of the package that was seen last, which `kept` has
+    # package called compiled code; and the code that was seen last of the package and in between,
+    # which `kept` has
     cdef PyObject *codes[KNOWN_LINES]
     cdef int instructions[KNOWN_LINES]
-    cdef PyObject *ours[KNOWN_LINES]
+    cdef PyObject *passed[KNOWN_LINES]
+    cdef bint ours[KNOWN_LINES]
     cdef object line_of_frames(self)
     cdef object known_line(self, object code, int at, bint inside)
-    cdef bint is_of_user(self, object code)
+    cdef Source source_of(self, PyObject *code)
     cpdef object consumer_line(self, object is_installed)
     cdef object consumer_line_of_frames(self, object is_installed)
     cpdef object line(self)

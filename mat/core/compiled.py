@@ -10,16 +10,35 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import ExitStack
 from itertools import count
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..support.native import core, ffi, lib
+from ..support.source_files import BETWEEN
 
 SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool] | None
 # one item for each block, of any thread, with a device in use: calls then find out which one
 IN_USE: list[object] = []
+_PACKAGE = __file__.rpartition("core")[0]  # the folder
+
+
+def line_above(frame: FrameType | None) -> SourceLine:
+    """Return the line of the user that led to `frame`, as ``THREADS.line`` returns that of the
+    caller.
+    """
+    inside, inner = False, None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(_PACKAGE):
+            inside = True
+        else:
+            found = (code, frame.f_lasti, True) if inside else (code, frame.f_lasti)
+            if BETWEEN.match(code.co_filename) is None:
+                return found
+            inner = inner or found
+        frame = frame.f_back
+    return inner
 
 
 class _ThreadId(threading.local):
@@ -38,9 +57,8 @@ _THREADS: dict[int, threading.Thread] = {}
 class _PythonThreads:
     """The identities of threads, which are not used again, and the lines that they execute."""
 
-    def __init__(self, package: str, transparent: CodeType) -> None:
+    def __init__(self, package: str, is_between: Callable[[str], object]) -> None:
         self.package = package
-        self.transparent = transparent
         self.ids = _ThreadId()
 
     def current(self) -> int:
@@ -63,20 +81,14 @@ class _PythonThreads:
         return asyncio.current_task()
 
     def line(self) -> SourceLine:
-        """Return the line outside of the package that led to this one: code and instruction, and
-        a third item if the line that called the caller is one of the package.
-        """
-        frame: FrameType | None = sys._getframe(2)
-        inside = False
-        while frame is not None:
-            code = frame.f_code
-            if code is not self.transparent and not code.co_filename.startswith(self.package):
-                return (code, frame.f_lasti, True) if inside else (code, frame.f_lasti)
-            inside = inside or code is not self.transparent
-            frame = frame.f_back
-        return None
+        """Return the line of the user that led to this one: code and instruction, and a third item
+        if the line that called the caller is one of the package.
 
-    def consumer_line(self, is_installed: Callable[[str], bool]) -> SourceLine:
+        Lines of Python's library and of NumPy count only where there are no others.
+        """
+        return line_above(sys._getframe(2))
+
+    def consumer_line(self, is_installed: Callable[[str], object]) -> SourceLine:
         """Return the line of the user that called the library that called the package; if all are
         of libraries, that of the innermost one. `is_installed` says of a file whether it is one.
         """
@@ -84,7 +96,7 @@ class _PythonThreads:
         inner = None
         while frame is not None:
             code = frame.f_code
-            if code is not self.transparent and not code.co_filename.startswith(self.package):
+            if not code.co_filename.startswith(self.package):
                 inner = inner or (code, frame.f_lasti)
                 if not is_installed(code.co_filename):
                     return code, frame.f_lasti
@@ -313,8 +325,7 @@ LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
 PackedMethod: Any = core.PackedMethod if core is not None else _PythonPackedMethod
 Maker: Any = core.Maker if core is not None else _PythonMaker
 
-ENTER_CONTEXT = ExitStack.enter_context.__code__
-THREADS = Threads(__file__.rpartition("core")[0], ENTER_CONTEXT)
+THREADS = Threads(_PACKAGE, BETWEEN.match)
 BLOCKS: Any = core.BLOCKS if core is not None else _NoBlocks()
 if core is not None:
     BLOCKS.use(*(int(ffi.cast("uintptr_t", ffi.addressof(lib, name)))

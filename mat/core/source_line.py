@@ -12,7 +12,7 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from .compiled import THREADS
+from .compiled import THREADS, line_above
 from .direction import Direction
 from .registry import CubeLike, Facet
 
@@ -20,9 +20,6 @@ ASYNC_COPY, EXPORTED = 1, 2  # in place of threads: of asynchronous copies and e
 _NOT_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of an export"}
 # a code object and an instruction in it; a third item if the package has led to that line
 SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool]
-_PACKAGE = __name__.partition(".")[0]
-# where Python's own modules are
-_LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")
 # the operations that threads carry out, and their lines, outermost first, while there are observers
 RUNNING: dict[int, list[tuple[object, SourceLine | None]]] = {}
 
@@ -76,22 +73,9 @@ def running_operation() -> tuple[object, SourceLine | None]:
     return running[0] if running else (None, None)
 
 
-def user_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost of `frame` and its callers that is not in this package."""
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
-        frame = frame.f_back
-    return frame
-
-
 def user_line(frame: FrameType | None = None) -> SourceLine | None:
-    """Return the line outside of this package that called the caller, or that led to `frame`."""
-    frame = user_frame(frame or sys._getframe(1))
-    return None if frame is None else (frame.f_code, frame.f_lasti)
-
-
-def is_installed(file: str) -> bool:
-    """Return whether a file belongs to an installed library or to Python."""
-    return "site-packages" in file or file.startswith(_LIBRARY) or "dist-packages" in file
+    """Return the line of the user that called the caller, or that led to `frame`."""
+    return THREADS.line() if frame is None else line_above(frame)
 
 
 def line_of(where: SourceLine | None) -> str:

@@ -11,9 +11,9 @@ from ..core.compiled import BLOCKS, THREADS
 from ..core.export import ExportRecord
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
-from ..core.source_line import is_installed
 from ..facets.array import ARRAY, array_kept_by
 from ..support.dtypes import EXTENSIONS
+from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .views import Views
 
@@ -22,6 +22,7 @@ _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
 # with types of C
 _array_kept_by, _array, _threads = array_kept_by, ARRAY, THREADS
 _blocks, _observers = BLOCKS, OBSERVERS
+_is_installed = INSTALLED.match
 
 
 class Export:
@@ -39,7 +40,7 @@ class Export:
         """Begin the export."""
         storage = view.storage
         self.record: ExportRecord = storage.export(
-            view, facet, _threads.consumer_line(is_installed))
+            view, facet, _threads.consumer_line(_is_installed))
 
     @property
     def value(self) -> Presented:

@@ -237,9 +237,9 @@ cdef inline size_t place_of(PyObject *code, int at):
 cdef class Threads:
     """The identities of threads, which are not used again, and the lines that they execute."""
 
-    def __init__(self, str package, object transparent):
+    def __init__(self, str package, object is_between):
         self.package = package  # the folder of the package
-        self.transparent = transparent  # code whose caller's line counts
+        self.is_between = is_between  # of files whose callers' lines count
         self.lines = [None] * KNOWN_LINES  # found last
         self.kept = [None] * KNOWN_LINES
 
@@ -265,41 +265,51 @@ cdef class Threads:
         return None if loop is None else asyncio_functions[1](loop)
 
     cpdef object line(self):
-        """Return the line outside of the package that led to this one: code and instruction, and
-        a third item if the line that called compiled code is one of the package.
+        """Return the line of the user that led to this one: code and instruction, and a third item
+        if the line that called compiled code is one of the package.
+
+        Lines of Python's library and of NumPy count only where there are no others.
         """
         cdef mat_running *frame = mat_running_frame()
         cdef PyObject *code
-        cdef int at = 0
-        cdef bint inside = False
+        cdef PyObject *inner = NULL
+        cdef Source source
+        cdef int at = 0, inner_at = 0
+        cdef bint inside = False, inner_inside = False
         if frame == NULL:
             return self.line_of_frames()
         while frame != NULL:
             code = mat_running_code(frame, &at)
             if code != NULL:
-                if code != self.ours[place_of(code, 0)] and self.is_of_user(<object>code):
+                source = self.source_of(code)
+                if source == OF_USER:
                     return self.known_line(<object>code, at, inside)
-                inside = inside or code != <PyObject *>self.transparent
+                if source == OF_PACKAGE:
+                    inside = True
+                elif inner == NULL:
+                    inner, inner_at, inner_inside = code, at, inside
             frame = mat_outer_frame(frame)
-        return None
+        return None if inner == NULL else self.known_line(<object>inner, inner_at, inner_inside)
 
     cdef object line_of_frames(self):
         """Do what `line` does, where only objects for frames are known."""
         cdef PyObject *frame = mat_frame()
         cdef PyObject *outer
+        cdef Source source
         cdef bint inside = False
+        inner = None
         Py_XINCREF(frame)
         while frame != NULL:
             code = mat_code_of(frame)
-            if self.is_of_user(code):
-                found = self.known_line(code, mat_instruction_of(frame), inside)
-                Py_XDECREF(frame)
-                return found
-            inside = inside or code is not self.transparent
-            outer = mat_outer_of(frame)
+            source = self.source_of(<PyObject *>code)
+            if source == OF_PACKAGE:
+                inside = True
+            elif source == OF_USER or inner is None:
+                inner = self.known_line(code, mat_instruction_of(frame), inside)
+            outer = mat_outer_of(frame) if source != OF_USER else NULL
             Py_XDECREF(frame)
             frame = outer
-        return None
+        return inner
 
     cpdef object consumer_line(self, object is_installed):
         """Return the line of the user that called the library that called the package, as code and
@@ -318,7 +328,7 @@ cdef class Threads:
             if code != NULL:
                 if code == <PyObject *>self.consumer_code:
                     return self.known_line(<object>code, at, False)
-                if code != self.ours[place_of(code, 0)] and self.is_of_user(<object>code):
+                if self.source_of(code) != OF_PACKAGE:
                     if not is_installed((<object>code).co_filename):
                         self.consumer_code = <object>code
                         return self.known_line(<object>code, at, False)
@@ -335,7 +345,7 @@ cdef class Threads:
         Py_XINCREF(frame)
         while frame != NULL:
             code = mat_code_of(frame)
-            if code is self.consumer_code or self.is_of_user(code):
+            if code is self.consumer_code or self.source_of(<PyObject *>code) != OF_PACKAGE:
                 if inner is None:
                     inner = (code, mat_instruction_of(frame))
                 if code is self.consumer_code or not is_installed(code.co_filename):
@@ -359,17 +369,22 @@ cdef class Threads:
         self.instructions[place] = 2 * at + inside
         return found
 
-    cdef bint is_of_user(self, object code):
-        """Return whether code is neither of the package nor transparent."""
-        cdef size_t place = place_of(<PyObject *>code, 0)
-        if code is self.user_code:
-            return True
-        if code is self.transparent or (<str>code.co_filename).startswith(self.package):
-            self.kept[place] = code
-            self.ours[place] = <PyObject *>code
-            return False
-        self.user_code = code  # the next call is likely from there, too
-        return True
+    cdef Source source_of(self, PyObject *code):
+        """Return whose code this is."""
+        cdef size_t place = place_of(code, 0)
+        cdef str file
+        if code == <PyObject *>self.user_code:
+            return OF_USER
+        if code != self.passed[place]:
+            file = (<object>code).co_filename
+            ours = file.startswith(self.package)
+            if not ours and self.is_between(file) is None:
+                self.user_code = <object>code  # the next call is likely from there, too
+                return OF_USER
+            self.kept[place] = <object>code
+            self.passed[place] = code
+            self.ours[place] = ours
+        return OF_PACKAGE if self.ours[place] else BETWEEN
 
 
 cdef tuple asyncio_functions = None
