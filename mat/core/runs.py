@@ -198,6 +198,11 @@ class Runs:
 NONE = Runs([])
 
 
+def unit_type(dtype: Any, split: int) -> Any:
+    """Return the dtype of units of which `split` are an element of `dtype`."""
+    return dtype if split == 1 else np.dtype(f"u{dtype.itemsize // split}")
+
+
 def run(start: int, stop: int) -> Runs:
     """Return the elements from `start` to `stop`."""
     return Runs([start, stop]) if start < stop else NONE

@@ -10,12 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from .compiled import THREADS
 from .compiled import Lock as NewLock
 from .registry import CubeLike, ElementType, Handle, Memory, Number
-from .runs import NONE, Runs
+from .runs import NONE, Runs, unit_type
 
 
 class SpanCopy:
@@ -36,7 +34,7 @@ class SpanCopy:
         self.fresh: Runs = NONE
         self.kept: list[int] = []  # the threads of the blocks that keep this part
         self.size: int = stop - start
-        self.dtype: ElementType = cube.dtype if cube.split == 1 else _unit(cube)
+        self.dtype: ElementType = _unit(cube)
         self.nbytes: int = self.size * (cube.nbytes // max(cube.units, 1))
         self.fill_value: Number = cube.fill_value
         self.made: Any = cube.made
@@ -150,8 +148,8 @@ class SpanCopy:
 
 
 def _unit(cube: CubeLike) -> ElementType:
-    """Return the dtype of units that are parts of elements."""
-    return np.dtype(f"u{cube.dtype.itemsize // cube.split}")
+    """Return the dtype of the units that runs count."""
+    return unit_type(cube.dtype, cube.split)
 
 
 def any_alive(threads: Iterable[int]) -> bool:

@@ -146,8 +146,9 @@ ENDINGS = {
     "an error with it in its frames": "def fail():\n    last = {take}\n    raise "
                                       "SystemExit(3)\nfail()\n",
 }
-CASES = {name: ("numpy", (name,)) for name in ENDINGS} | {f"all, {who}": (who, tuple(ENDINGS))
-                                                          for who in ("torch", "jax")}
+CASES = {name: ("numpy", (name,)) for name in ENDINGS} | {
+    f"all, {who}": pytest.param(who, tuple(ENDINGS), marks=pytest.mark.slow)
+    for who in ("torch", "jax")}
 
 
 @native

@@ -165,7 +165,7 @@ SAFETENSORS = {
                      "8 bytes, not those from 0 to 4"),
     "many axes": (tensors({"a": tensor(shape=(1,) * 65)}, bytes(4)), "65 axes"),
     "dtype": (tensors({"a": tensor(dtype="F99")}, bytes(4)), "F99"),
-    "eighths": (tensors({"a": tensor(dtype="F8_E4M3", shape=(4,))}, bytes(4)), "F8_E4M3"),
+    "eighths": (tensors({"a": tensor(dtype="F8_E8M0", shape=(4,))}, bytes(4)), "F8_E8M0"),
     "dtype of another kind": (tensors({"a": tensor(dtype=["F32"])}, bytes(4)), "F32"),
     "missing": (tensors({"a": {"dtype": "F32", "shape": [1]}}, bytes(4)), "exactly"),
     "more": (tensors({"a": tensor(x=1)}, bytes(4)), "exactly"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mat.errors import DTypeError, IndexOutOfRange, MatError, ShapeError
+from mat.errors import DTypeError, IndexOutOfRange, IndexTypeError, MatError, ShapeError
 from mat.layout.shapes import as_axes, as_axis, as_shape, broadcast_shapes
 from mat.layout.strided import Layout, packed, packed_strides
 
@@ -247,7 +247,7 @@ def test_axes():
     (lambda x: x[0, 0, 0], IndexOutOfRange, "too many"),
     (lambda x: x[..., ...], IndexOutOfRange, "too many"),
     (lambda x: x[::0], ShapeError, "zero"),
-    (lambda x: x[1.5:], IndexOutOfRange, "1.5"),
+    (lambda x: x[1.5:], IndexTypeError, "1.5"),
     (lambda x: x["a"], DTypeError, "'a'"),
     (lambda x: x[1.0], DTypeError, "1.0"),
 ])

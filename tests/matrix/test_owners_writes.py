@@ -16,6 +16,8 @@ import mat
 from mat.matrix import foreign_storage
 from mat.memories import change_stamps, page_tracking
 
+from ..support.selection import most
+
 pytestmark = pytest.mark.host  # these use devices of their own
 
 SIZES = [3, 1000, 30_000, 300_000]  # of one block, copied in parts, and larger than digests
@@ -110,7 +112,7 @@ def test_parts_are_looked_at(device, way):
 def test_random_programs(device, way, rng):
     a, wanted = np.zeros(200_000), np.zeros(200_000)
     x = mat.from_numpy(a)
-    for _ in range(15):
+    for _ in range(most(15, 3)):
         with use(device):
             for _ in range(6):
                 start, stop = sorted(rng.integers(a.size, size=2))

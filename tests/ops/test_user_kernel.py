@@ -58,7 +58,7 @@ def expected_polar(x, y):
                     0), np.arctan2(y, x) + np.abs(x) * np.sin(y)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):
@@ -71,6 +71,7 @@ def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):
         check_hidden(other)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [5, 100_003])
 def test_several_outputs_and_statements(polar, rng, dtype, n):
@@ -181,6 +182,7 @@ def test_the_compiler_speaks_of_the_users_line(cache, text, message):
     assert_array_equal(y.to_numpy(), np.zeros(3))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("text", ["if (x > 1) y = x", "if (x <= 1) return; y = x",
                                   "for (; x > 1;) { y = x; break; }", "y *= x; if (x > 1) y = x"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -308,6 +310,7 @@ def test_a_place_that_cannot_be_written_is_not_used(fresh):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such permissions")
+@pytest.mark.slow
 def test_what_others_can_write_is_not_trusted(fresh):
     place_, runs = fresh
     place_.mkdir()
@@ -317,6 +320,7 @@ def test_what_others_can_write_is_not_trusted(fresh):
     assert len(runs) <= 1  # it may be in the temporary place since the last test
 
 
+@pytest.mark.slow
 def test_threads_compile_once_and_agree(fresh):
     _, runs = fresh
     k = mat.kernel("y = x * 3", x="input", y="output")

@@ -50,8 +50,7 @@ def sample(metafunc):
     count = len(metafunc._calls)
     one_of = 1 if ALL else _share(metafunc.definition, count)
     if one_of > 1:
-        groups = _groups(metafunc.definition)
-        metafunc._calls = [c for c in metafunc._calls if _diagonal(c, groups) % one_of == 0]
+        metafunc._calls = _diagonal(metafunc._calls, metafunc.definition, one_of)
 
 
 def selected(items):
@@ -76,17 +75,30 @@ def _groups(definition):
     return [[n.strip() for n in ns.split(",")] if isinstance(ns, str) else ns for ns in names]
 
 
-def _diagonal(call, groups):
-    """Return the sum of the indices of a test's parameters, one for each `parametrize`.
+def _diagonal(calls, definition, one_of):
+    """Return the parameter sets of which the sum of the positions of the parameters, one for each
+    `parametrize`, is a multiple of `one_of`.
 
-    Those tests whose sum is a multiple of `n` meet every value of each of them, if all have at
-    least `n` values.
+    They meet every value of each parameter, if all have at least that many values. The values are
+    put in an order that depends on the name of the test only.
     """
-    indices = dict(call.indices)
-    total = 0
-    for names in groups:
-        total += max(indices.pop(name, 0) for name in names)
-    return total + sum(indices.values())
+    groups = _groups(definition)
+    places = [_indices(call, groups) for call in calls]
+    orders = [_shuffled({*values}, f"{definition.nodeid} {k}")
+              for k, values in enumerate(zip(*places, strict=True))]
+    return [call for call, at in zip(calls, places, strict=True)
+            if sum(order[k] for order, k in zip(orders, at, strict=True)) % one_of == 0]
+
+
+def _indices(call, groups):
+    """Return the index of the values in each `parametrize`, and those of other parameters."""
+    left = dict(call.indices)
+    return (*(max(left.pop(name, 0) for name in names) for names in groups), *left.values())
+
+
+def _shuffled(values, text):
+    """Return the place of each of the values in an order that depends on `text`."""
+    return {k: at for at, k in enumerate(sorted(values, key=lambda k: number_of(f"{text} {k}")))}
 
 
 def share_bytecode():
