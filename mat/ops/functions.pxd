@@ -8,7 +8,8 @@ cdef class Ufunc:
     cdef dict __dict__
 
 
-cdef class WrittenUfunc(Ufunc):
+cdef class FunctionOfMatrices(Ufunc):
+    cdef Calls operation
     cdef object function
 
 

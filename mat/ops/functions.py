@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.deferred_signature import DeferredSignature
@@ -55,25 +56,32 @@ class Ufunc:
         return name
 
 
-class WrittenUfunc(Ufunc):
-    """A function that is written out, as a ufunc."""
+class FunctionOfMatrices(Ufunc):
+    """The product of two matrices: `function`, or at once `kernel`, as for ``x @ y``."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, kernel: Calls, function: Function) -> None:
+        self.operation: Calls = kernel
         self.function: Function = function
         functools.update_wrapper(self, function)
         self.__signature__ = DeferredSignature(lambda: _with_keywords(function))
 
     def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
-        if len(args) == 2 and not kwargs:
-            return self.function(args[0], args[1])
+        if (len(args) == 2 and not kwargs and type(args[0]) is _mat and type(args[1]) is _mat
+                and not IN_USE):
+            return self.operation.new((args[0], args[1], None))
         return self.function(*args, **kwargs)
 
 
-def as_ufunc(function: F) -> F:
-    """Return `function` as a ufunc."""
-    made: Any = WrittenUfunc(function)  # which has its signature
-    found: F = made
-    return found
+def of_matrices(kernel: Calls) -> Callable[[F], F]:
+    """Return a decorator that makes a function a ufunc; for two Mats alone `kernel` suffices
+    while no device is in use.
+    """
+    def decorate(function: F) -> F:
+        made: Any = FunctionOfMatrices(kernel, function)  # which has its signature
+        found: F = made
+        return found
+
+    return decorate
 
 
 class FunctionOfOne(Ufunc):

@@ -26,7 +26,7 @@ from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES, gemm
 from .cut_products import MatrixProduct, stack_tiles
-from .functions import as_ufunc, check_is_mat
+from .functions import check_is_mat, of_matrices
 from .integer_matmul import (
     DEVICE_AXES,
     FACTORED,
@@ -190,7 +190,7 @@ def _multiply(a: Mat, b: Mat, beta: Number | None, c: Mat) -> object:
     return product(a, b, c) if beta is None else gemm(1, a, b, beta, c)
 
 
-@as_ufunc
+@of_matrices(product)
 def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool = False,
            transpose_b: bool = False, **others: Operand) -> Mat:
     """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2.
