@@ -12,6 +12,8 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.support.dtypes import EXTENSIONS
 
+from ..support.numpy_outcomes import outcome
+
 SHORT = [name for name in mat.supported_dtypes if np.dtype(mat.zeros(1, dtype=name).dtype).char
          in EXTENSIONS]
 NAN = np.array([1, np.nan, 2, -3, np.nan, 0, 7, -8], "f4")
@@ -51,6 +53,51 @@ def test_comparisons_of_numpy_testing_take_mats():
     mat.testing.assert_equal({"a": [x, 1]}, {"a": [x, 1]})
     with mat.testing.assert_raises(mat.ShapeError):
         mat.ones(2) + mat.ones(3)
+
+
+NUMBERS = {"floats": np.array([[0.0, 1, 2], [1, 2, 0]]), "nan": np.array([1.0, np.nan, np.inf]),
+           "single": np.array([1.5, 2], "f4"), "integers": np.arange(4).reshape(2, 2)[::-1],
+           "bool": np.array([True, False]), "complex": np.array([1j, complex(0, np.nan)]),
+           "number": np.array(2.0), "nan number": np.array(np.nan), "flag": np.array(True),
+           "none": np.zeros((0, 2)), "transposed": np.arange(6.0).reshape(2, 3).T,
+           "typed": np.array([1j, 2]).view("f8"), "parts": np.array([1j, 2]).imag}
+
+
+def typed(a):
+    """Return a Mat of the elements, where possible a view of one with another dtype."""
+    if a.base is not None and a.dtype == "f8" and a.base.dtype == "c16":
+        whole = mat.array(a.base)
+        return whole.view("f8") if a.shape != whole.shape else whole.imag
+    return mat.array(a.T).T
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", ["assert_equal", "assert_array_equal", "assert_allclose",
+                                  "assert_almost_equal", "assert_array_almost_equal",
+                                  "assert_array_less"])
+@pytest.mark.parametrize("key", NUMBERS)
+def test_comparisons_fail_where_and_as_numpys_do(name, key, device):
+    """What NumPy's own function makes of Mats is the same, unless it asks for one truth value."""
+    a = NUMBERS[key]
+    other = a.copy()
+    if a.size:
+        other.flat[0] = ~a.flat[0] if a.dtype == bool else a.flat[0] + 1
+    checks = [getattr(mat.testing, name)]
+    if "array" in name or "close" in name:
+        checks.append(getattr(np.testing, name))
+    with mat.use_device(device):
+        x = typed(a)
+        for mine, theirs in (((x, x), (a, a)), ((x, mat.array(other)), (a, other)),
+                             ((other, x), (other, a)), ((x, a.tolist()), (a, a.tolist())),
+                             ((mat.ones(4), x), (np.ones(4), a))):
+            wanted = outcome(lambda f, o: f(*o), getattr(np.testing, name), theirs)
+            for check in checks:
+                found = outcome(lambda f, o: f(*o), check, mine)
+                assert type(found) is type(wanted) or isinstance(wanted, TypeError | ValueError)
+                if isinstance(wanted, AssertionError):
+                    assert str(found) == str(wanted)
+                elif wanted is not None:
+                    assert isinstance(found, TypeError | ValueError)
 
 
 def test_arrays_in_annotations():
