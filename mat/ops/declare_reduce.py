@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, IntegerError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
 from ..matrix.mat import Mat
@@ -67,6 +67,7 @@ class Reduction:
     # NumPy's: ``function(x, axis=, keepdims=, out=)``
     function: ClassVar[Function]
     one_axis = False  # one axis, or all in row-major order; the result is an index
+    of_numbers = True  # the axis of a number may be 0 or -1
     of_nothing = True  # defined where there are no elements
     silent = False  # NumPy never warns of it
     compiled = ""  # the dtype characters of which there are compiled kernels
@@ -105,7 +106,7 @@ class Reduction:
 
     def axes(self, x: Mat, axis: AxisLike) -> Ints:
         """Return the axes to reduce."""
-        return axes_of(x, axis, self.one_axis)
+        return axes_of(x, axis, self.one_axis, self.of_numbers)
 
     def check(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> None:
         """Raise unless `out` can take the result."""
@@ -311,12 +312,13 @@ def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
     return tuple(n for k, n in enumerate(shape) if k not in axes)
 
 
-def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False) -> Ints:
+def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False, of_numbers: bool = True) -> Ints:
     """Return the axes to reduce; None means all.
 
-    As in NumPy, a number has an axis here.
+    Where NumPy reduces by a ufunc, a number has an axis.
     """
-    if axis is None or (not x.ndim and not isinstance(axis, tuple) and axis in (0, -1)):
+    if axis is None or (of_numbers and not x.ndim and not isinstance(axis, tuple)
+                        and axis in (0, -1)):
         return tuple(range(x.ndim))
     if one_axis:
         return (as_axis(axis, x.ndim),)
@@ -327,7 +329,10 @@ def plain_axis(axis: object) -> AxisLike:
     """Return `axis` as NumPy takes it: None, an integer or a tuple of integers."""
     if axis is None or type(axis) is int:
         return axis
-    found = tuple(int(integer(a, "an axis")) for a in items_of(axis))
+    items = items_of(axis)
+    if any(isinstance(a, bool) for a in items):
+        raise IntegerError(f"an axis must be an integer, got {axis!r}")
+    found = tuple(int(integer(a, "an axis")) for a in items)
     return found if isinstance(axis, Sequence) else found[0] if len(found) == 1 else found
 
 

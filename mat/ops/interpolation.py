@@ -23,7 +23,8 @@ def interpolated(x: Mat, xp: Mat, fp: Mat, left: Operand, right: Operand) -> Mat
     found = fp[0] if xp.size == 1 else _between_points(x, xp, fp)
     found = where(elementwise.greater(x, xp[-1]), right, found)
     found = where(elementwise.less(x, xp[0]), left, found)
-    return where(elementwise.isnan(x), x, found)
+    # in NumPy, NaN is not beyond a single point
+    return found if xp.size == 1 else where(elementwise.isnan(x), x, found)
 
 
 def _between_points(x: Mat, xp: Mat, fp: Mat) -> Mat:

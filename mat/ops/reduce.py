@@ -84,6 +84,7 @@ class Mean(Reduction):
     """Means: compiled, sums that are divided."""
 
     name = "mean"
+    of_numbers = False
     summary = "Return the mean of the elements over `axis`; NaN if there are none."
     example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
     signature = staticmethod(as_mean)

@@ -162,7 +162,9 @@ def transposed(self: Mat, *axes: AxisLike) -> Mat:
     >>> mat.zeros(2, 3, 4).transpose(2, 0, 1).shape
     (4, 2, 3)
     """
-    return self.T if not axes or axes == (None,) else self.permute(*axes)
+    if not axes or (len(axes) == 1 and axes[0] is None):
+        return self.T
+    return self.permute(*axes)
 
 
 @method("_as_bytes_of")

@@ -59,6 +59,8 @@ def take(x: Mat, indices: Mat, axis: int, mode: str = "raise") -> Mat | None:
     """Return the items of `x` at integers along an axis."""
     if not x.ndim or not _few(x, indices):
         return None
+    if 0 in x.shape[:axis] and x.shape[axis]:
+        mode = "clip"  # as in NumPy, any integers give nothing of nothing
     at = _in_range(indices, x.shape[axis], mode, x.label())
     return None if at is None else gathered_at(x, at, axis, (axis,))
 

@@ -14,7 +14,7 @@ from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number
 from . import elementwise, reduce
 from .cut_reduce import Moments, by_parts
-from .declare_reduce import Reduction, axes_of, plain_axis, reduced_by, reduced_on_device
+from .declare_reduce import Reduction, plain_axis, reduced_by, reduced_on_device
 from .operation import Input, Output, op
 
 # dtype characters of real numbers, as which NumPy sees booleans
@@ -25,6 +25,7 @@ class Variance(Reduction):
     """Variances of real numbers."""
 
     name = "var"
+    of_numbers = False
     function = staticmethod(np.var)
 
 
@@ -116,4 +117,4 @@ def _of_others(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number, root: bool)
 
 def count_of(x: Mat, axis: AxisLike) -> int:
     """Return how many elements are reduced to one."""
-    return prod(x.shape[k] for k in axes_of(x, plain_axis(axis)))
+    return prod(x.shape[k] for k in _KIND.axes(x, plain_axis(axis)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...ops.operands import as_mat, as_mats, is_foreign, numpy_gives
+from ...ops.operands import as_mat, is_foreign, numpy_gives
 from ...support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
 from .operands import is_matrix_product
@@ -49,7 +49,7 @@ def _called(function: Function, a: Operand, b: Operand, *more: Operand) -> Any:
     """Call NumPy's function of two operands."""
     if is_foreign(a) and is_foreign(b) and not any(isinstance(v, Mat) for v in more):
         return numpy_gives(function, (a, b, *more), {})
-    return call_numpy(function, (*as_mats((a, b), "an operand"), *more))
+    return call_numpy(function, (as_mat(a, "an operand"), as_mat(b, "an operand"), *more))
 
 
 @_like_numpy

@@ -109,7 +109,7 @@ def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operan
             values = function(chosen, *args, **keywords) if chosen.size else 0
         if callable(function) and isinstance(values, Mat) and values.ndim:
             found[condition] = values
-        elif isinstance(values, Mat) or represents(x.dtype, values):
+        elif isinstance(values, Mat) or (np.isscalar(values) and represents(x.dtype, values)):
             found = selecting.where(condition, as_dtype(as_mat(values, "a value"), x.dtype), found)
         else:
             return NotImplemented

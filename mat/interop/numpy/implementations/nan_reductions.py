@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....layout.shapes import integer
 from ....matrix.mat import Mat
 from ....ops import elementwise, missing, reduce
+from ....ops.declare_reduce import plain_axis
 from ....support.dtypes import FLOATING
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_mat_or_none
@@ -48,6 +50,8 @@ def _place(place: Function, a: Operand, axis: int | None, out: Operand, keepdims
            last: float) -> Result:
     if not isinstance(a, Mat) or not is_mat_or_none(out):
         return NotImplemented
+    if axis is not None and type(axis) is not int:
+        axis = integer(plain_axis(axis), "an axis")
     return missing.nan_place(place, a, axis, _flag(keepdims), out, last)
 
 
@@ -74,14 +78,16 @@ def _total(total: Function, neutral: Number, a: Operand, axis: AxisLike, out: Op
 def numpy_nansum(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                  keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                  where: Operand = NO_VALUE) -> Result:
-    return _total(reduce.sum, 0, a, axis, out, keepdims, dtype, initial, where)
+    return (NotImplemented if initial is None else
+            _total(reduce.sum, 0, a, axis, out, keepdims, dtype, initial, where))
 
 
 @implements("nanprod")  # NumPy's signature
 def numpy_nanprod(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None,
                   out: Operand = None, keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                   where: Operand = NO_VALUE) -> Result:
-    return _total(reduce.prod, 1, a, axis, out, keepdims, dtype, initial, where)
+    return (NotImplemented if initial is None else
+            _total(reduce.prod, 1, a, axis, out, keepdims, dtype, initial, where))
 
 
 @implements("nanmean")

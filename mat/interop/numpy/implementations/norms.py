@@ -26,7 +26,8 @@ def numpy_linalg_norm(x: Operand, ord: Operand = None, axis: AxisLike = None,
     if isinstance(x, Mat) and x.dtype.char in REAL_TYPES and ord is None and x.size:
         if axis is None and not keepdims:
             return adopted(np.asarray(nrm2(x), x.dtype))
-        if axis is not None:
+        # NumPy refuses other axes
+        if x.ndim and (type(axis) is int or (type(axis) is tuple and len(axis) in (1, 2))):
             return elementwise.sqrt(reduce.sum(elementwise.square(x), axis, keepdims=keepdims))
     if not _has_norms(x):
         return NotImplemented

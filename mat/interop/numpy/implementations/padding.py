@@ -28,7 +28,7 @@ Side = Callable[[Mat, int, int, bool], Mat]  # of Mat, axis and width, whether i
 @implements("pad")
 def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
               **kwargs: Operand) -> Result:
-    if not isinstance(array, Mat):
+    if not isinstance(array, Mat) or not array.ndim:
         return NotImplemented
     widths = _pairs(pad_width, array.ndim)
     if widths is None or any(type(n) is not int or n < 0 for pair in widths for n in pair):

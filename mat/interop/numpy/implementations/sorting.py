@@ -78,7 +78,7 @@ def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None,
     places = np.atleast_1d(np.asarray(kth))
     length = a.size if axis is None else a.shape[axis] if type(axis) is int and (
         -a.ndim <= axis < a.ndim) else 0
-    if places.dtype.kind not in "iu" or not length or not np.all(
+    if places.ndim > 1 or places.dtype.kind not in "iu" or not length or not np.all(
             (-length <= places) & (places < length)):
         return NotImplemented
     return _sorted(function, a, axis, None, order, True, None)
@@ -163,7 +163,7 @@ def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -
         return NotImplemented
     if weights is not None:
         weights = as_mat(weights, "weights")
-        if weights.shape != x.shape or weights.dtype.kind == "c":
+        if weights.shape != x.shape or weights.dtype.kind == "c" or not x.size:
             return NotImplemented
     found = sorting.bincount(x, weights, minlength)
     return NotImplemented if found is None else found

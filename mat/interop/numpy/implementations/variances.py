@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....errors import DTypeError
+from ....layout.shapes import as_axes
 from ....matrix.mat import Mat
 from ....ops import elementwise, reduce, truth
-from ....ops.declare_reduce import plain_axis
+from ....ops.declare_reduce import axes_of, plain_axis
 from ....ops.variance import REAL, count_of, variance
 from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Number, Operand
@@ -115,6 +116,7 @@ def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
     if not isinstance(a, Mat) or not can_hold_sums(out) or not a.size:
         return NotImplemented
     if a.dtype.kind == "b":
+        axes_of(a, plain_axis(axis))
         raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")
     keep = _flag(keepdims)
     return elementwise.subtract(reduce.max(a, axis, None, keep), reduce.min(a, axis, None, keep),
@@ -124,14 +126,16 @@ def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
 @implements("average")
 def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
                   returned: bool = False, *, keepdims: bool = NO_VALUE) -> Result:
-    if not isinstance(a, Mat) or a.dtype.char not in REAL:
+    if not isinstance(a, Mat) or a.dtype.char not in REAL or (axis is not None and not a.ndim):
         return NotImplemented
     keep = _flag(keepdims)
+    if axis is not None and type(axis) is not int:
+        axis = as_axes(axis, a.ndim)
     if weights is None:
         mean = reduce.mean(a, axis, keepdims=keep)
-        if not returned:
-            return mean
-        return (mean, np.full_like(mean, a.size / mean.size)) if mean.size else NotImplemented
+        if not mean.size:
+            return NotImplemented  # NumPy's error
+        return (mean, np.full_like(mean, a.size / mean.size)) if returned else mean
     found = _weighted(a, axis, as_mat_if_possible(weights), keep)
     if found is NotImplemented:
         return NotImplemented

@@ -112,8 +112,8 @@ def _with_mats(function: Function, args: Arguments,
                kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments with Mats for array-likes, as implementations expect them."""
     names = positional_names(function)
-    if function is np.bincount and args and isinstance(args[0], list | tuple) and not args[0]:
-        args = (np.empty(0, np.int64), *args[1:])  # as NumPy reads a list without elements
+    if function is np.bincount and args and isinstance(args[0], list | tuple):
+        args = (np.array(args[0], np.int64), *args[1:])  # as NumPy reads lists
     if function in _ADAPTING:
         args = tuple(x if type(x) in _NUMBERS else as_mat_if_possible(x) for x in args)
     elif names:
@@ -121,6 +121,8 @@ def _with_mats(function: Function, args: Arguments,
         for k in range(min(len(names), len(given))):
             given[k] = _converted(function, names[k], given[k])
         args = tuple(given)
+    elif function is np.piecewise:  # the numbers of its list adapt to the elements
+        args = (*map(as_mat_if_possible, args[:1]), *args[1:])
     else:  # any number of operands
         args = tuple(map(as_mat_if_possible, args))
     if kwargs:

@@ -1,0 +1,115 @@
+"""Arguments of all kinds beside NumPy: the same results, and errors where NumPy has errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mat
+
+from ..support.numpy_outcomes import outcome
+
+ARRAYS = {
+    "number": np.array(2.0), "vector": np.arange(5.0) - 1, "integers": np.array([2, 0, 1]),
+    "flags": np.array([True, False, True]), "matrix": np.arange(6.0).reshape(2, 3),
+    "empty": np.zeros(0), "no rows": np.zeros((0, 3)), "tensor": np.arange(24.0).reshape(2, 3, 4),
+    "complex": np.array([1 + 1j, 2]), "nan": np.array([[1, np.nan], [np.nan, np.nan]]),
+    "bytes": np.array([1, 2, 255], "u1"), "one": np.array([7.0]), "flag": np.array(True)}
+AXES = (0, 1, -1, 2, -2, -3, (), (0,), (0, 1), (0, 0), (0, -1), (0, 5), 1.0, "a", None, True,
+        np.int8(0), (0, 1.5), (True,))
+REDUCING = ["sum", "prod", "max", "min", "mean", "std", "var", "any", "all", "argmax", "argmin",
+            "ptp", "median", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean",
+            "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "cumsum", "cumprod",
+            "nancumsum", "sort", "argsort", "count_nonzero", "flip", "unique", "cumulative_sum",
+            "squeeze", "expand_dims", "add.reduce", "maximum.reduce", "add.accumulate", "diff",
+            "linalg.norm", "linalg.vector_norm"]
+INDICES = (0, -1, 5, -6, [0], [[0, 1]], [5], [], 1.0, [-1])
+# by the name of the function, what is called with an array and each index
+INDEXED = {
+    "take": [lambda m, a, k: m.take(a, k), lambda m, a, k: m.take(a, k, axis=0),
+             lambda m, a, k: m.take(a, k, axis=-1), lambda m, a, k: m.take(a, k, mode="wrap"),
+             lambda m, a, k: m.take(a, k, 1, mode="clip")],
+    "delete": [lambda m, a, k: m.delete(a, k, 0), lambda m, a, k: m.delete(a, k, None)],
+    "insert": [lambda m, a, k: m.insert(a, k, 9, 0), lambda m, a, k: m.insert(a, k, 9, 1)],
+    "repeat": [lambda m, a, k: m.repeat(a, k, 0), lambda m, a, k: m.repeat(a, k, None)],
+    "compress": [lambda m, a, k: m.compress(k, a, 0)],
+    "split": [lambda m, a, k: m.split(a, k, 0), lambda m, a, k: m.array_split(a, k, -1)],
+    "roll": [lambda m, a, k: m.roll(a, k, 0), lambda m, a, k: m.roll(a, k)],
+    "transpose": [lambda m, a, k: m.transpose(a, k), lambda m, a, k: m.permute_dims(a, k)],
+    "dot": [lambda m, a, k: m.dot(a, k), lambda m, a, k: m.convolve(a, k)],
+    "select": [lambda m, a, k: m.select([a > 1], [k]), lambda m, a, k: m.choose(k, a)],
+    "piecewise": [lambda m, a, k: m.piecewise(a, [a > 1], [k])],
+    "bincount": [lambda m, a, k: m.bincount(k, a), lambda m, a, k: m.bincount(a, minlength=k)],
+    "interp": [lambda m, a, k: m.interp(a, k, k), lambda m, a, k: m.interp(k, a, a)]}
+WIDTHS = (1, (1, 2), ((1, 2),), ((1, 2), (3, 4)), -1, 1.5, None, "a", (1, 2, 3), 0)
+MODES = ({}, {"mode": "edge"}, {"mode": "reflect"}, {"mode": "wrap"}, {"mode": "mean"},
+         {"mode": "bad"}, {"constant_values": (1, 2)}, {"mode": "edge", "constant_values": 1},
+         {"mode": "mean", "stat_length": 0}, {"mode": "minimum", "stat_length": -1})
+DEVICES = ["cpu", "emulated"]
+
+
+def attribute(module, dotted):
+    for name in dotted.split("."):
+        module = getattr(module, name)
+    return module
+
+
+def parts(found):
+    """Return the arrays of a result, which may be a list or a tuple of several."""
+    return [np.asarray(x) for x in found] if isinstance(found, list | tuple) else [
+        np.asarray(found)]
+
+
+def compare(call, array):
+    """Fail unless `mat` gives what NumPy gives, or an error of NumPy's kind."""
+    wanted = outcome(call, np, array.copy())
+    got = outcome(call, mat, mat.array(array))
+    if isinstance(wanted, Exception):
+        kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins"]
+        assert isinstance(got, kinds[0]), (got, wanted)
+        return
+    if isinstance(got, mat.DTypeError) and "which a Mat cannot have" in str(got):
+        return
+    assert not isinstance(got, Exception), (got, wanted)
+    for one, other in zip(parts(got), parts(wanted), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        np.testing.assert_allclose(one, other, rtol=1e-12, equal_nan=True)
+
+
+def each(calls, device):
+    failed = []
+    with warnings.catch_warnings(), mat.use_device(device):
+        warnings.simplefilter("ignore")
+        for name, array in ARRAYS.items():
+            for text, call in calls:
+                try:
+                    compare(call, array)
+                except AssertionError as error:
+                    failed.append((name, text, str(error)[:200]))
+    assert not failed
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", REDUCING)
+def test_axes(name, device):
+    calls = [(repr(axis), lambda m, a, axis=axis:
+              attribute(m, name)(a, axis=axis)) for axis in AXES]
+    if name in ("sum", "mean", "std", "max", "argmax", "median", "nanmax", "average"):
+        calls += [(f"{axis!r}, keepdims", lambda m, a, axis=axis:
+                   attribute(m, name)(a, axis=axis, keepdims=True)) for axis in AXES]
+    each(calls, device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices(name, device):
+    # NumPy's BLAS makes 0 of NaN times the number 0
+    indices = [k for k in INDICES if name != "dot" or k not in (0, [])]
+    each([(f"{k}: {index!r}", lambda m, a, call=call, index=index: call(m, a, index))
+          for k, call in enumerate(INDEXED[name]) for index in indices], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("width", WIDTHS, ids=repr)
+def test_borders(width, device):
+    each([(repr(mode), lambda m, a, mode=mode: m.pad(a, width, **mode)) for mode in MODES], device)
