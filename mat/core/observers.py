@@ -142,6 +142,19 @@ class Observer:
         """
         self.fell_back(operation, device)
 
+    def cut(self, operation: str, device: str, tiles: int, nbytes: int) -> None:
+        """Receive an operation that a device has carried out in tiles.
+
+        Parameters
+        ----------
+        operation, device : str
+            The name of the operation, and that of the device.
+        tiles : int
+            The number of tiles.
+        nbytes : int
+            The bytes that the device would need for all operands at once.
+        """
+
     def computing(self, operation: str, memory: str) -> None:
         """Receive an operation that is about to be carried out, after its operands were copied.
 
@@ -218,6 +231,12 @@ class Computation:
         """Notify those that know of the begin."""
         for observer in self.begun:
             observer.ended(self.operation, self.memory)
+
+
+def notify_cut(operation: str, device: str, tiles: int, nbytes: int) -> None:
+    """Notify observers of an operation that was carried out in tiles."""
+    for observer in tuple(OBSERVERS):
+        observer.cut(operation, device, tiles, nbytes)
 
 
 def notify_fallback(operation: str, device: str, reason: str = "") -> None:

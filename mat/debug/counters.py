@@ -19,6 +19,7 @@ from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation
 from ..errors import ConflictError, DirectionError, SettingError
+from ..matrix.mat import Mat
 from ..support.fork import renew_after_fork
 from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
@@ -36,6 +37,8 @@ class CopyCounter(Observer):
         The bytes of these copies.
     packs : int
         Strided operands that were copied to packed ones.
+    in_place : int
+        The bytes of operands that a device read in host memory instead of being given copies.
     fallbacks : int
         Operations that the host carried out, since the device in use has no implementation for
         their operands.
@@ -46,6 +49,7 @@ class CopyCounter(Observer):
         self.d2h: int = 0
         self.bytes: int = 0
         self.packs: int = 0
+        self.in_place: int = 0
         self.fallbacks: int = 0
         self.after_fork()
         renew_after_fork(self)
@@ -72,6 +76,11 @@ class CopyCounter(Observer):
         with self._lock:
             self.packs += 1
 
+    # the parameters are those of the method of `Observer`
+    def read_in_host(self, view: Mat, memory: Memory, nbytes: int, evicted: Cube | None) -> None:
+        with self._lock:
+            self.in_place += view.nbytes
+
     def fell_back(self, operation: str, device: str) -> None:
         with self._lock:
             self.fallbacks += 1
@@ -79,6 +88,8 @@ class CopyCounter(Observer):
     def __repr__(self) -> str:
         parts = [f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes",
                  f"{self.packs} packed operands"]
+        if self.in_place:
+            parts.append(f"{self.in_place} bytes read in host memory")
         if self.fallbacks:
             parts.append(f"{self.fallbacks} operations fell back to the host")
         return "; ".join(parts) + ">"

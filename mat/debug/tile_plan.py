@@ -258,7 +258,7 @@ class _Planner(Device):
             stay = {id(x): x.nbytes for x in not_written(whole.reads, whole.writes)
                     if x.storage in once and self.pool.stays(x, whole)}
             tile = whole._replace(reads=tuple(x for x in whole.reads if id(x) not in stay))
-            count += bool(whole.reads or tile.writes)
+            count += whole.has_operands
             first = first or (*whole.reads, *tile.writes)
             largest = max(largest, tile.nbytes)
             in_place += sum(stay.values())
@@ -269,7 +269,7 @@ class _Planner(Device):
                 self.pool.use(view, True)
         self.plan.moved += moved
         self.plan.in_place += in_place
-        return count, first, largest, moved, in_place
+        return max(count, 1), first, largest, moved, in_place
 
 
 class _Nothing(Memory):

@@ -26,10 +26,12 @@ from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
-from ..ops.tiling import tile_number
+from ..ops.staging import origin_of
+from ..ops.tiling import operand_of, tile_now
 from ..support import formatting
 from ..support.fork import renew_after_fork
-from . import trace_file
+from . import tiled_calls, trace_file
+from .tiled_calls import TiledCall
 from .timeline import page
 from .trace_event import TraceEvent
 from .trace_file import chrome
@@ -79,6 +81,10 @@ class Trace(Observer):
         them beside the copies.
     host_reads : list of TraceEvent
         The operands that a device read in host memory instead of being given copies.
+    in_place : int
+        The bytes of these operands, which are not among the `bytes` that were copied.
+    tiled : list of TiledCall
+        The operations that a device carried out in tiles, each with the number of these.
     h2d, d2h, bytes, packs, fallbacks : int
         Counts, as in `mat.debug.CopyCounter`.
     """
@@ -86,10 +92,15 @@ class Trace(Observer):
     def __init__(self) -> None:
         self.events: list[TraceEvent] = []
         self.operations: list[TraceEvent] = []
+        self.tiled: list[TiledCall] = []
         self.begun: float = perf_counter()
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Cube, int] = weakref.WeakKeyDictionary()
+        self._in_tiles: weakref.WeakSet[Cube] = weakref.WeakSet()  # that were made there
+        # sizes and labels of the largest Mats that were seen of cubes
+        self._origins: weakref.WeakKeyDictionary[Cube, tuple[int, str]] = (
+            weakref.WeakKeyDictionary())
         self._number = 0  # of the next cube
         renew_after_fork(self)
 
@@ -103,6 +114,7 @@ class Trace(Observer):
              reason: str = "") -> None:
         cube, runs = _elements(of)
         line, label = line_of(user_line()), _label(cube) if view is None else view.label()
+        origin, tile = self._origin(cube), tile_now()
         with self._lock:
             number = self._numbers.setdefault(cube, self._number)
             self._number = max(self._number, number + 1)  # never again, also if the cube is gone
@@ -114,9 +126,26 @@ class Trace(Observer):
             self.events.append(TraceEvent(kind, label, *memories, nbytes, at, seconds, locked, line,
                                           self._dirtied.get(cube, ""), line_of(cube.made), number,
                                           _thread(), threading.get_native_id(), os.getpid(),
-                                          reason))
+                                          reason, *tile, origin))
+
+    def _origin(self, cube: Cube) -> str:
+        """Return the label of the Mat whose data a cube has, and the line that made that."""
+        origin = origin_of(cube)
+        operand = operand_of(origin)
+        if operand is None and cube in self._in_tiles:
+            return "intermediate results"
+        size, label = self._origins.get(origin, (0, _label(origin)))
+        view = _largest(origin, operand)
+        if view is not None and view.layout.size > size:
+            label = view.label()
+            self._origins[origin] = view.layout.size, label
+        return f"{label} of {line_of(origin.made)}"
 
     # Observer
+
+    def created(self, cube: Cube) -> None:
+        if tile_now()[0]:
+            self._in_tiles.add(cube)
 
     def left(self, record: AccessRecord, failed: bool) -> None:
         if record.direction is not INPUT and record.view is not None:
@@ -159,10 +188,14 @@ class Trace(Observer):
         event = self._of_call("fallback", operation, (device, "host"), 0.0)
         self.events.append(event._replace(reason=reason))
 
+    def cut(self, operation: str, device: str, tiles: int, nbytes: int) -> None:
+        self.tiled.append(TiledCall(operation, device, tiles, nbytes, line_of(user_line())))
+
     def computed(self, operation: str, memory: str, seconds: float) -> None:
-        tile = tile_number()
+        cut, tile = tile_now()
         name = f"{operation}, tile {tile}" if tile else operation
-        self.operations.append(self._of_call("operation", name, (memory, ""), seconds))
+        event = self._of_call("operation", name, (memory, ""), seconds)
+        self.operations.append(event._replace(cut=cut, tile=tile))
 
     def _of_call(self, kind: str, operation: str, memories: tuple[str, str],
                  seconds: float) -> TraceEvent:
@@ -207,16 +240,22 @@ class Trace(Observer):
         """The operands that a device read in host memory, since copying them would not pay."""
         return [e for e in self.events if e.kind == "host read"]
 
+    @property
+    def in_place(self) -> int:
+        """The bytes of operands that a device read in host memory."""
+        return sum(e.nbytes for e in self.host_reads)
+
     def ping_pong(self) -> list[PingPong]:
         """Find the Mats that moved back and forth.
 
         Returns
         -------
         list of PingPong
-            One for each storage, those with the most bytes first.
+            One for each storage, those with the most bytes first. Copies that tiles make are not
+            counted: `tiled` has these operations.
         """
         by_storage: dict[int, list[TraceEvent]] = {}
-        for event in self.copies:
+        for event in (e for e in self.copies if not e.cut):
             by_storage.setdefault(event.storage, []).append(event)
         found = [_back_and_forth(events) for events in by_storage.values()]
         return sorted((p for p in found if p is not None), key=lambda p: -p.nbytes)
@@ -277,6 +316,7 @@ class Trace(Observer):
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
+                          *tiled_calls.in_words(self.tiled, self.events),
                           *_host_reads(self.host_reads), *_lacking(self.events)])
 
     def _repr_html_(self) -> str:
@@ -298,9 +338,16 @@ def _thread() -> str:
     return threading.current_thread().name
 
 
+def _largest(cube: Cube, operand: Mat | None = None) -> Mat | None:
+    """Return the Mat that sees most of the data, of those that are known and `operand`."""
+    views = cube.live_viewers()
+    views += () if operand is None else (x for x in (operand.base, operand) if x is not None)
+    return max(views, key=lambda x: (x.layout.size, x.layout.contiguous), default=None)
+
+
 def _label(cube: Cube) -> str:
-    """Return the label of a Mat that sees the data, or a description of the storage."""
-    view = next(iter(cube.live_viewers()), None)
+    """Return the label of the Mat that sees most of the data, or a description of the storage."""
+    view = _largest(cube)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
 
 
@@ -327,7 +374,7 @@ def _host_reads(events: list[TraceEvent]) -> list[str]:
     """Return a line for each operand, line and reason of reads in host memory."""
     found: dict[tuple[str, str, str], list[TraceEvent]] = {}
     for event in events:
-        found.setdefault((event.mat, event.line, event.reason), []).append(event)
+        found.setdefault((event.origin, event.line, event.reason), []).append(event)
     return [f"{label} was read in host memory {len(those)} times, "
             f"{sum(e.nbytes for e in those):,} bytes: {line}\n  since {reason}"
             for (label, line, reason), those in found.items()]

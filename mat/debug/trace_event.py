@@ -39,6 +39,13 @@ class TraceEvent(NamedTuple):
     reason : str
         Why an operand was read in host memory instead of being copied; of a fallback, what the
         device lacks, empty if it has no implementation for these operands.
+    cut : str
+        The operation in a tile of which it happened; empty if it was not cut.
+    tile : int
+        The number of that tile, from 1 on; 0 if there is none.
+    origin : str
+        The label of the Mat whose data it is: of an operand of which a part was packed for a tile,
+        that operand.
     """
 
     kind: str
@@ -57,3 +64,6 @@ class TraceEvent(NamedTuple):
     thread_id: int
     process: int
     reason: str = ""
+    cut: str = ""
+    tile: int = 0
+    origin: str = ""

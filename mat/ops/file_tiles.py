@@ -41,7 +41,7 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
             or span_bytes(*in_files) < file_pages.LEAST_LARGE):
         return None
-    with cutting(operation):
+    with cutting(operation, args):
         once = {id(args[k]) for k in (*operation.read_once(args), *operation.written)}
         budget = TILE // SMALLER if all(id(x) in once for x in in_files) else TILE
         tiles = _cut(operation, args, kwargs, span_bytes(*operands), budget)

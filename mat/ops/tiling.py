@@ -15,7 +15,9 @@ from itertools import chain, islice
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ..core.cube import Cube
 from ..core.direction import Direction
+from ..core.observers import notify_cut
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory, TornError
 from ..matrix.mat import Mat
@@ -54,6 +56,11 @@ class Tile(NamedTuple):
     def nbytes(self) -> int:
         """The bytes that the views need on a device at once."""
         return span_bytes(*self.reads, *self.writes)
+
+    @property
+    def has_operands(self) -> bool:
+        """Whether it is a part of the work, not what is done between two parts."""
+        return bool(self.reads or self.writes)
 
 
 # Takes all positional arguments, checked, the keywords that were given, and a number of bytes. It
@@ -94,13 +101,16 @@ PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it
 
 
 class _Cut(Nested):
-    """The operations of which a tile is being carried out, and its number, from 1 on."""
+    """The operations of which a tile is being carried out, its number, from 1 on, and the operands
+    of the outermost one.
+    """
 
-    __slots__ = ("number", "operations")
+    __slots__ = ("number", "operands", "operations")
 
-    def __init__(self, operations: tuple[Cuttable, ...]) -> None:
+    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
         super().__init__()
         self.operations: tuple[Cuttable, ...] = operations
+        self.operands: tuple[Mat, ...] = operands
         self.number: int = 0
 
 
@@ -113,15 +123,27 @@ def being_cut() -> tuple[Cuttable, ...]:
     return () if cut is None else cut.operations
 
 
-def tile_number() -> int:
-    """Return the number of the tile that is being carried out, from 1 on; 0 if there is none."""
+def tile_now() -> tuple[str, int]:
+    """Return the operation that is carried out in tiles, the outermost one, and the number of the
+    tile, from 1 on; "" and 0 if there is none. Before the first tile, the number is 0.
+    """
     cut = still_open(_cut_now.get())
-    return 0 if cut is None else cut.number
+    return ("", 0) if cut is None or not cut.operations else (cut.operations[0].__name__,
+                                                              cut.number)
 
 
-def cutting(operation: Cuttable) -> _Cutting:
-    """Return a block in which tiles of an operation are carried out, which are not cut again."""
-    return _Cutting((*being_cut(), operation))
+def operand_of(cube: Cube) -> Mat | None:
+    """Return the operand with that storage of the operation that is carried out in tiles."""
+    cut = still_open(_cut_now.get())
+    return next((x for x in (() if cut is None else cut.operands) if x.storage is cube), None)
+
+
+def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
+    """Return a block in which tiles of a call are carried out, which are not cut again."""
+    outer = still_open(_cut_now.get())
+    if outer is not None and outer.operations:
+        return _Cutting((*outer.operations, operation), outer.operands)
+    return _Cutting((operation,), tuple(x for x in args if isinstance(x, Mat)))
 
 
 def calls_of_their_own() -> _Cutting:
@@ -134,9 +156,9 @@ class _Cutting(Block["_Cut"]):
 
     __slots__ = ("cut",)
 
-    def __init__(self, operations: tuple[Cuttable, ...]) -> None:
+    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
         super().__init__()
-        self.cut = _Cut(operations)
+        self.cut = _Cut(operations, operands)
 
     def begin(self) -> _Cut:
         enter(_cut_now, self.cut)
@@ -206,8 +228,11 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
     execution.shortage = shortage
     if not outer:  # else it is undone with the tile that it is a part of
         execution.keep_contents()
-    with cutting(operation) as execution.cut_now:
-        return execution.run()
+    with cutting(operation, args) as execution.cut_now:
+        result = execution.run()
+    if not outer and execution.count > 1:
+        notify_cut(operation.__name__, device.name, execution.count, execution.total)
+    return result
 
 
 def _torn(torn: TornError, shortage: OutOfDeviceMemory | None) -> TornError | OutOfDeviceMemory:
@@ -249,15 +274,16 @@ class _Execution:
         self.operation = operation
         self.args = args
         self.kwargs = kwargs
-        total = span_bytes(*(args[k] for k in operation.operands))
+        self.total = span_bytes(*(args[k] for k in operation.operands))
         limit = device.memory.limit
-        self.limit: int = total if limit is None else min(total, limit)
+        self.limit: int = self.total if limit is None else min(self.total, limit)
         self.room: int = self.limit  # the bytes that tiles may take
         self.written = span_bytes(*(args[k] for k in operation.written))
         # the storages of operands that the device may read in host memory
         self.once = [args[k].storage for k in operation.read_once(args)
                      if device.reads_host]
         self.number = 0  # of the tile that is carried out
+        self.count = 0  # of those that were, without what has no operands
         self.cut_now = _Cut(())
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
         self.before: list[Contents] = []  # of what it writes
@@ -334,7 +360,7 @@ class _Execution:
 
     def walk(self, tiles: Iterator[Tile]) -> object:
         """Carry out the tiles; return what the last one returned."""
-        value: object = None
+        value, self.count = None, 0
         before: tuple[Mat, ...] = ()
         tile = next(tiles, None)
         while tile is not None:
@@ -354,6 +380,7 @@ class _Execution:
                 elif self.number and isinstance(error, OutOfDeviceMemory):
                     error.used_by_others = False  # it cannot be tried again
                 raise
+            self.count += tile.has_operands
             before, tile = tile.writes, following
             self.number += 1
         return value

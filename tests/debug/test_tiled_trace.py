@@ -1,0 +1,98 @@
+"""The trace of operations that are cut into tiles: by operation, line and Mat of origin, not by
+tile; what it counts; and that `mat.debug.plan` says the same beforehand.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+
+import mat
+
+from ..support import needs
+
+pytestmark = pytest.mark.host
+POOL = 100_000
+
+
+def line():
+    return f"{__file__}:{sys._getframe(1).f_lineno}"
+
+
+def numbers(*shape):
+    return mat.array(np.random.default_rng(3).random(shape))
+
+
+def test_one_paragraph_for_each_operation_and_line():
+    x = mat.array(np.ones((100, 1000))); made = line()  # noqa: E702
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=POOL):
+        for _ in range(4):
+            x += 1.0; here = line()  # noqa: E702
+    text = repr(t)
+    assert f"add was cut into 17 tiles, 4 times: {here}\n" in text
+    assert "take 800,000 bytes" in text
+    assert text.count("<Mat 100x1000>") == 1
+    assert len(text.splitlines()) <= 6
+    assert t.ping_pong() == []
+    assert "back and forth" not in text
+    assert [(c.operation, c.device, c.tiles, c.nbytes, c.line) for c in t.tiled] == [
+        ("add", "emulated", 17, 800_000, here)] * 4
+    assert {e.origin for e in t.copies} == {f"<Mat 100x1000> of {made}"}
+    assert {e.cut for e in t.copies[:-1]} == {"add"}
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, y: x.T + y.T, lambda x, y: x @ y.T, lambda x, y: mat.sort(x, axis=0),
+    lambda x, y: x.sum(axis=0), lambda x, y: mat.cumsum(x, axis=0), lambda x, y: x.T.copy(),
+    lambda x, y: mat.argsort(x, axis=1), lambda x, y: x.var(), lambda x, y: x[:, ::2] * 2])
+def test_parts_and_packed_parts_count_for_their_mats(call):
+    x, y = numbers(300, 300), numbers(300, 300)
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=POOL):
+        found = call(x, y)
+    assert t.tiled[0].tiles > 5
+    assert f"was cut into {t.tiled[0].tiles} tiles: {__file__}" in repr(t)
+    assert len(repr(t).splitlines()) <= 10
+    origins = {e.origin.partition(" of ")[0] for e in t.copies}
+    assert origins <= {"<Mat 300x300>", found.label(), "intermediate results"}
+    assert t.ping_pong() == []
+
+
+def test_what_goes_back_and_forth_without_tiles_is_still_found():
+    x, y = numbers(100, 1000), numbers(100)
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=POOL):
+        x += 1
+        for _ in range(3):
+            y += 1
+            with y.facet("array", "io") as a:
+                a += 1
+    assert [found.mat for found in t.ping_pong()] == ["<Mat 100>"]
+
+
+def test_what_fits_is_not_cut():
+    x = numbers(10, 10)
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=POOL):
+        x += 1
+    assert t.tiled == []
+    assert "cut" not in repr(t)
+
+
+@needs.native
+def test_reads_of_host_memory_are_counted_in_bytes_and_by_mat():
+    x, y = numbers(100, 200), numbers(100, 200)
+    with mat.debug.trace() as t, mat.debug.count_copies() as n, \
+            mat.use_device("emulated", pool_bytes=200_000):
+        for _ in range(3):
+            mat.blas.dot(x, y)
+    assert t.in_place == sum(e.nbytes for e in t.host_reads) == n.in_place > 0
+    assert t.bytes == n.bytes == x.nbytes + y.nbytes
+    assert f"{n.in_place} bytes read in host memory" in repr(n)
+    assert repr(t).count("was read in host memory") == len({e.origin for e in t.host_reads})
+
+
+def test_tiles_that_read_host_memory_have_no_line_each():
+    a, b = numbers(400, 100), numbers(400, 100)
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=200_000):
+        for _ in range(4):
+            a.sum()
+            b.sum()
+    assert len(repr(t).splitlines()) < 16
