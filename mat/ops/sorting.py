@@ -27,11 +27,13 @@ from .copying import sorted_at_once
 from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
 from .cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
-from .elementwise import add, negative, not_equal, subtract
+from .elementwise import add, less, negative, not_equal, subtract
 from .gathering import gather, gather_along, positions_of
+from .joining import concat
 from .operation import Input, Op, Output, op
 from .overlap import check_disjoint, overlap
 from .scan import cumsum, differences
+from .selecting import select
 from .ufuncs import invert
 
 _INDICES = np.dtype(np.int64)
@@ -225,12 +227,38 @@ extent.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
 extent.is_computed_whole("devices take the least and the largest of integers by reductions")
 
 
+def limits_of(*columns: Mat) -> Array:
+    """Return an array with the least and the largest element of each of some Mats of one dtype;
+    this waits for a device, once.
+    """
+    found = [f(x).reshape(1) for x in columns for f in (reduce.min, reduce.max)]
+    return concat(found).to_numpy().reshape(-1, 2)
+
+
 def _extent_of(x: Mat) -> tuple[int, int]:
     """Return the least and the largest of integers; this waits for a device."""
     if IN_USE and in_use() is not CPU:
-        return int(reduce.min(x).item()), int(reduce.max(x).item())
-    low, high = extent.new((x, None)).to_numpy().tolist()
+        low, high = limits_of(x)[0].tolist()
+    else:
+        low, high = extent.new((x, None)).to_numpy().tolist()
     return low, high
+
+
+def _bins_of(x: Mat, most: int) -> int:
+    """Return how many bins the integers of a vector need, `most` if these suffice for all integers
+    of the dtype; a negative number if there are negative ones. On a device one number is read.
+    """
+    largest_of_all = 1 if x.dtype.kind == "b" else np.iinfo(x.dtype).max
+    if x.dtype.kind in "bu" and most > largest_of_all:
+        return most
+    if not (IN_USE and in_use() is not CPU):
+        low, high = _extent_of(_as(x, _INDICES))
+    elif x.dtype.kind in "bu":
+        low, high = 0, int(_as(reduce.max(x), _INDICES).item())
+    else:
+        least, largest = reduce.min(x), reduce.max(x)
+        low = high = int(select.new((less(least, 0), least, largest, None)).item())
+    return low if low < 0 else high + 1
 
 
 @op(method="", by_form=True)
@@ -284,13 +312,20 @@ def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
     """Return how often each of the integers 0, 1, ... occurs, or the sums of their weights; None if
     there are negative ones.
 
-    The length of the result depends on the largest of them, so this waits for a device.
+    The length of the result depends on the largest of them, so this waits for a device, unless
+    `minlength` suffices for all integers of the dtype.
     """
-    x = _as(x, _INDICES)
-    low, high = _extent_of(x) if x.size else (0, -1)
-    if low < 0:
+    bins = _bins_of(x, minlength) if x.size else 0
+    if bins < 0:
         return None
-    length = max(high + 1, minlength)
+    length, x = max(bins, minlength), _as(x, _INDICES)
+    return sums_of_bins(x, weights, length)
+
+
+def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
+    """Return how often each of so many integers occurs in x, or the sums of their weights; x has
+    no others.
+    """
     if weights is None:
         counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
         return counts

@@ -7,7 +7,7 @@ import mat
 
 from ..interop.test_composed_on_devices import check_is_numpys
 from ..matrix.test_typed_views import check_parts_there
-from ..support.composed_calls import ASKED, THERE
+from ..support.composed_calls import ASKED, READING, THERE
 from ..support.layouts import numbers
 from ..support.ordinary_calls import call_there
 
@@ -21,6 +21,15 @@ def test_computes_on_the_device(call):
         found, copies = call_there(call, device)
     assert copies.fallbacks == 0
     assert call in ASKED or not copies.d2h
+    check_is_numpys(found, call, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("call", "reads"), READING)
+@pytest.mark.sample(12)
+def test_how_often_the_host_reads(call, reads):
+    with mat.use_device("cuda", required=True) as device:
+        found, copies = call_there(call, device)
+    assert (copies.d2h, copies.fallbacks) == (reads, 0)
     check_is_numpys(found, call, rtol=1e-9)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import mat
 
-from ..support.composed_calls import ASKED, THERE
+from ..support.composed_calls import ASKED, READING, THERE
 from ..support.ordinary_calls import arrays, call_there, leaves
 
 pytestmark = pytest.mark.host
@@ -41,6 +41,25 @@ def test_the_host_asks_for_numbers_only(call):
     assert copies.fallbacks == 0
     assert copies.bytes < 200
     check_is_numpys(found, call)
+
+
+@pytest.mark.parametrize(("call", "reads"), READING)
+def test_how_often_the_host_reads_what_a_shape_depends_on(call, reads):
+    with mat.use_device("emulated", required=True) as device:
+        found, copies = call_there(call, device)
+    assert (copies.d2h, copies.fallbacks) == (reads, 0)
+    check_is_numpys(found, call)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_negative_integers_are_not_counted(device, dtype):
+    with mat.use_device(device, required=True):
+        for a in ([-1, 2], [3, -100], [-4]):
+            x = mat.array(a, dtype) + mat.array(0, dtype)
+            for minlength in (0, 2, 1000):
+                with pytest.raises(ValueError, match="negative"):
+                    mat.bincount(x, minlength=minlength)
 
 
 @pytest.mark.parametrize("step", [2, 2.0, np.float64(2)])

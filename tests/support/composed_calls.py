@@ -128,3 +128,22 @@ def _calls(*groups):
 
 THERE = _calls(UFUNCS, FUNCTIONS)
 ASKED = _calls(ASKING)
+# calls whose results have a shape, or edges, that depend on elements, and how often the host reads:
+# a number of each, or the least and the largest element at once; never where arguments say it all
+READS = {
+    0: """np.bincount(m[0], minlength=2); np.bincount(k[0].astype('u1'), minlength=256)
+np.bincount(m[0], w, minlength=3); np.histogram(x, 7, (-1, 1)); np.histogram(k, 4, (0, 9))
+np.histogram(x, range=(-1, 2), density=True); np.histogram(v, 5, (-1, 1), weights=w)
+np.histogram(x.astype('f4'), 5, range=(0, 1)); np.histogram(x, [-1, 0, 2])
+np.histogram(np.where(m, np.nan, x), 6, (-1, 1)); np.histogram_bin_edges(k, 3, (0, 5))
+np.histogram(np.where(m, np.nan, x), 6, (-1, 1), weights=y)
+np.histogram2d(v, w, 3, [(-1, 1), (-2, 2)]); np.histogram2d(v, w, [2, [-1, 0, 1]], [(0, 1), None])
+np.histogram2d(v, w, 3, [(-1, 1), (-2, 2)], weights=v)
+np.histogramdd(x[:, :2], 3, [(-1, 1), (-2, 2)])""",
+    1: """np.bincount(k[0]); np.bincount(k[0], minlength=20); np.bincount(k[0], minlength=3)
+np.bincount(k[0], w); np.bincount(k[0], w, 30); np.bincount(k[0].astype('u1'), minlength=255)
+np.bincount(k[0].astype('i1'), minlength=np.int64(200)); np.bincount(m[0])
+np.histogram(x); np.histogram(k, 5); np.histogram(v, weights=w); np.histogram(x.astype('f4'), 3)
+np.histogram_bin_edges(x, 7); np.histogram2d(v, w, 3); np.histogramdd(x[:, :2], 3)
+np.histogram2d(v, w, [2, 3], [None, (-1, 1)]); np.histogram(k.astype('u1'), density=True)"""}
+READING = [(call, reads) for reads, calls in READS.items() for call in _calls(calls)]

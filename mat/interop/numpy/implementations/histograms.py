@@ -7,15 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops import elementwise, reduce, sorting
-from ....ops.gathering import positions_of
+from ....ops import elementwise, reduce, selecting, sorting
 from ....ops.operands import as_mat
-from ....ops.taking import take
 from ....support.types import Array, Operand
 from ..registry import Result, implements
 from .there import as_dtype, as_floats, is_there, mats_there
 
-_FLOAT = np.dtype(np.float64)
+_FLOAT, _INDICES = np.dtype(np.float64), np.dtype(np.int64)
 _numbers = range  # which is the name of a parameter here
 
 
@@ -32,7 +30,7 @@ def _edges(a: Mat, bins: Operand, range: Operand) -> Array | None:
     bins = bins.to_numpy() if isinstance(bins, Mat) else bins
     limits = np.zeros(2, a.dtype)
     if np.ndim(bins) == 0 and range is None:
-        limits = np.array([reduce.min(a).item(), reduce.max(a).item()], a.dtype)
+        limits = sorting.limits_of(a)[0]
     found: Array = np.histogram_bin_edges(limits, bins, range)
     return found
 
@@ -66,7 +64,10 @@ def _are_weights(weights: Operand, a: Mat) -> bool:
 
 
 def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -> Mat:
-    """Return how many points, or the sums of their weights, are in each bin of all columns."""
+    """Return how many points, or the sums of their weights, are in each bin of all columns.
+
+    Points outside are counted in one more bin, so that no number of them is read.
+    """
     place: Mat | None = None
     inside: Mat | None = None
     for x, own in zip(columns, edges, strict=True):
@@ -78,14 +79,12 @@ def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -
         inside = known if inside is None else inside & known
     assert place is not None
     assert inside is not None
-    rows = positions_of(inside)
-    place = take(place, rows, 0)
-    chosen = None if weights is None else take(weights, rows, 0)
     size = int(np.prod([own.size - 1 for own in edges]))
-    assert place is not None
-    found = sorting.bincount(place, chosen, size)
-    assert found is not None
-    return found.reshape(tuple(own.size - 1 for own in edges))
+    place = selecting.where(inside, place, size)
+    if weights is not None:
+        weights = as_dtype(weights, _FLOAT)
+    found = sorting.sums_of_bins(as_dtype(place, _INDICES), weights, size + 1)
+    return found[:size].reshape(tuple(own.size - 1 for own in edges))
 
 
 # the parameters are NumPy's
@@ -124,7 +123,7 @@ def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: 
         return NotImplemented
     dtype = np.result_type(*(x.dtype for x in columns))
     columns = [as_dtype(x, dtype) for x in columns]
-    edges = [_edges_of_column(x, b, r) for x, b, r in zip(columns, each, limits, strict=True)]
+    edges = _edges_of_columns(columns, each, limits)
     known = [np.asarray(own, _FLOAT) for own in edges]
     counts = as_dtype(_sums([as_floats(x) for x in columns], known, weights), _FLOAT)
     if density:
@@ -136,13 +135,16 @@ def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: 
     return counts, [as_mat(own, "edges") for own in edges]
 
 
-def _edges_of_column(x: Mat, bins: Operand, range: Operand) -> Array:
-    """Return the edges of the bins of one column, as NumPy computes them from the least and the
-    largest element, which are read where they are needed.
+def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
+                      ranges: Sequence[Operand]) -> list[Array]:
+    """Return the edges of the bins of each column, as NumPy computes them from the least and the
+    largest elements, which are read at once where they are needed.
     """
-    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
-    limits = np.zeros((2, 1), x.dtype)
-    if np.ndim(bins) == 0 and range is None:
-        limits[:, 0] = reduce.min(x).item(), reduce.max(x).item()
-    found: Array = np.histogramdd(limits, [bins], [range])[1][0]
-    return found
+    bins = [b.to_numpy() if isinstance(b, Mat) else b for b in bins]
+    limits = np.zeros((len(columns), 2), columns[0].dtype)
+    unknown = [k for k, (b, r) in enumerate(zip(bins, ranges, strict=True))
+               if np.ndim(b) == 0 and r is None]
+    if unknown:
+        limits[unknown] = sorting.limits_of(*(columns[k] for k in unknown))
+    return [np.histogramdd(own.reshape(2, 1), [b], [r])[1][0]
+            for own, b, r in zip(limits, bins, ranges, strict=True)]

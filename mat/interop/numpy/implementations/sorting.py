@@ -159,13 +159,14 @@ def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -
     if not isinstance(x, Mat) or x.ndim != 1 or not (
             computes_elsewhere(x) or (weights is None and x.size >= _MANY)):
         return NotImplemented
-    if not np.can_cast(x.dtype, np.int64, "safe") or type(minlength) is not int or minlength < 0:
+    if (not np.can_cast(x.dtype, np.int64, "safe") or isinstance(minlength, bool)
+            or not isinstance(minlength, int | np.integer) or minlength < 0):
         return NotImplemented
     if weights is not None:
         weights = as_mat(weights, "weights")
         if weights.shape != x.shape or weights.dtype.kind == "c" or not x.size:
             return NotImplemented
-    found = sorting.bincount(x, weights, minlength)
+    found = sorting.bincount(x, weights, int(minlength))
     return NotImplemented if found is None else found
 
 
