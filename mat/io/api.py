@@ -29,8 +29,9 @@ def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG
         Of any dtype. A strided Mat is written in chunks, without a packed copy.
     allow_pickle : bool
         Has no effect: a Mat has no objects that would have to be pickled.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG
     >>> mat.load(io.BytesIO(file.getvalue()))
     <Mat 3 A [0. 1. 2.]>
     """
-    x, target, counter = as_mat(arr, "arr"), _with_suffix(file), Progress(progress)
+    x, target, counter = as_mat(arr, "arr"), _with_suffix(file), Progress(progress, "save")
     with x.facet("array", "input") as a, writing(target) as out:
         head, a = npy.header(a)
         out.write(head)
@@ -81,8 +82,9 @@ def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     ----------
     file : path or file object
         As for `mat.load`; it has self's shape and dtype.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Returns
     -------
@@ -129,8 +131,9 @@ def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     ----------
     file : path or file object
         As for `mat.save`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Examples
     --------
@@ -140,7 +143,7 @@ def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     >>> list(file.getvalue())
     [0, 3, 1, 4, 2, 5]
     """
-    counter = Progress(progress)
+    counter = Progress(progress, "write")
     with self.facet("array", "input") as a, writing(file) as out:
         write_elements(out, a, counter)
 
@@ -154,8 +157,9 @@ def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     file : path or file object
         A path, whose file holds exactly these bytes, or an object with a method ``read``, whose
         position is then after them.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Returns
     -------

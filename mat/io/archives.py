@@ -112,8 +112,9 @@ def load(file: File, mmap_mode: str | None = None,
     mapped : bool
         Map the file, which has to be on disk, into memory: the Mat is read-only, takes no memory of
         its own, and elements are read when they are accessed.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Returns
     -------
@@ -204,8 +205,9 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
         Strings to store with the Mats; only in .safetensors files.
     compressed : bool
         Compress the arrays; only in .npz files.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Raises
     ------
@@ -227,7 +229,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
     """
     _check_mats(mats)
     check_flag(compressed)
-    kind, counter = _format(file, format), Progress(progress)
+    kind, counter = _format(file, format), Progress(progress, "save")
     strings = {} if metadata is None else _checked_metadata(metadata)
     if kind == "npz":
         npz.check(mats)
@@ -273,8 +275,9 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
     max_bytes : int, optional
         The limit to which compressed arrays may grow, in bytes; 100 times the file's size or
         64 MiB, whichever is larger, if None.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk; True shows a
+        bar.
 
     Returns
     -------

@@ -22,11 +22,13 @@ from ..errors import DTypeError, FormatError
 from ..memories.file_pages import release
 from ..memories.spill import empty
 from ..support.cache_dir import replacing
+from ..support.progress import callback_of
 from ..support.types import Bytes, File
 
 CHUNK = 8 << 20  # bytes that are copied at a time, and between two calls of a progress callback
 FIRST = 1 << 16  # bytes to allocate at first where it is not known how many can be read
-Callback: TypeAlias = Callable[[int, int], object]  # called with bytes done and bytes in all
+# called with bytes done and bytes in all; True for a bar
+Callback: TypeAlias = Callable[[int, int], object] | bool
 Stream: TypeAlias = Any  # an object with ``read``, ``write``, or both, for bytes
 _DECOMPRESSORS = ("zlib", "gzip", "_lzma", "zipfile")  # modules of the errors that they raise
 # types of streams that do not keep the memory that they are given to write
@@ -34,15 +36,15 @@ _COPYING_TYPES = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
 class Progress:
-    """A count of bytes that is reported to a callback."""
+    """A count of bytes that is reported to a callback; if that is True, to a bar with a `name`."""
 
     __slots__ = ("callback", "done", "total")
 
-    def __init__(self, callback: Callback | None, total: int = 0) -> None:
-        if callback is not None and not callable(callback):
-            raise DTypeError("progress is a function of bytes done and bytes in all, got "
-                             f"{callback!r}")
-        self.callback: Callback | None = callback
+    def __init__(self, callback: Callback | None, name: str = "load", total: int = 0) -> None:
+        if not (callback is None or isinstance(callback, bool) or callable(callback)):
+            raise DTypeError("progress is a function of bytes done and bytes in all, True for a "
+                             f"bar, or None, got {callback!r}")
+        self.callback = callback_of(callback, name)
         self.total: int = total
         self.done: int = 0
 

@@ -39,8 +39,8 @@ from .generator import Rng
 from .operators import OPERATORS
 
 Pair: TypeAlias = tuple[int, int]
-# called with the number of bytes that are done and the number of all bytes
-Progress: TypeAlias = Callable[[int, int], object]
+# called with the number of bytes that are done and the number of all bytes; True for a bar
+Progress: TypeAlias = Callable[[int, int], object] | bool
 F = TypeVar("F", bound=Function)
 
 

@@ -16,9 +16,17 @@ from ..memories import file_pages
 from ..memories.file_pages import FilePages, pages_of
 from ..memories.host import HOST
 from ..support.daemons import start as start_thread
-from ..support.options import current
 from ..support.types import Arguments, Keywords
-from .tiling import Cuttable, Tile, TileTooLarge, being_cut, cutting, span_bytes
+from .tile_progress import TileProgress
+from .tiling import (
+    Cuttable,
+    Tile,
+    TileTooLarge,
+    being_cut,
+    calls_of_their_own,
+    cutting,
+    span_bytes,
+)
 
 FileRange: TypeAlias = tuple[FilePages, int, int]  # from one byte to another
 FileRanges: TypeAlias = Collection[FileRange]
@@ -47,7 +55,7 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
         tiles = _cut(operation, args, kwargs, span_bytes(*operands), budget)
         if tiles is None:
             return None
-        return (_walk(tiles, TileProgress(span_bytes(*in_files))),)
+        return (_walk(tiles, TileProgress(operation.__name__, span_bytes(*in_files))),)
 
 
 def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
@@ -63,23 +71,6 @@ def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
         else:
             return None if first is None else chain((first,), tiles)
     return None
-
-
-class TileProgress:
-    """A count of bytes that have been read or written, which is reported by the setting of that
-    name.
-    """
-
-    def __init__(self, total: int) -> None:
-        self.callback = current().progress
-        self.total = total
-        self.done = 0
-
-    def add(self, nbytes: int) -> None:
-        """Count so many more bytes as done; what is read twice counts once."""
-        self.done = min(self.done + nbytes, self.total)
-        if self.callback is not None:
-            self.callback(self.done, self.total)
 
 
 def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
@@ -98,9 +89,12 @@ def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
             value = tile.run()
             found = _ranges((*tile.reads, *tile.writes))
             passed = [at for key, at in found.items() if key not in ahead]
-            progress.add(sum(end - begin for _, begin, end in found.values()))
+            with calls_of_their_own():
+                progress.add(sum(end - begin for _, begin, end in found.values()))
             tile = following
         reader.begin((), passed)
+    with calls_of_their_own():
+        progress.finish()
     return value
 
 

@@ -7,23 +7,12 @@ no more than its elements.
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary, ref
-
-from ..core.cube import Cube
 from ..devices.in_use import CPU, in_use, note_fallback
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat, new_like
 from ..support.types import Arguments, DType, Function, Keywords
+from .origins import note_origin
 from .tiling import Tile
-
-# of storages with packed parts: those that the parts are of
-ORIGINS: WeakKeyDictionary[Cube, ref[Cube]] = WeakKeyDictionary()
-
-
-def origin_of(cube: Cube) -> Cube:
-    """Return the storage that the elements of another one are a packed part of, or that one."""
-    origin = ORIGINS.get(cube, lambda: None)()
-    return cube if origin is None else origin
 
 
 def is_there(x: Mat) -> bool:
@@ -53,7 +42,7 @@ def without_gaps(view: Mat) -> Mat:
         return view
     found: Mat = on_host(view).copy("K")
     found.device_enabled = True
-    ORIGINS[found.storage] = ref(view.storage)
+    note_origin(found, view)
     return found
 
 
@@ -96,7 +85,7 @@ class StagedResult:
             self.target = (on_host(view).astype(dtype, "K") if reads
                            else new_like(view, view.shape, dtype))
             self.target.device_enabled = True
-            ORIGINS[self.target.storage] = ref(view.storage)
+            note_origin(self.target, view)
 
     def finish(self) -> None:
         """Copy the elements to the part unless they are there already, and make room."""
@@ -123,7 +112,7 @@ class StagedSum(StagedResult):
     def __init__(self, view: Mat) -> None:
         self.view = view
         self.target: Mat = form_of_result(view.shape, view.dtype).new(True, 0)
-        ORIGINS[self.target.storage] = ref(view.storage)
+        note_origin(self.target, view)
 
     def finish(self) -> None:
         on_host(self.view).add_(on_host(self.target))

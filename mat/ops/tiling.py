@@ -28,6 +28,7 @@ from ..support.types import Arguments, Keywords, Operand
 from .contents import Contents
 from .host_reads import to_copy
 from .overlap import overlap
+from .tile_progress import TileProgress
 
 
 class Tile(NamedTuple):
@@ -228,6 +229,7 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
     execution.shortage = shortage
     if not outer:  # else it is undone with the tile that it is a part of
         execution.keep_contents()
+        execution.progress = TileProgress(operation.__name__, execution.total)
     with cutting(operation, args) as execution.cut_now:
         result = execution.run()
     if not outer and execution.count > 1:
@@ -287,6 +289,7 @@ class _Execution:
         self.cut_now = _Cut(())
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
         self.before: list[Contents] = []  # of what it writes
+        self.progress: TileProgress | None = None  # of a call that is no part of a tile
 
     def keep_contents(self) -> None:
         """Keep what the operands have that it writes, to restore them if a tile fails."""
@@ -367,6 +370,7 @@ class _Execution:
             following = next(tiles, None)
             try:
                 value = self.carry_out(tile, following, before)
+                self.report(tile, following is None)
             except BaseException as error:
                 undone = self.undo()
                 if self.number:
@@ -384,6 +388,17 @@ class _Execution:
             before, tile = tile.writes, following
             self.number += 1
         return value
+
+    def report(self, tile: Tile, is_last: bool) -> None:
+        """Report the progress to the setting of that name, if it is set."""
+        progress = self.progress
+        if progress is not None and progress.callback is not None:
+            operands = [x for k in self.operation.operands if isinstance(x := self.args[k], Mat)]
+            with calls_of_their_own():
+                if is_last:
+                    progress.finish()
+                else:
+                    progress.add_parts((*tile.reads, *tile.writes), operands)
 
     def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
         """Carry out a tile, while what the following one reads is copied to the device, and what

@@ -32,7 +32,7 @@ class Options:
                  page_locked: bool = False, page_locked_bytes: int = 1 << 30,
                  threads: int | None = None, host_pool_bytes: int | None = None,
                  spill_dir: str | None = None, spill_above: int | None = None,
-                 progress: Callable[[int, int], object] | None = None,
+                 progress: Callable[[int, int], object] | bool | None = None,
                  scalars: bool = True) -> None:
         self.dtype: DType = dtype
         self.print_contents: bool = print_contents
@@ -48,8 +48,8 @@ class Options:
         # no files
         self.spill_dir: str | None = spill_dir
         self.spill_above: int | None = spill_above
-        # called with bytes done and bytes in all by operations on data in files
-        self.progress: Callable[[int, int], object] | None = progress
+        # called with bytes done and bytes in all by operations in tiles; True: a bar
+        self.progress: Callable[[int, int], object] | bool | None = progress
         self.scalars: bool = scalars  # whether elements are NumPy's scalars, not Mats
         if not scalars and not ONLY_MATS:
             ONLY_MATS.append(True)

@@ -64,8 +64,8 @@ _WANTED: dict[str, tuple[Callable[[Any], bool], str]] = {
                   "the path of a directory that exists, or None for the system's"),
     "spill_above": (lambda v: v is None or _is_count(v),
                     "a number of bytes, or None for no files"),
-    "progress": (lambda v: v is None or callable(v),
-                 "a function of bytes done and bytes in all, or None"),
+    "progress": (lambda v: v is None or isinstance(v, bool) or callable(v),
+                 "a function of bytes done and bytes in all, True for a bar, or None"),
 }
 _CONVERTED: dict[str, Callable[[Any], object]] = {
     "dtype": as_dtype,
@@ -151,7 +151,7 @@ class Changes(TypedDict, total=False):
     host_pool_bytes: int | None
     spill_dir: str | os.PathLike[str] | None
     spill_above: int | None
-    progress: Callable[[int, int], object] | None
+    progress: Callable[[int, int], object] | bool | None
     scalars: bool
 
 
@@ -207,9 +207,10 @@ class Settings:
     spill_above : int or None
         Host memory for a Mat of more than so many bytes is an unnamed file in `spill_dir`, of which
         the system keeps in memory what is used; None: none is.
-    progress : callable or None
+    progress : callable, bool or None
         Called as ``progress(done, total)``, with numbers of bytes, by operations that are carried
-        out in tiles as their operands are in large files.
+        out in tiles: on a device without room for their operands, or as these are in large files.
+        True: each of them shows a bar, of tqdm if that is installed.
     scalars : bool
         True: ``x[i]`` with an integer for each axis is a NumPy scalar; False: a Mat without axes,
         as the array API standard requires.
@@ -233,7 +234,7 @@ class Settings:
     host_pool_bytes: int | None
     spill_dir: str | None
     spill_above: int | None
-    progress: Callable[[int, int], object] | None
+    progress: Callable[[int, int], object] | bool | None
     scalars: bool
 
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
