@@ -21,6 +21,7 @@ _NAMES = """
     unique unique_all unique_counts unique_inverse unique_values isin in1d intersect1d union1d
     setdiff1d setxor1d nanmax nanmin nanargmax nanargmin nanmedian nanpercentile nanquantile nansum
     nanprod nanmean nanvar nanstd nancumsum nancumprod nan_to_num einsum ptp interp trim_zeros
+    sort_complex
 """
 FUNCTIONS = frozenset(map(numpy_function, _NAMES.split())) - {None}
 # whose results are of float32 in NumPy, too
