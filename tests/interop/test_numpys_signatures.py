@@ -33,9 +33,7 @@ REASONS = {
                "m.nditer([1, 2], flags=['c_index'], order='C', buffersize=0)"),
     "ndarray.choose": ({"choices", "out", "mode"}, "may be several; NumPy takes none by name",
                        "m.array([0, 1]).choose([1, 2], out=None, mode='raise')",
-                       "m.array([0, 1]).choose(1, 2)"),
-    "ndarray.clip": ({"min", "max"}, "have the function's names, too, by position",
-                     "m.arange(5).clip(1, 3)", "m.arange(5).clip(min=1, max=3)")}
+                       "m.array([0, 1]).choose(1, 2)")}
 # which take what is `mat`'s own
 OURS = {"save", "savez", "savez_compressed"}
 # folders and files that have no public names
@@ -81,10 +79,13 @@ def lacking(theirs, ours):
     places = [p.name for p in found if p.kind in BY_POSITION]
     any_number = any(p.kind is PARAMETER.VAR_POSITIONAL for p in found)
     for place, p in enumerate(parameters(theirs)):
+        ours_of = names.get(p.name)
+        required = (ours_of is not None and ours_of.default is PARAMETER.empty
+                    and p.default is not PARAMETER.empty)
         elsewhere = (p.kind is PARAMETER.POSITIONAL_OR_KEYWORD
                      and places[place:place + 1] != [p.name])
         beyond = p.kind in BY_POSITION and place >= len(places) and not any_number
-        if elsewhere or beyond or (p.kind in BY_NAME and p.name not in names):
+        if elsewhere or beyond or required or (p.kind in BY_NAME and p.name not in names):
             yield p.name
 
 
@@ -151,6 +152,21 @@ def test_keepdims_that_is_not_given():
     for name in ("sum", "prod", "max", "min", "mean", "argmax", "argmin", "any", "all", "std",
                  "var", "ptp", "median", "nansum", "nanmax", "nanmean", "average"):
         assert getattr(mat, name)(x, keepdims=np._NoValue).shape == ()
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_the_method_clip_takes_one_bound(device):
+    with mat.use_device(device):
+        for a in (np.arange(5), np.arange(5.0), np.arange(6.0).reshape(2, 3).T):
+            x = mat.array(a.T).T
+            for args, kwargs in (((1,), {}), ((None, 3), {}), ((), {"max": 2}), ((), {"min": 1}),
+                                 ((1, 3), {}), ((1, 3, None), {}), ((), {}),
+                                 ((2,), {"dtype": "f8"})):
+                found, wanted = x.clip(*args, **kwargs), a.clip(*args, **kwargs)
+                assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())
+            assert x.clip(a_min=1, a_max=3).tolist() == a.clip(1, 3).tolist()
+            with pytest.raises(TypeError, match="a_max"):
+                mat.clip(x, 1)
 
 
 # Methods and names

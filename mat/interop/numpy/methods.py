@@ -63,7 +63,6 @@ def _documentation(name: str, parameters: list[str]) -> str:
 bind_function("all", np.all)
 bind_function("any", np.any)
 bind_function("argsort", np.argsort)
-bind_function("clip", np.clip)
 bind_function("cumprod", np.cumprod)
 bind_function("cumsum", np.cumsum)
 bind_function("nonzero", np.nonzero)
@@ -73,4 +72,37 @@ bind_function("searchsorted", np.searchsorted)
 bind_function("std", np.std)
 bind_function("take", np.take)
 bind_function("trace", np.trace)
+
+
+# parameters and defaults of the method are not those of the function; `a_min` and `a_max` are its
+def _clip(self: Mat, min: Operand = None, max: Operand = None,
+          out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
+          **kwargs: Operand) -> Mat:
+    """Return the elements, those beyond a bound being replaced by it.
+
+    Parameters
+    ----------
+    min, max : Mat, array_like or None
+        The bounds, which broadcast; None is no bound.
+    out : Mat, optional
+        Is overwritten with the result.
+    a_min, a_max : Mat, array_like or None
+        The same, by the names that ``numpy.clip`` gives them.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat.
+    """
+    low, high = a_min if min is None else min, a_max if max is None else max
+    function: Function = np.clip
+    result = NotImplemented if kwargs else IMPLEMENTATIONS[function](self, low, high, out)
+    found: Mat = function(self, low, high, out, **kwargs) if result is NotImplemented else result
+    return found
+
+
+NAMES.append("clip")
+vars(_clip)["__signature__"] = inspect.Signature(
+    [p for p in inspect.signature(_clip).parameters.values() if p.kind is not p.VAR_KEYWORD])
+bind("clip", named(_clip, "clip", _clip.__doc__ or ""))
 bind_function("var", np.var)

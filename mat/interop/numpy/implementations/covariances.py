@@ -21,7 +21,7 @@ def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = F
     if fweights is not None or (ddof is not None and type(ddof) is not int):
         return NotImplemented
     x = _variables(m, y, rowvar, dtype)
-    if x is None:
+    if x is None or not m.size:
         return NotImplemented
     lost = (0 if bias else 1) if ddof is None else ddof
     if aweights is not None:

@@ -27,7 +27,8 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
                out: Operand = None, *, min: Operand = NO_VALUE, max: Operand = NO_VALUE,
                **kwargs: object) -> Result:
     given = a_min is not NO_VALUE or a_max is not NO_VALUE
-    if given and (min is not NO_VALUE or max is not NO_VALUE):
+    if given and (a_min is NO_VALUE or a_max is NO_VALUE or min is not NO_VALUE
+                  or max is not NO_VALUE):
         return NotImplemented
     low, high = (a_min, a_max) if given else (min, max)
     low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high

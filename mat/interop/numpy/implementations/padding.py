@@ -75,6 +75,8 @@ def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fi
 def _fits(x: Mat, value: Number) -> bool:
     if x.dtype.char in BOOL:
         return value in (0, 1)
+    if isinstance(value, complex) and x.dtype.kind != "c":
+        return False
     return isinstance(value, int | float | complex) and bool(represents(x.dtype, value))
 
 

@@ -87,6 +87,8 @@ def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
             c is None for c in choices) or not len(conditions) == len(condlist) == len(choicelist):
         return NotImplemented
     dtype = np.result_type(*(c.dtype if isinstance(c, Mat) else c for c in (*choices, found)))
+    if any(type(c) in _WEAK and not represents(dtype, c) for c in (*choices, found)):
+        return NotImplemented  # NumPy casts some of them, and refuses others
     found = _in(found, dtype)
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         found = numpy_where(condition, _in(choice, dtype), found)
@@ -128,6 +130,8 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
     source = _source(dst, src, casting)
     if source is None or type(src) in _WEAK:
         return NotImplemented
+    while source.ndim > dst.ndim and source.shape[0] == 1:
+        source = source[0]
     dst.assign_(source)
     return None
 
@@ -175,6 +179,8 @@ def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Resul
     condition, source = _mat(mask), _mat(values)
     if condition is None or source is None or not np.can_cast(source.dtype, x.dtype, "safe"):
         return NotImplemented  # NumPy's error
+    if not x.size:
+        return NotImplemented
     if condition.shape == x.shape and (source.size == 1 or (by_place and source.size == x.size)):
         values = source.reshape(x.shape if source.size > 1 else ())
         taking.put_where(x, selecting.is_true(condition), values)
