@@ -111,3 +111,11 @@ def test_interpolation(dev, points, more):
         with np.errstate(invalid="ignore"):
             wanted = np.interp(values, *POINTS[points], **more)
         np.testing.assert_array_equal(found.to_numpy(), wanted)
+
+
+def test_nan_is_true(dev):
+    x = mat.zeros(6, dtype=bool) | False  # which the device has
+    x[0], x[2:4] = np.nan, np.inf
+    x[mat.array([5])] = np.nan
+    assert x.tolist() == [True, False, True, True, False, True]
+    assert mat.full(3, np.nan, dtype=bool).all()

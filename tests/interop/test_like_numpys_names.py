@@ -181,6 +181,33 @@ def test_a_complex_number_is_true_if_a_part_is(dtype):
         assert_array_equal(found.to_numpy(), wanted, strict=True)
 
 
+def given_to_flags(m, value):
+    """Return what becomes of a number that is made an element of bool."""
+    x = m.zeros(8, dtype=bool)
+    x[0], x[1:3], x[[4]] = value, value, value
+    x[m.arange(8) == 6] = value
+    return [x, m.array([value, 0.0], dtype=bool), m.full(2, value, dtype=bool),
+            m.full_like(x, value)]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.5, -0.0, 1e-320, np.float32("nan"),
+                                   -1])
+def test_numbers_are_true_unless_they_are_0(value, device):
+    with mat.use_device(device):
+        for found, wanted in zip(given_to_flags(mat, value), given_to_flags(np, value),
+                                 strict=True):
+            assert_array_equal(found.to_numpy(), wanted, strict=True)
+
+
+@pytest.mark.parametrize("name", ["real", "imag"])
+def test_parts_of_what_is_no_list(name):
+    for value in (range(3), memoryview(b"abc"), bytearray(b"ab"), [1j, 2], 3, 2j):
+        assert_array_equal(np.asarray(getattr(mat, name)(value)), getattr(np, name)(value))
+    with pytest.raises(ValueError, match="sequence"):
+        getattr(mat, name)([[1, 2], [3]])
+
+
 # Errors
 
 

@@ -68,10 +68,12 @@ def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
 
 
 @implements("real")
-def numpy_real(val: Mat) -> Result:
+def numpy_real(val: Operand) -> Result:
+    if not isinstance(val, Mat):
+        return NotImplemented
     return val.real if val.dtype.kind == "c" else val.over(val.layout)
 
 
 @implements("imag")
-def numpy_imag(val: Mat) -> Result:
-    return val.imag
+def numpy_imag(val: Operand) -> Result:
+    return val.imag if isinstance(val, Mat) else NotImplemented
