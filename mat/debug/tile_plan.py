@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
+from itertools import chain, islice
 from itertools import count as counter
 from typing import Any, NamedTuple
 
@@ -11,12 +13,15 @@ from ..core.registry import Memory
 from ..devices.in_use import CPU, Device, DeviceUse, in_use
 from ..errors import SettingError
 from ..facets.array import ARRAY
+from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..ops.calls import LARGE
 from ..ops.host_reads import not_written
 from ..ops.operation import Op
+from ..ops.origins import origin_of
+from ..ops.overlap import overlap
 from ..ops.tile_grid import tile_of
-from ..ops.tiling import Tile, TileTooLarge, span_bytes
+from ..ops.tiling import MOST_ORDERED, Tile, TileTooLarge, span_bytes
 from ..support.types import Arguments, Keywords
 
 ASKED = -1  # a limit that every call exceeds
@@ -79,7 +84,9 @@ class TilePlan:
     pool_bytes : int
         The bytes that the device may use.
     moved : int
-        The bytes that would be copied in either direction, until all results are on the host.
+        The bytes that would be copied in either direction, until all results are on the host, also
+        intermediate ones. `Trace.bytes` of a call in an empty device are the same, but for those of
+        intermediate results that were dropped on the device.
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
@@ -110,6 +117,7 @@ class _Pool:
         self.memory = memory
         self.plan = plan
         self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
+        self.sizes: dict[Key, tuple[int, int]] = {}  # bytes of ranges, and of the views
         self.kept: dict[Key, Mat] = {}  # so that no two storages have one number
         self.used = 0
         self.clock = counter(1)
@@ -136,8 +144,12 @@ class _Pool:
         while self.ranges and self.used + size > self.plan.pool_bytes:
             self.evict()
         self.ranges[key] = writes
-        self.kept[key] = view
+        self.sizes[key] = size, view.nbytes
         self.used += size
+        if origin_of(view.storage) is view.storage:
+            self.kept[key] = view
+        else:  # a packed part, which does not stay
+            weakref.finalize(view.storage, self.forget, key)
 
     def stays(self, view: Mat, tile: Tile) -> bool:
         """Return whether a view that a tile reads would be read in host memory, as `ops.host_reads`
@@ -153,18 +165,30 @@ class _Pool:
         for other in self.ranges:
             if missing <= 0:
                 break
-            held = span_bytes(self.kept[other])
+            held = self.sizes[other][0]
             missing -= held
             recent += held * (self.ticks[other] > before)
         return tile.nbytes > self.plan.pool_bytes or 2 * recent >= size
 
+    def copy_home(self, view: Mat) -> None:
+        """Note that what was written is copied to the host, if it was not."""
+        key = _key(view)
+        if self.ranges.get(key):
+            self.ranges[key] = False
+            self.plan.moved += view.nbytes
+
     def evict(self) -> None:
         """Forget the least recently used range."""
-        key, written = self.ranges.popitem(last=False)
-        view = self.kept.pop(key)
-        self.used -= span_bytes(view)
+        self.forget(next(iter(self.ranges)))
+
+    def forget(self, key: Key) -> None:
+        """Forget a range, if it is known; what was written is copied to the host."""
+        written = self.ranges.pop(key, None)
+        self.kept.pop(key, None)
+        size, nbytes = self.sizes.pop(key, (0, 0))
+        self.used -= size
         if written:
-            self.plan.moved += view.nbytes
+            self.plan.moved += nbytes
 
 
 class _Planner(Device):
@@ -182,7 +206,6 @@ class _Planner(Device):
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Note a call, whose arguments have been checked; numbers that it would return are 1."""
-        mats = [args[k] for k in operation.operands if isinstance(args[k], Mat)]
         once = [args[k] for k in operation.read_once(args) if self.may_read_host]
         if once and self.note_whole(operation, args, kwargs, once):
             return True if operation.result is None else args[operation.result]
@@ -190,14 +213,13 @@ class _Planner(Device):
         self.plan.least += least + span_bytes(*(args[k] for k in operation.written))
         self.memory.limit = self.plan.pool_bytes  # by which cutters choose
         try:
-            count, first, largest, moved, in_place = self.carry_out(
-                self.tiles(operation, args, kwargs), [x.storage for x in once])
+            count, shape, largest, moved, in_place = self.carry_out(
+                self.tiles(operation, args, kwargs), [x.storage for x in once],
+                self.goes_home(operation, args))
         except TileTooLarge as error:
             self.plan.calls.append(PlannedCall(operation.__name__, 0, (), error.needed, 0, least,
                                                str(error)))
         else:
-            views = first or mats
-            shape = max((x.shape for x in views), key=_size, default=())
             self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
                                                moved, least - in_place, in_place=in_place))
             self.plan.least -= in_place
@@ -243,33 +265,62 @@ class _Planner(Device):
             raise TileTooLarge(whole.nbytes, f"it is computed whole, since "
                                              f"{operation.whole_because}")
         try:
-            return list(operation.cutter(args, kwargs, pool // 2))
+            tiles = operation.cutter(args, kwargs, pool // 2)
+            first = next(tiles, None)
         except TileTooLarge:
-            return list(operation.cutter(args, kwargs, pool))
+            tiles = operation.cutter(args, kwargs, pool)
+            first = next(tiles, None)
+        if first is None:
+            return ()
+        found = chain((first,), tiles)
+        if not first.free or not self.pool.ranges:
+            return found
+        ordered = sorted(islice(found, MOST_ORDERED),
+                         key=lambda tile: not all(map(self.pool.has, tile.reads)))
+        return chain(ordered, found)
+
+    def goes_home(self, operation: Op, args: Arguments) -> bool:
+        """Return whether there is no room for all results, so that tiles do not keep them."""
+        total = span_bytes(*(args[k] for k in operation.operands))
+        written = span_bytes(*(args[k] for k in operation.written))
+        return 2 * written > min(total, self.plan.pool_bytes)
 
     def carry_out(self, tiles: Iterable[Tile],
-                  once: Collection[object]) -> tuple[int, tuple[Mat, ...], int, int, int]:
-        """Note what tiles use; return their number, the views of the first, the most bytes on the
-        device, those copied to it, and those read in host memory.
+                  once: Collection[object],
+                  goes_home: bool = False) -> tuple[int, Ints, int, int, int]:
+        """Note what tiles use; return their number, the largest shape in the first, the most bytes
+        on the device, those copied to it, and those read in host memory.
+
+        What a tile writes is copied to the host while the next one computes, if it `goes_home`.
         """
+        before: tuple[Mat, ...] = ()
         count = largest = moved = in_place = 0
-        first: tuple[Mat, ...] = ()
+        shape: Ints | None = None
         for whole in tiles:
             stay = {id(x): x.nbytes for x in not_written(whole.reads, whole.writes)
                     if x.storage in once and self.pool.stays(x, whole)}
             tile = whole._replace(reads=tuple(x for x in whole.reads if id(x) not in stay))
             count += whole.has_operands
-            first = first or (*whole.reads, *tile.writes)
+            if shape is None and whole.has_operands:
+                shape = max((x.shape for x in (*whole.reads, *whole.writes)), key=_size)
             largest = max(largest, tile.nbytes)
             in_place += sum(stay.values())
-            moved += sum(view.nbytes for view in tile.reads if not self.pool.has(view))
+            moved += sum(_copied(view) for view in (*tile.reads, *tile.stays)
+                         if not self.pool.has(view))
+            self.plan.moved += whole.numbers
             for view in tile.reads:
                 self.pool.use(view, False)
             for view in tile.writes:
                 self.pool.use(view, True)
+            for view in tile.stays:
+                self.pool.use(view, False)
+            for view in before if goes_home else ():
+                if not any(overlap(view, other) for other in tile.writes):
+                    self.pool.copy_home(view)
+            before = tile.writes
         self.plan.moved += moved
         self.plan.in_place += in_place
-        return max(count, 1), first, largest, moved, in_place
+        return max(count, 1), shape or (), largest, moved, in_place
 
 
 class _Nothing(Memory):
@@ -281,6 +332,12 @@ class _Nothing(Memory):
 
 def _key(view: Mat) -> Key:
     return id(view.storage), view.layout.bounds
+
+
+def _copied(view: Mat) -> int:
+    """Return the bytes that are copied of a view: of very many runs also what is in between."""
+    many = view._touched().size > view._count()
+    return span_bytes(view) if many else view.nbytes
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -178,8 +178,10 @@ class _Steps:
         run = partial(_compute, product.multiply, a, b, beta if first else 1, self.result, last)
         if outer == "m":
             run = partial(_and_use, run, a)
-        ahead = tuple(x for x, stays in ((a, outer == "m"), (b, outer == "n")) if not stays)
-        return Tile(run, ahead, (self.result.target,))
+        parts = (a, outer == "m"), (b, outer == "n")
+        ahead = tuple(x for x, stays in parts if not stays)
+        kept = tuple(x for x, stays in parts if stays)
+        return Tile(run, ahead, (self.result.target,), stays=kept)
 
 
 # the parameters are those of the product, with a block of the result and whether it is finished

@@ -4,15 +4,17 @@ of the result, or along those that are reduced, too, by a tree of the results of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from math import prod
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from ..devices.in_use import CPU, in_use
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
+from ..memories.pooled import CLOCK
 from ..support.dtypes import FLOAT8, HALVES, INEXACT
 from ..support.types import Arguments, DType, Function, Keywords
 from . import elementwise, ufuncs
@@ -33,6 +35,7 @@ class Parts(Protocol[P]):
     """
 
     besides: int
+    numbers: int
 
     def wide(self, x: Mat) -> int:
         """Return how many bytes each byte of the operand needs besides itself."""
@@ -85,7 +88,7 @@ def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> It
     for window in grid.windows(lengths, last=axes):
         part, target = grid.arguments(window)
         run = partial(tree.add, part, axes, window, target, (count, args[4:]))
-        yield Tile(run, (part,), (target,) if tree.is_last() else ())
+        yield Tile(run, (part,), (target,) if tree.is_last() else (), numbers=parts.numbers)
 
 
 class Tree(Generic[P]):
@@ -120,6 +123,19 @@ class Tree(Generic[P]):
             self.parts.finish(waiting.pop()[1], out, *more)
         # last, since a tile for which there was no room is carried out again
         self.waiting, self.added = waiting, self.added + 1
+        _use_now([*(part for _, part in waiting), out])
+
+
+def _use_now(parts: Iterable[Any]) -> None:
+    """Note that what is known of some parts, and the result, are used now, so that they are evicted
+    after parts of operands, which are not used any more.
+    """
+    device = in_use()
+    for part in parts if device is not CPU else ():
+        for x in part if isinstance(part, tuple) else (part,):
+            handle = x.storage.handles.get(device.memory) if isinstance(x, Mat) else None
+            if handle is not None:
+                handle.tick = next(CLOCK)
 
 
 def with_axes(out: Mat, axes: Ints, keepdims: bool) -> Mat:
@@ -136,7 +152,7 @@ class Merged:
     `accumulates`: 16-bit floats become float32 before, and `as_real` integers float64.
     """
 
-    besides = 3
+    besides, numbers = 3, 0
 
     def __init__(self, operation: Op, merge: Function, accumulates: bool = False,
                  as_real: bool = False) -> None:
@@ -182,7 +198,7 @@ class Moments:
     (1983). The settings are ``ddof`` and ``root``.
     """
 
-    besides = 8
+    besides, numbers = 8, 0
 
     def __init__(self, mean: Op, variance: Op) -> None:
         self.mean, self.variance = mean, variance
@@ -218,7 +234,7 @@ class Places:
     several wins, and NaN all.
     """
 
-    besides = 8
+    besides, numbers = 8, 0
 
     def __init__(self, place: Op, extreme: Op, beyond: Function) -> None:
         self.place, self.extreme, self.beyond = place, extreme, beyond
@@ -244,14 +260,13 @@ class Places:
 
 
 class PlacesOfAll(Places):
-    """The same in row-major order of all elements, of a Mat of a known shape: numbers, of which the
-    host chooses.
-    """
+    """The same in row-major order of all elements of a Mat: numbers, of which the host chooses."""
 
     besides = 2
 
-    def __init__(self, place: Op, extreme: Op, choose: Function, shape: Ints) -> None:
-        self.place, self.extreme, self.choose, self.shape = place, extreme, choose, shape
+    def __init__(self, place: Op, extreme: Op, choose: Function, whole: Mat) -> None:
+        self.place, self.extreme, self.choose, self.shape = place, extreme, choose, whole.shape
+        self.numbers = whole.element_size + np.dtype(np.int64).itemsize
 
     def of(self, x: Mat, axes: Ints, window: Window) -> Any:
         best: Mat = self.extreme.new((x, None, None, False))
@@ -280,7 +295,7 @@ def by_places(place: Op, extreme: Op, beyond: Function, choose: Function,
         x, _, axis = args[:3]
         if axis is not None and x.ndim:
             return along(args, kwargs, budget)
-        of_all = PlacesOfAll(place, extreme, choose, x.shape)
+        of_all = PlacesOfAll(place, extreme, choose, x)
         return _in_parts(of_all, args, axes_of(x, axis), budget)
 
     return cut

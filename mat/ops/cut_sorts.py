@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..devices.in_use import in_use
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat, new_like
 from ..support.types import Arguments, Array, Keywords
@@ -149,8 +150,11 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
     """Yield the parts of the result, each of at most `length` elements, and where their elements
     are in the sorted runs of that length.
     """
-    with on_host(runs).facet("array", "input") as a:
-        cuts = _cuts(a, length)
+    if in_use().planner is not None:  # nothing was sorted: runs like one another
+        cuts = _cuts(np.arange(runs.size) % length / length, length)
+    else:
+        with on_host(runs).facet("array", "input") as a:
+            cuts = _cuts(a, length)
     start = 0
     for before, after in pairwise(cuts):
         pieces = list(zip(before, after, strict=True))

@@ -46,12 +46,18 @@ class Tile(NamedTuple):
     free : bool
         Whether the tiles of the call give the same bits in any order. Then those come first whose
         operands are on the device already.
+    stays : tuple of Mat
+        The views that it reads as well, and those after it: they are copied when it runs.
+    numbers : int
+        The bytes of intermediate results that the host reads.
     """
 
     run: Callable[[], object]
     reads: tuple[Mat, ...] = ()
     writes: tuple[Mat, ...] = ()
     free: bool = False
+    stays: tuple[Mat, ...] = ()
+    numbers: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -398,7 +404,7 @@ class _Execution:
                 if is_last:
                     progress.finish()
                 else:
-                    progress.add_parts((*tile.reads, *tile.writes), operands)
+                    progress.add_parts((*tile.reads, *tile.stays, *tile.writes), operands)
 
     def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
         """Carry out a tile, while what the following one reads is copied to the device, and what

@@ -96,3 +96,72 @@ def test_tiles_that_read_host_memory_have_no_line_each():
             a.sum()
             b.sum()
     assert len(repr(t).splitlines()) < 16
+
+
+def loop(x, y):
+    for _ in range(4):
+        x += y[0]
+    return x
+
+
+PLANNED = {
+    "exp": lambda x, y: mat.exp(x), "x + y": lambda x, y: x + y, "x + x": lambda x, y: x + x,
+    "x += y": lambda x, y: x.add_(y), "x += 1": lambda x, y: x.add_(1), "x + row": lambda x, y: (
+        x + y[0]), "x.T + y": lambda x, y: x.T + y, "x[:, ::2]": lambda x, y: x[:, ::2] * 2,
+    "loop": loop, "fill": lambda x, y: x.fill_(3), "normal": lambda x, y: x.normal_(),
+    "astype": lambda x, y: x.astype("float32"), "x.T.copy()": lambda x, y: x.T.copy(),
+    "sum": lambda x, y: x.sum(), "sum of columns": lambda x, y: x.sum(axis=0),
+    "sum of rows": lambda x, y: x.sum(axis=1), "mean": lambda x, y: x.mean(axis=0),
+    "max": lambda x, y: x.max(), "argmax": lambda x, y: x.argmax(),
+    "argmax of rows": lambda x, y: x.argmax(axis=1), "argmin of columns": lambda x, y: (
+        x.argmin(axis=0)), "var": lambda x, y: x.var(), "std": lambda x, y: x.std(axis=0),
+    "x @ y": lambda x, y: x @ y, "x @ y.T": lambda x, y: x @ y.T, "x @ v": lambda x, y: x @ y[0],
+    "v @ x": lambda x, y: y[0] @ x, "x.T @ x": lambda x, y: x.T @ x,
+    "sort rows": lambda x, y: mat.sort(x, axis=1), "sort columns": lambda x, y: mat.sort(x, axis=0),
+    "sort all": lambda x, y: mat.sort(x, axis=None), "argsort": lambda x, y: mat.argsort(x, axis=1),
+    "cumsum": lambda x, y: mat.cumsum(x, axis=1), "cumsum down": lambda x, y: mat.cumsum(x, axis=0),
+    "concatenate": lambda x, y: mat.concatenate([x, y]), "stack": lambda x, y: mat.stack([x, y]),
+    "take": lambda x, y: mat.take(x, [3, 5, 1], axis=1),
+}
+# pools in which copies need a little more than their bytes, so that some are evicted early
+TIGHT = {("take", POOL), ("v @ x", POOL)}
+
+
+@pytest.mark.parametrize(("name", "pool"), [(name, pool) for name in PLANNED
+                                            for pool in (POOL, 250_000)
+                                            if (name, pool) not in TIGHT])
+def test_the_plan_and_the_trace_agree(name, pool):
+    call, operands = PLANNED[name], (numbers(300, 300), numbers(300, 300))
+    with mat.use_device("emulated", pool_bytes=pool):
+        plan = mat.debug.plan(call, *operands)
+    with mat.debug.trace() as t:
+        with mat.use_device("emulated", pool_bytes=pool):
+            found = call(*operands)
+        del found
+    cut = [(c.name, c.tiles) for c in plan.calls if c.tiles > 1]
+    assert cut == [(c.operation, c.tiles) for c in t.tiled]
+    assert (plan.moved, plan.in_place) == (t.bytes, t.in_place)
+
+
+@needs.native
+def test_the_plan_and_the_trace_agree_on_reads_of_host_memory():
+    def dots():
+        for _ in range(3):
+            mat.blas.dot(x, y)
+
+    x, y = numbers(100, 200), numbers(100, 200)
+    with mat.use_device("emulated", pool_bytes=200_000):
+        plan = mat.debug.plan(dots)
+        with mat.debug.trace() as t:
+            dots()
+    assert (plan.moved, plan.in_place) == (t.bytes, t.in_place)
+    assert t.in_place > 0
+
+
+def test_a_plan_of_a_long_sort_reads_nothing():
+    x = numbers(300, 300)
+    with mat.debug.count_copies() as n:
+        plan = mat.debug.plan(mat.sort, x, None, pool_bytes=POOL)
+    assert (n.h2d, n.d2h) == (0, 0)
+    assert plan.moved == 4 * x.nbytes
+    assert x.fresh == {"host"}
