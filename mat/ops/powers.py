@@ -18,8 +18,8 @@ def _power_by_its_function(self: Mat, other: object) -> object:
     """Return ``self ** other``."""
     if type(other) is int or type(other) is float:
         kind, function = self.element_type.kind, _FUNCTIONS.get(other)
-        # a power of integers that is a float is one, too
-        if function is not None and (kind in "fc" or (kind in "iu" and repr(other) == "2")):
+        # a power of integers that is a float is one, too; the square of bools is of int8
+        if function is not None and (kind in "fc" or (kind in "iub" and repr(other) == "2")):
             return function(self)
     return _power(self, other)
 

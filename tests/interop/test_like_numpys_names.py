@@ -208,6 +208,22 @@ def test_parts_of_what_is_no_list(name):
         getattr(mat, name)([[1, 2], [3]])
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_operators_of_flags_have_numpys_dtypes(device):
+    a = np.array([True, False, True])
+    with mat.use_device(device):
+        x = mat.array(a)
+        for call in (lambda v: v ** 2, lambda v: v ** 3, lambda v: v ** 2.0, lambda v: v ** v,
+                     lambda v: 2 ** v, lambda v: v * 2, lambda v: v // 2, lambda v: v % 2,
+                     lambda v: v / 2, abs, lambda v: ~v, lambda v: v << 1, lambda v: v + v,
+                     lambda v: v * v, lambda v: v @ v):
+            assert_array_equal(np.asarray(call(x)), call(a), strict=True)
+        for call in (lambda v: +v, lambda v: -v, lambda v: v - v):
+            for v in (x, a):
+                with pytest.raises(TypeError):
+                    call(v)
+
+
 # Errors
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from ...core.compiled import IN_USE
 from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
-from ...errors import DeviceError, SettingError, ShapeError
+from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.operands import is_operand
@@ -73,6 +73,8 @@ def _rdivmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
 
 def positive(self: Mat) -> Mat:
     """Return ``+x``: a copy."""
+    if self.element_type.kind == "b":
+        raise DTypeError("+ is not defined for bool; convert with x.astype(dtype)")
     return self.copy()
 
 
