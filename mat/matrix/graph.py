@@ -23,16 +23,18 @@ from .mat import Mat
 R = TypeVar("R")
 MOST_KINDS = 32  # of arguments that one graph knows
 MOST_RECORDINGS = 8  # of one kind of arguments, at other addresses
+IDLE = 64  # calls without one of them, after which another may replace it
 
 
 class Recording:
     """The launches of a call with Mats at certain addresses."""
 
-    __slots__ = ("launches", "returned")
+    __slots__ = ("launches", "returned", "used")
 
     def __init__(self, launches: Launches, returned: Returned) -> None:
         self.launches: Launches = launches
         self.returned: Returned = returned
+        self.used: int = 0  # the number of the last call
 
 
 class _LastCall:
@@ -67,15 +69,22 @@ class _LastCall:
 class _Kind:
     """What is known of calls with arguments of certain forms on a device."""
 
-    __slots__ = ("last", "operands", "recent", "recordings", "rooms")
+    __slots__ = ("calls", "last", "operands", "recent", "recordings", "rooms")
 
     def __init__(self, operands: list[Operand], rooms: list[int]) -> None:
         self.operands: list[Operand] = operands
         self.rooms: list[int] = rooms
-        self.recordings: dict[tuple[int, ...], Recording] = {}  # by addresses
+        self.calls: int = 0
+        self.recordings: dict[tuple[int, ...], Recording] = {}  # by addresses; the last used last
         # of the last calls; fewer than recordings, so that Mats that take turns replace none
         self.recent: deque[tuple[int, ...]] = deque(maxlen=MOST_RECORDINGS // 2)
         self.last: _LastCall = _LastCall()
+
+    def has_place(self) -> bool:
+        """Return whether there is room for a recording, or an old one that was not used lately."""
+        oldest = next(iter(self.recordings.values()), None)
+        return (oldest is None or len(self.recordings) < MOST_RECORDINGS
+                or self.calls - oldest.used > IDLE)
 
     def views_of(self, mats: Sequence[Mat]) -> list[Mat]:
         """Return what the operands are for these arguments."""
@@ -182,12 +191,13 @@ class Graph(Generic[R]):
         recording = kind.recordings.pop(addresses, None)
         if recording is not None:
             self.replays += 1
-        elif len(kind.recordings) < MOST_RECORDINGS or addresses in kind.recent:
+        elif kind.has_place() or addresses in kind.recent:
             recording = self._record(device, kind, mats, accesses)
         kind.recent.append(addresses)
+        kind.calls += 1
         if recording is None:  # to record takes longer than to run
             return None
-        kind.recordings[addresses] = recording  # the last one used is the last
+        recording.used, kind.recordings[addresses] = kind.calls, recording
         return recording
 
     def _record(self, device: Device, kind: _Kind, mats: Sequence[Mat],
@@ -326,7 +336,8 @@ def graph(function: Callable[..., R]) -> Graph[R]:
     Numbers and other Mats than the arguments are those of the recording, and so is the way that
     the function takes through its branches. For arguments at other addresses it is recorded anew,
     and the last eight recordings are kept. Beyond these, it runs for Mats that do not come again
-    soon; so have a loop copy its inputs into the same Mats.
+    soon, unless one of the eight was not used for 64 calls; so have a loop copy its inputs into the
+    same Mats.
 
     On the host and on ``emulated``, the same is checked in the first call, and each call runs the
     function.
