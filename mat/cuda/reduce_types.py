@@ -24,6 +24,7 @@ from .nvrtc import Program
 REDUCED = DISTINCT  # the dtypes of which there are kernels
 WAYS = ("lines", "columns", "apart")
 _ONE_WAY = ("apart",)
+_TRUTH = 1 << 8  # of a mask: all bytes but 0 are 1
 
 
 class Kernels(NamedTuple):
@@ -91,7 +92,7 @@ class ReductionType:
         if letter in INEXACT:
             sign = size - 1 if letter in FLOATING else size // 2 - 1
             return 1 << sign if self.smallest else 0
-        turned = 1 << size - 1 if letter in SIGNED else 0
+        turned = 1 << size - 1 if letter in SIGNED else _TRUTH if letter == "?" else 0
         return turned ^ ((1 << size) - 1) if self.smallest else turned
 
 

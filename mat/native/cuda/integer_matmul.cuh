@@ -93,7 +93,7 @@ template <typename T> struct source<T, whichever> {
                              int64_t depth) {
         switch (type) {
         case I8: return fetch_as<T, int8_t>(values, base, p, start, width, depth);
-        case BOOL:
+        case BOOL: return fetch_as<T, mat_b1>(values, base, p, start, width, depth);
         case U8: return fetch_as<T, uint8_t>(values, base, p, start, width, depth);
         case I16: return fetch_as<T, int16_t>(values, base, p, start, width, depth);
         case U16: return fetch_as<T, uint16_t>(values, base, p, start, width, depth);

@@ -26,8 +26,9 @@ struct mat_reduce {
     mat_reduced_axes kept, in;
 };
 
-INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
-    return {f.reduced, f.divisor, f.accumulate, f.bytes, (uint64_t)f.mask, call.numbers};
+template <class Item> INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
+    uint64_t mask = sizeof(Item) == 1 ? (uint8_t)f.mask : (uint64_t)f.mask;
+    return {f.reduced, f.divisor, f.accumulate, f.bytes, mask, call.numbers};
 }
 
 template <class Item> INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
@@ -102,7 +103,7 @@ INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::St
                       int64_t chunk, int64_t result, int64_t at) {
     mat_later(s, chunk * f.chunk);
     if (f.chunks > 1) ((typename Op::State *)call.at[2])[chunk * f.results + result] = s;
-    else Op::put(call.at[1], f.start_y + at, s, mat_end_of(f, call));
+    else Op::put(call.at[1], f.start_y + at, s, mat_end_of<typename Op::Item>(f, call));
 }
 
 /* Which result a thread is to work on, and of what elements. */
@@ -264,7 +265,7 @@ template <class Op> INLINE void mat_finish(const mat_reduce &f, const mat_call &
     mat_of_rows<Op, 1>(&s, across, rows, tx, ty);
     if (live && ty == 0)
         Op::put(call.at[1], f.start_y + mat_placed(f.kept, (int)f.kept.rank, result).y, s,
-                mat_end_of(f, call));
+                mat_end_of<typename Op::Item>(f, call));
 }
 
 /* The kernels of an operation, as they are needed together: programs of so few compile while one

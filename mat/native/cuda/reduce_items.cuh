@@ -5,9 +5,13 @@
 
 #include "elements.cuh"
 
+enum { MAT_TRUTH = 1 << 8 }; /* in the mask of items of 8 bits: all but 0 are 1 before */
+
 /* Elements turned by a mask */
 template <class S> INLINE S mat_turned(S x, uint64_t mask) {
-    if constexpr (mat_kind<S>::of == MAT_WHOLE) return (S)(x ^ mask);
+    if constexpr (mat_kind<S>::of == MAT_WHOLE && sizeof(S) == 1)
+        return (S)((mask & MAT_TRUTH ? x != 0 : x) ^ mask);
+    else if constexpr (mat_kind<S>::of == MAT_WHOLE) return (S)(x ^ mask);
     else if constexpr (mat_kind<S>::of == MAT_COMPLEX)
         return {mat_turned(x.re, mask), mat_turned(x.im, mask)};
     else if constexpr (sizeof(S) == 2) return {(uint16_t)(x.bits ^ mask)};

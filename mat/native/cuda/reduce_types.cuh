@@ -294,7 +294,7 @@ template <class I> struct mat_prod_integer {
     static INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         uint64_t t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - mask;
+        for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - (I)mask;
         s.total *= mat_tree<mat_times, N>::of(t);
     }
     static INLINE void join(State &a, State b) { a.total *= b.total; }

@@ -56,14 +56,16 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
     converts = ((function in IMPLEMENTATIONS or function in VIEWS) and function not in WRITING
                 and name not in _AS_THEY_ARE)
+    joins = (positional_names(function) or ("",))[0] in SEQUENCES
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
-            return numpy_gives(function, args, kwargs)
-        if converts and (kwargs or not _are_mats(args)):
-            args, kwargs = _with_mats(function, args, kwargs)
+        if not (joins and args and _is_of_mats(args[0])):
+            if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
+                return numpy_gives(function, args, kwargs)
+            if converts and (kwargs or not _are_mats(args)):
+                args, kwargs = _with_mats(function, args, kwargs)
         found = call_numpy(function, args, kwargs)
         if type(found) is not Mat:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
@@ -106,6 +108,14 @@ def _are_mats(args: Arguments) -> bool:
         if type(value) is not Mat:
             return False
     return True
+
+
+def _is_of_mats(value: Operand) -> bool:
+    """Return whether `value` is a list or tuple of Mats."""
+    return type(value) in _LISTS and bool(value) and _are_mats(value)
+
+
+_LISTS = frozenset((list, tuple))
 
 
 def _with_mats(function: Function, args: Arguments,
