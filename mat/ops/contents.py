@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from ..memories.file_pages import LEAST_LARGE, pages_of
 from ..memories.host import HOST
 from ..support.types import Array
 
+MUCH = 1 << 24  # bytes, of more it is asked whether the host has room
+
 
 class Contents:
     """The elements of a Mat at the time when this is made.
 
-    `kept` is False where they are not: in large files, of which the host may not have the memory
-    for a copy, and where a block around the operation is writing or has failed, which decides.
+    `kept` is False where they are not: in large files, where the host has not twice the memory for
+    a copy, and where a block around the operation is writing or has failed, which decides.
     Arbitrary elements of a new Mat need not be kept.
     """
 
@@ -30,8 +33,13 @@ class Contents:
         self.matters = not storage.pristine or storage.fill_value is not None
         self.kept = not (self.matters and (
             storage.torn_error(mat) is not None or storage.is_being_written(mat)
-            or _is_in_large_file(mat)))
-        self.array: Array | None = _copied(mat) if self.matters and self.kept else None
+            or _is_in_large_file(mat) or not _has_room(mat.nbytes)))
+        self.array: Array | None = None
+        if self.matters and self.kept:
+            try:
+                self.array = _copied(mat)
+            except MemoryError:  # of less than the system has, this process may have a part
+                self.kept = False
 
     def restore(self) -> bool:
         """Write the elements if the Mat may have changed; return whether it has them then."""
@@ -55,6 +63,16 @@ def _copied(mat: Mat) -> Array | None:
             storage.fill_value is not None):  # that is of elements of another dtype
         handle = mat._presentable(np.full(storage.size, storage.fill_value, storage.dtype))
     return None if handle is None else np.array(over(handle, layout))
+
+
+def _has_room(nbytes: int) -> bool:
+    """Return whether the host has free memory for twice so many bytes, as far as it says."""
+    if nbytes > MUCH:
+        with suppress(OSError):
+            for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+                if line.startswith("MemAvailable:"):
+                    return 2 * nbytes <= 1024 * int(line.split()[1])
+    return True
 
 
 def _is_in_large_file(mat: Mat) -> bool:

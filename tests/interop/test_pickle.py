@@ -169,7 +169,11 @@ def test_settings_of_the_mat_are_pickled(way, protocol):
     x.device_enabled = False
     x.fill_(1)
     y = way(x, protocol)
-    assert (y.fill_value, y.device_enabled) == (4, False)
+    assert not y.device_enabled
+    if protocol == 3:  # that of joblib.hash, by which equal elements give equal bytes
+        assert y.fill_value is None
+        return
+    assert y.fill_value == 4
     y.close()
     assert y.tolist() == [4, 4, 4]
 

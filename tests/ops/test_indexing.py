@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.errors import AliasError, DTypeError, IndexOutOfRange, MatError, ShapeError
+from mat.errors import AliasError, DTypeError, IndexOutOfRange, IndexTypeError, MatError, ShapeError
 
 from ..support.views import basic_indices, full_shapes, shapes
 
@@ -241,7 +241,7 @@ def test_reading_moves_no_more_than_it_must():
     (np.ones((2, 4), bool), IndexOutOfRange, "boolean"),
     (slice(None, None, 0), ShapeError, "zero"),
     (mat.zeros(2), IndexOutOfRange, "integer"),
-    (slice(0.5, None), IndexOutOfRange, "0.5"), (1.0, DTypeError, "1.0"), ("a", DTypeError, "'a'"),
+    (slice(0.5, None), IndexTypeError, "0.5"), (1.0, DTypeError, "1.0"), ("a", DTypeError, "'a'"),
     ({}, DTypeError, "{}"),
     ((0, "a"), DTypeError, "'a'"),
     ([[0], [0, 1]], MatError, "0"), (["a"], IndexOutOfRange, "'a'"),

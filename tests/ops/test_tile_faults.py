@@ -2,12 +2,14 @@
 
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mat
 from mat.core.observers import OBSERVERS
+from mat.ops import contents
 
 from ..support import selection
 
@@ -156,6 +158,34 @@ def test_any_error_in_a_later_tile_changes_nothing(size, error, fill):
                 OBSERVERS.remove(observer)
         np.testing.assert_array_equal(x.to_numpy(), before + a if done else before)
     assert failed
+
+
+def _no_memory(mat):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("patch", [("_has_room", lambda nbytes: False), ("_copied", _no_memory)])
+def test_without_memory_for_a_copy_the_tiles_stay_done(patch, monkeypatch):
+    monkeypatch.setattr(contents, *patch)
+    x, y = mat.array(np.arange(400.0)), mat.ones(400)
+    with mat.use_device("emulated", pool_bytes=1600):
+        x += y
+    np.testing.assert_array_equal(x.to_numpy(), np.arange(1.0, 401))
+    observer = Raises(5, ZeroDivisionError("planned"))
+    with mat.use_device("emulated", pool_bytes=1600):
+        OBSERVERS.append(observer)
+        try:
+            with pytest.raises(ZeroDivisionError) as raised:
+                x += y
+        finally:
+            OBSERVERS.remove(observer)
+    assert "those before it are done" in raised.value.__notes__[0]
+    assert 0 < np.count_nonzero(x.to_numpy() == np.arange(2.0, 402)) < 400
+
+
+def test_much_is_copied_only_if_twice_as_much_is_free():
+    assert contents._has_room(contents.MUCH)
+    assert not contents._has_room(1 << 60) or not Path("/proc/meminfo").exists()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int8", "complex64"])
