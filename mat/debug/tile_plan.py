@@ -206,7 +206,9 @@ class _Planner(Device):
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Note a call, whose arguments have been checked; numbers that it would return are 1."""
-        once = [args[k] for k in operation.read_once(args) if self.may_read_host]
+        # an operand that is given twice is read once
+        once = [*{_key(x): x for x in (args[k] for k in operation.read_once(args))
+                  if isinstance(x, Mat) and self.may_read_host}.values()]
         if once and self.note_whole(operation, args, kwargs, once):
             return True if operation.result is None else args[operation.result]
         least = self.least_of(operation, args, kwargs)

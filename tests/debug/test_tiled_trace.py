@@ -158,6 +158,16 @@ def test_the_plan_and_the_trace_agree_on_reads_of_host_memory():
     assert t.in_place > 0
 
 
+def test_an_operand_that_is_given_twice_is_copied():
+    x = numbers(50, 500)
+    plan = mat.debug.plan(lambda: x + x, pool_bytes=333_333)
+    with mat.debug.trace() as t:
+        with mat.use_device("emulated", pool_bytes=333_333):
+            y = x + x
+        del y
+    assert (plan.calls[0].tiles, plan.moved, plan.in_place) == (t.tiled[0].tiles, t.bytes, 0)
+
+
 def test_a_plan_of_a_long_sort_reads_nothing():
     x = numbers(300, 300)
     with mat.debug.count_copies() as n:
