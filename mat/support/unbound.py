@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, TypeVar
 
-from .types import Function, Operand
+from .types import Function
 
 F = TypeVar("F", bound=Function)
 
 
-class Unbound:
-    """A function that a class can have as an attribute without making it a method."""
+_Static: Any = staticmethod  # generic for type checkers only
+
+
+class Unbound(_Static):  # type: ignore[misc]  # of which they know nothing then
+    """A function that a class can have as an attribute without making it a method.
+
+    A static method passes calls on without making a dict for no keywords.
+    """
 
     def __init__(self, function: Function) -> None:
-        self.function: Function = function
-        functools.update_wrapper(self, function)
+        super().__init__(function)
+        own: dict[str, Any] = self.__dict__
+        own.update(vars(function))  # such as its signature
 
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
-        return self.function(*args, **kwargs)
+    def __get__(self, instance: object, owner: type | None = None) -> Unbound:
+        return self
 
     def __repr__(self) -> str:
         return f"<function {vars(self)['__name__']} of mat>"

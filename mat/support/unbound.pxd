@@ -1,3 +1,0 @@
-cdef class Unbound:
-    cdef dict __dict__
-    cdef readonly object function
