@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, Protocol
@@ -55,6 +56,16 @@ def file_and_line(where: SourceLine | None) -> tuple[str, int]:
     code, lasti = where[:2]
     positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
     return cell_of(code.co_filename) or code.co_filename, positions[0] or code.co_firstlineno
+
+
+def warn(message: str, category: type[Warning], where: SourceLine | None = None) -> None:
+    """Warn at a line, by default that of the program which led here."""
+    file, line = file_and_line(THREADS.line() if where is None else where)
+    # what Python notes of each module, to warn once at each line
+    warnings.warn_explicit(message, category, file, line, registry=_warned.setdefault(file, {}))
+
+
+_warned: dict[str, dict[Any, Any]] = {}
 
 
 def cell_of(file: str) -> str | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -26,7 +25,7 @@ from ..core.direction import INPUT, Direction
 from ..core.observers import OBSERVERS
 from ..core.registry import Handle, Memory, ViewLike, host
 from ..core.runs import NONE, Runs
-from ..core.source_line import SourceLine, allow_conflicts, file_and_line, line_of
+from ..core.source_line import SourceLine, allow_conflicts, line_of, warn
 from ..core.spanned import SMALL
 from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarning, TornError
 from ..layout.attributes import begin_as_nothing
@@ -428,12 +427,10 @@ def warn_slow(nbytes: int, made: SourceLine | None) -> None:
     global _warned
     if not _warned:
         _warned = True
-        file, line = file_and_line(made)
-        warnings.warn_explicit(
+        warn(
             f"{nbytes} bytes that their owner may write are read whenever a device uses its copy "
             "of them, as this system does not say which pages were written; exclusive=True says "
-            "that nobody else writes, and x.changed() announces a write", PerformanceWarning, file,
-            line)
+            "that nobody else writes, and x.changed() announces a write", PerformanceWarning, made)
 
 
 _warned: bool = False

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from ..core.cube import Cube
 from ..core.observers import OBSERVERS
+from ..core.source_line import warn
 from ..errors import TornError
 from ..support.options import current
 from ..support.types import DType, Number
@@ -42,4 +41,4 @@ class Storage(Cube):
         if current().torn == "raise":
             raise TornError(*error.args)
         if current().torn == "warn":
-            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
+            warn(f"reading torn data: {error}", RuntimeWarning)

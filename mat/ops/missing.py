@@ -7,11 +7,11 @@ for.
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
 
+from ..core.source_line import warn
 from ..devices.in_use import computes_elsewhere
 from ..errors import ShapeError
 from ..layout.shapes import broadcast_shapes
@@ -193,5 +193,5 @@ def _warned(found: Mat, message: str) -> Mat:
     if not computes_elsewhere(found):
         with np.errstate(all="ignore"):
             if bool(truth.any_true(elementwise.isnan(found))):
-                warnings.warn(message, RuntimeWarning, stacklevel=4)
+                warn(message, RuntimeWarning)
     return found
