@@ -8,25 +8,9 @@ import pytest
 import mat
 from mat.ops.tiling import Patience
 
+from ..support.threads import in_threads
+
 N = 250  # elements that each thread computes with: 2,000 bytes of float64
-
-def run_threads(work, count=4):
-    """Run `work` with 0, 1, ... in a thread each; raise the first error."""
-    failed = []
-
-    def guarded(k):
-        try:
-            work(k)
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(k,)) for k in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
 
 def steps(x, reference, rng):
     """Change a Mat and an array by the same random steps."""
@@ -60,7 +44,7 @@ def test_threads_change_parts_of_one_mat(make):
             steps(whole[k * N:(k + 1) * N], references[k], np.random.default_rng(k))
 
     with mat.use_device("emulated", pool_bytes=2000):
-        run_threads(work)
+        in_threads(4, work)
     assert np.allclose(whole.to_numpy(), references.ravel())
     assert not whole.storage.accesses
 
@@ -74,7 +58,7 @@ def test_threads_compute_with_mats_of_their_own():
         assert np.allclose(x.to_numpy(), reference)
 
     with mat.use_device("emulated", pool_bytes=2500):
-        run_threads(work)
+        in_threads(4, work)
 
 @pytest.mark.unchecked("the check lengthens accesses")
 def test_a_call_waits_for_the_block_of_another_thread():
