@@ -23,7 +23,7 @@ from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .direction import Direction
-from .observers import OBSERVERS
+from .observers import COPY, OBSERVERS, wait
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
@@ -261,7 +261,8 @@ class Coherence:
             self.before_copy(source, target, None)
         try:
             if target is host():
-                source.copy_out(self, self.handles[source], handle)
+                with wait(COPY, self, source):
+                    source.copy_out(self, self.handles[source], handle)
             else:
                 target.copy_in(self, handle, self.handles[source])
         finally:  # a part may have been written
@@ -435,7 +436,8 @@ class Coherence:
             if self.writer is not None or self.torn is not None:
                 return None
             temporary, source = host().allocate(self), self.fresh_memories()[0]
-            copied = source.read_part(self, self.handles[source], temporary, k, k + 1)
+            with wait("an element", self, source):
+                copied = source.read_part(self, self.handles[source], temporary, k, k + 1)
             return temporary[k] if copied else None
 
     def poke(self, part: Handle, start: int) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import TypeVar
 
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Decorating, remove
-from .registry import CubeLike, Memory, RecordLike, ViewLike
+from .registry import CubeLike, Memory, RecordLike, ViewLike, host
 from .runs import Runs
 from .source_line import line_of, user_line
 
@@ -94,6 +95,24 @@ class Observer:
         By default this is `copied`.
         """
         self.copied(cube, source, target, seconds)
+
+    def waiting(self, what: str, cube: CubeLike, memory: Memory) -> None:
+        """Receive that the host is about to wait for what a device computes.
+
+        An error raised here prevents the wait.
+
+        Parameters
+        ----------
+        what : str
+            What is wanted: "an element", "printing", "the result of dot", "a copy".
+        cube : Cube
+            The storage from which it comes.
+        memory : Memory
+            The memory of the device.
+        """
+
+    def waited(self, what: str, cube: CubeLike, memory: Memory, seconds: float) -> None:
+        """Receive that the host has waited, for so many seconds."""
 
     def created(self, cube: CubeLike) -> None:
         """Receive a new storage."""
@@ -195,6 +214,46 @@ def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
         label = f"{cube.size} elements of {cube.dtype}" if view is None else view.label()
         PENDING.append(f"evicted {nbytes:,} bytes of {label} from {memory.name}, to make room at "
                        f"{line_of(user_line())}")
+
+
+COPY = "a copy"  # what the host waits for where data is copied to it
+
+
+class Wait:
+    """A block in which the host waits for what a device computes: observers are notified before it
+    and of the time it took, of blocks in one another for the outermost one only.
+    """
+
+    __slots__ = ("begin", "facts", "inner")
+
+    def __init__(self, what: str, cube: CubeLike, memory: Memory) -> None:
+        self.facts = what, cube, memory
+        self.inner = getattr(_waits, "depth", 0) > 0
+
+    def __enter__(self) -> None:
+        for observer in () if self.inner else tuple(OBSERVERS):
+            observer.waiting(*self.facts)
+        _waits.depth = getattr(_waits, "depth", 0) + 1
+        self.begin = perf_counter()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        seconds = perf_counter() - self.begin
+        _waits.depth -= 1
+        for observer in () if self.inner or error is not None else tuple(OBSERVERS):
+            observer.waited(*self.facts, seconds)
+
+
+_waits = threading.local()  # .depth: of the blocks that are open
+_NO_WAIT = nullcontext()
+
+
+def wait(what: str, cube: CubeLike, memory: Memory | None) -> AbstractContextManager[None]:
+    """Return a block in which the host waits for `memory`, if that is a device's and somebody
+    observes.
+    """
+    if not OBSERVERS or memory is None or memory is host():
+        return _NO_WAIT
+    return Wait(what, cube, memory)
 
 
 class Computation:

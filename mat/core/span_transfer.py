@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from ..errors import ConflictError
-from .observers import OBSERVERS
+from .observers import COPY, OBSERVERS, wait
 from .registry import CubeLike, Handle, Memory, SpansLike, host
 from .runs import NONE, Runs, run, union
 from .span_async import finish
@@ -75,7 +75,8 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
             target.memory.write_runs(target.counted, target.handle,
                                      target.part_of(source.handle), target.positions(runs))
         elif target.memory is hub:
-            read_runs(cube, source, target.handle, runs)
+            with wait(COPY, cube, source.memory):
+                read_runs(cube, source, target.handle, runs)
     finally:  # a part may have been written
         if cube.shared:
             cube.after_copy(target.memory, runs)

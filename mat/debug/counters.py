@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 from ..core.cube import Cube, View
-from ..core.observers import Observation, Observer, observe_always
+from ..core.observers import COPY, Observation, Observer, observe_always
 from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
-from ..core.source_line import line_of, running_operation
+from ..core.source_line import line_of, running_operation, user_line
 from ..errors import ConflictError, DirectionError, SettingError
 from ..matrix.mat import Mat
 from ..support.fork import renew_after_fork
@@ -35,6 +35,11 @@ class CopyCounter(Observer):
         Copies from the host to another memory, and from another memory to the host.
     bytes : int
         The bytes of these copies.
+    within : int
+        The bytes that were copied within the memory of a device, as where parts are joined.
+    waits : int
+        The moments at which the host waited for a device: for an element, a truth value, a size
+        that depends on data, printing, a copy.
     packs : int
         Strided operands that were copied to packed ones.
     in_place : int
@@ -48,6 +53,8 @@ class CopyCounter(Observer):
         self.h2d: int = 0
         self.d2h: int = 0
         self.bytes: int = 0
+        self.within: int = 0
+        self.waits: int = 0
         self.packs: int = 0
         self.in_place: int = 0
         self.fallbacks: int = 0
@@ -67,10 +74,19 @@ class CopyCounter(Observer):
     # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
+        nbytes = runs.size * cube.nbytes // cube.units
         with self._lock:
+            if source is target:
+                self.within += nbytes
+                return
             self.h2d += source is host()
             self.d2h += target is host()
-            self.bytes += runs.size * (cube.nbytes // cube.size)
+            self.bytes += nbytes
+
+    # the parameters are those of the method of `Observer`
+    def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
+        with self._lock:
+            self.waits += 1
 
     def packed(self, view: View) -> None:
         with self._lock:
@@ -88,6 +104,10 @@ class CopyCounter(Observer):
     def __repr__(self) -> str:
         parts = [f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes",
                  f"{self.packs} packed operands"]
+        if self.within:
+            parts.append(f"{self.within} bytes within a device")
+        if self.waits:
+            parts.append(f"{self.waits} waits for a device")
         if self.in_place:
             parts.append(f"{self.in_place} bytes read in host memory")
         if self.fallbacks:
@@ -228,7 +248,7 @@ class _ExpectedCopies(Observation[Trace]):
 
 
 def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
-                  fallbacks: int | None = None) -> Observation[Trace]:
+                  fallbacks: int | None = None, waits: int | None = None) -> Observation[Trace]:
     """Raise `AssertionError` at the end of a block if it made other numbers of copies; for tests.
 
     Parameters
@@ -239,6 +259,8 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
         The expected number of strided operands that are packed.
     fallbacks : int, optional
         The expected number of operations that the host carries out for the device in use.
+    waits : int, optional
+        The expected number of moments at which the host waits for a device.
 
     Returns
     -------
@@ -253,7 +275,8 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     ...     mat.blas.dot(x, x) > 0
     True
     """
-    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}
+    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks,
+              "waits": waits}
     return _ExpectedCopies(wanted)
 
 
@@ -262,12 +285,12 @@ class _Logger(Protocol):
 
 
 class CopyGuard(Observer):
-    """An observer that refuses or logs copies between memories that operations make implicitly.
+    """An observer that refuses or logs implicit copies between memories, and implicit waits.
 
     Parameters
     ----------
     logger : logging.Logger or None
-        The logger that gets a warning for each such copy; None: `ConflictError` is raised.
+        The logger that gets a warning for each; None: `ConflictError` is raised.
     """
 
     def __init__(self, logger: _Logger | None) -> None:
@@ -281,13 +304,26 @@ class CopyGuard(Observer):
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
                 "place with mat.use_device")
+        self._refuse(text)
+
+    def waiting(self, what: str, cube: Cube, memory: Memory) -> None:
+        if what != COPY:
+            self._refuse(f"at {line_of(user_line())} the host waits for {what} in {memory.name}; "
+                         "leave it there, as a Mat without axes or a mask that other operations "
+                         "take, or copy it in a block: with x.facet('array') as a: ...")
+
+    def _refuse(self, text: str) -> None:
         if self.logger is None:
             raise ConflictError(text)
         self.logger.warning(text)
 
 
 def guard(implicit: str = "raise") -> AbstractContextManager[object]:
-    """Forbid operations to copy data between memories on their own during a block, in any thread.
+    """Forbid implicit copies between memories, and implicit waits, during a block, in any thread.
+
+    Implicit copies are those that operations make on their own. Implicit waits are uses of values
+    for which the host waits for a device: elements, numbers that operations return, truth values,
+    sizes that depend on data, iteration and printing.
 
     Explicit copies are allowed: by a facet in a ``with`` statement, conversions, `mat.prefetch` and
     the end of a `mat.use_device` block.
@@ -295,8 +331,8 @@ def guard(implicit: str = "raise") -> AbstractContextManager[object]:
     Parameters
     ----------
     implicit : {"raise", "log", "allow"}
-        The response to such a copy: a `ConflictError` before it happens, a warning to the logger
-        ``mat``, or none.
+        The response to such a copy or wait: a `ConflictError` before it happens, a warning to the
+        logger ``mat``, or none.
 
     Returns
     -------

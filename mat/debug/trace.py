@@ -76,6 +76,9 @@ class Trace(Observer):
         All events in their order.
     copies : list of TraceEvent
         The copies between memories.
+    within : int
+        The bytes that were copied within the memory of a device, as where parts are joined, which
+        are not among the `bytes`.
     operations : list of TraceEvent
         The operations that were carried out, which are not among the `events`: the timeline shows
         them beside the copies.
@@ -85,8 +88,9 @@ class Trace(Observer):
         The bytes of these operands, which are not among the `bytes` that were copied.
     tiled : list of TiledCall
         The operations that a device carried out in tiles, each with the number of these.
-    h2d, d2h, bytes, packs, fallbacks : int
-        Counts, as in `mat.debug.CopyCounter`.
+    h2d, d2h, bytes, packs, fallbacks, waits : int
+        Counts, as in `mat.debug.CopyCounter`. The events of waits have their times and, as a
+        reason, what the host has waited for.
     """
 
     def __init__(self) -> None:
@@ -120,7 +124,7 @@ class Trace(Observer):
             self._number = max(self._number, number + 1)  # never again, also if the cube is gone
             nbytes = cube.nbytes if view is None else view.nbytes
             if runs is not None:
-                nbytes = runs.size * (nbytes // cube.size)
+                nbytes = runs.size * cube.nbytes // cube.units
                 label = f"{label} [{runs!r}]"
             at = perf_counter() - self.begun - seconds
             self.events.append(TraceEvent(kind, label, *memories, nbytes, at, seconds, locked, line,
@@ -163,8 +167,13 @@ class Trace(Observer):
                     seconds: float) -> None:
         other = source if target is host() else target
         near = cube.handles.get(host())
-        self._add("copy", (cube, runs), (source.name, target.name), seconds=seconds,
+        kind = "copy within" if source is target else "copy"
+        self._add(kind, (cube, runs), (source.name, target.name), seconds=seconds,
                   locked=near is not None and other.page_locked(near))
+
+    # the parameters are those of the method of `Observer`
+    def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
+        self._add("wait", cube, (memory.name, host().name), seconds=seconds, reason=what)
 
     def packed(self, view: Mat) -> None:
         self._add("pack", view.storage, view=view)
@@ -224,6 +233,16 @@ class Trace(Observer):
     def bytes(self) -> int:
         """The number of bytes that were copied between memories."""
         return sum(e.nbytes for e in self.copies)
+
+    @property
+    def within(self) -> int:
+        """The number of bytes that were copied within the memory of a device."""
+        return sum(e.nbytes for e in self.events if e.kind == "copy within")
+
+    @property
+    def waits(self) -> int:
+        """The number of moments at which the host waited for a device."""
+        return sum(e.kind == "wait" for e in self.events)
 
     @property
     def packs(self) -> int:
@@ -311,8 +330,8 @@ class Trace(Observer):
     def __repr__(self) -> str:
         if not self.events:
             return "<trace: nothing was moved>"
-        head = ("line", "from host", "to host", "bytes", "ms", "packs", "allocations", "evictions",
-                "fallbacks")
+        head = ("line", "from host", "to host", "bytes", "ms", "within", "waits", "ms waited",
+                "packs", "allocations", "evictions", "fallbacks")
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
@@ -363,11 +382,14 @@ def _by_line(events: Iterable[TraceEvent]) -> list[tuple[str, list[TraceEvent]]]
 def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
     """Return the cells of the table for one line."""
     copies = [e for e in events if e.kind == "copy"]
+    waits = [e.seconds for e in events if e.kind == "wait"]
     kinds = (str(sum(e.kind == kind for e in events))
              for kind in ("pack", "allocation", "eviction", "fallback"))
     return (line, str(sum(e.source == host().name for e in copies)),
             str(sum(e.target == host().name for e in copies)), f"{sum(e.nbytes for e in copies):,}",
-            f"{1e3 * sum(e.seconds for e in copies):.3f}", *kinds)
+            f"{1e3 * sum(e.seconds for e in copies):.3f}",
+            f"{sum(e.nbytes for e in events if e.kind == 'copy within'):,}", str(len(waits)),
+            f"{1e3 * sum(waits):.3f}", *kinds)
 
 
 def _host_reads(events: list[TraceEvent]) -> list[str]:
@@ -405,8 +427,9 @@ def trace() -> Observation[Trace]:
     context manager
         Its value in the block is a `Trace`: the events so far. It prints as a table by line, with
         the Mats that moved back and forth and what to do about it. ``events``, ``copies`` and the
-        counts ``h2d``, ``d2h``, ``bytes``, ``packs`` and ``fallbacks`` are for programs, and so are
-        ``host_reads``; ``save("trace.html")`` draws a timeline of copies and operations.
+        counts ``h2d``, ``d2h``, ``bytes``, ``packs``, ``waits`` and ``fallbacks`` are for
+        programs, and so are ``host_reads``; ``save("trace.html")`` draws a timeline of copies and
+        operations.
 
     Notes
     -----

@@ -7,7 +7,7 @@ A `Form` is what checks of operations depend on; results of operations are made 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,8 @@ from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
-from ..core.registry import Facet, Handle, facet_named, facets
+from ..core.observers import OBSERVERS, wait
+from ..core.registry import Facet, Handle, facet_named, facets, host
 from ..core.runs import Runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
 from ..layout.element_runs import element_runs
@@ -511,6 +512,15 @@ class MatBase(Operators):
         size, of = self.element_size, self.storage.itemsize
         handle = self.storage.peek([(a * size // of, -(-b * size // of)) for a, b in spans])
         return None if handle is None else self._presentable(handle)
+
+    def _waits(self, what: str) -> AbstractContextManager[None]:
+        """Return a block in which the host waits for elements, where only a device has them."""
+        storage = self.storage
+        if not OBSERVERS or storage.is_fresh(host(), self):
+            return nullcontext()
+        copies = storage.handles if storage.spans is None else [
+            copy.memory for copy in storage.spans.copies if copy.fresh]
+        return wait(what, storage, next((m for m in copies if m is not host()), None))
 
     def _presentable(self, handle: Handle) -> Handle:
         """Return a handle as elements of the dtype of self, if it has elements of its own."""

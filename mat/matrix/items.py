@@ -62,7 +62,11 @@ class Items(Exports):
                              "takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
-        at = _storage_index(self.layout, k)
+        with self._waits("an element"):
+            return self._item_at(_storage_index(self.layout, k))
+
+    def _item_at(self, at: int) -> Number:
+        """Return the element of the storage at that index."""
         if self.storage.is_elsewhere and self.element_type is self.storage.dtype:
             found = self.storage.peek_element(at)
             if found is not None:
@@ -106,7 +110,7 @@ class Items(Exports):
 
     def __iter__(self) -> Iterator[Self]:
         if self.ndim == 1 and self.storage.is_elsewhere:  # copies all at once, not one by one
-            with self.facet("array", "input"):
+            with self._waits("iteration"), self.facet("array", "input"):
                 pass
         return (self[i] for i in range(len(self)))
 

@@ -61,7 +61,8 @@ class Printing(Exports):
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
                  else spans_shown(self.layout, options["edgeitems"]))
         try:
-            handle = self._peeked(spans)
+            with self._waits("printing"):
+                handle = self._peeked(spans)
         except (DeviceError, DiskError):
             return None
         if handle is not None:

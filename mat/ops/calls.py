@@ -219,7 +219,7 @@ class Calls(Operation):
         """Do what `run_on` does."""
         if device is _cpu:
             return plan.run(args, kwargs)
-        if plan.facet is not device.facet:
+        if plan.facet is not device.facet or plan.lent:
             operation: Any = self
             notify_fallback(operation.__name__, device.name, operation.lacking(device))
         result = plan.run(args, kwargs)

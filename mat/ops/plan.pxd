@@ -29,7 +29,7 @@ cdef class Plan:
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions
     cdef readonly int result
-    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device, through_array
+    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device, through_array, lent
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1

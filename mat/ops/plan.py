@@ -10,13 +10,14 @@ the attribute: compiled code keeps no reference to it during a call.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from ..core.access_record import AccessRecord
 from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import KernelCall as CompiledCall
 from ..core.direction import INPUT, OUTPUT, Direction
-from ..core.observers import OBSERVERS, Computation
+from ..core.observers import OBSERVERS, Computation, wait
 from ..core.registry import Facet, Handle
 from ..core.source_line import RUNNING, SourceLine
 from ..cpu.errstate import QUIET, STATE
@@ -71,8 +72,8 @@ class Plan:
     """
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
-                 "keywords", "mask", "number_positions", "of_device", "operands", "operation",
-                 "quiet", "refusal", "repeated", "result", "through_array")
+                 "keywords", "lent", "mask", "number_positions", "of_device", "operands",
+                 "operation", "quiet", "refusal", "repeated", "result", "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -95,6 +96,7 @@ class Plan:
         self.at_once: bool = False  # and under the GIL, since it is so short
         self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
         self.of_device: bool = False  # the kernel is a device's
+        self.lent: bool = False  # the host's implementation of a user's operation stands in
         # operands are arrays, which are made when they are accessed
         self.through_array: bool = facet is ARRAY and BLOCKS.enabled
         self.kernel: CompiledCall = None
@@ -413,8 +415,16 @@ class Plan:
                          by_address: bool) -> Operand:
         """Do what `compute` does, and notify observers of the time it took."""
         operation: Any = self.operation
-        with Computation(operation.__name__, self.facet.memory.name):
+        with Computation(operation.__name__, self.facet.memory.name), self.waits(args):
             return self.compute(args, kwargs, values, by_address)
+
+    def waits(self, args: Arguments) -> AbstractContextManager[None]:
+        """Return a block in which the host waits for the number that a device's call returns."""
+        operation: Any = self.operation
+        if self.result >= 0 or not self.facet.of_device:
+            return nullcontext()
+        view: Any = next(args[operand.position] for operand in self.accesses)
+        return wait(f"the result of {operation.__name__}", view.storage, self.facet.memory)
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
                 by_address: bool) -> Operand:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +73,16 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
         implementation = implementation._replace(bare=True)
     operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
     plan = _plan_of(operation, implementation, function, facet, operands)
+    plan.lent = facet is not made_for and _is_only_of_host(operation)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
     return plan
+
+
+def _is_only_of_host(operation: Any) -> bool:
+    """Return whether an operation of a user's has no implementation for a device."""
+    return not operation.__module__.startswith("mat.") and all(
+        i.facet_name not in DEVICES for i in operation.implementations)
 
 
 def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) -> PlannedOperand:

@@ -159,7 +159,7 @@ def test_scaling_in_place(name):
 @pytest.mark.parametrize(("value", "dtype", "text"), [
     ("1", "float64", "'1'"), (None, "float64", "None"), ([1], "float64", "list"),
     (1j, "float64", "1j"), (1j, "int8", "1j"),
-    (math.nan, "int32", "nan"), (math.inf, "bool", "inf"), (300, "int8", "300"),
+    (math.nan, "int32", "nan"), (math.inf, "int8", "inf"), (300, "int8", "300"),
     (-1, "uint8", "-1"),
     (mat.ones(1), "float64", "Mat")], ids=str)
 def test_fill(value, dtype, text):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...ops.operands import as_mat, is_foreign, numpy_gives
+from ...ops.operands import as_mat, as_mats, is_foreign, numpy_gives
 from ...support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
 from .operands import is_matrix_product
@@ -285,5 +285,7 @@ def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
     >>> mat.allclose(mat.ones(2), [1.0, 1 + 1e-9])
     True
     """
+    if not (is_foreign(a) and is_foreign(b)):
+        a, b = as_mats((a, b), "an operand")  # numbers adapt to the dtype of the other
     found: bool = _called(np.allclose, a, b, rtol, atol, equal_nan)
     return found
