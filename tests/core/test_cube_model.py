@@ -344,7 +344,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=selection.examples(250), stateful_step_count=60,
+TestCube.settings = settings(max_examples=selection.most(250, 25), stateful_step_count=60,
                              derandomize=True,
                              deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])

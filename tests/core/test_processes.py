@@ -57,12 +57,14 @@ def check(found):
 
 
 @pytest.mark.sample(3)
+@pytest.mark.slow
 def test_a_pool(context):
     with context.Pool(2) as pool:
         check(pool.map(compute, [mat.array(a) for a in starts()]))
 
 
 @pytest.mark.sample(3)
+@pytest.mark.slow
 def test_queues(context):
     inbox, outbox = context.Queue(), context.Queue()
     child = context.Process(target=serve, args=(inbox, outbox))

@@ -100,6 +100,7 @@ def ended(child, seconds=60):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("generations", [1, 2])
+@pytest.mark.sample(2)
 def test_a_forked_child_computes_what_its_parent_computed(generations, rng):
     x = mat.array(rng.standard_normal(2_000_000))
     with mat.settings(threads=3):

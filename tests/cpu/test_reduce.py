@@ -78,7 +78,7 @@ SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), 
 @pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.sample(3)
+@pytest.mark.sample(7)
 def test_any_axes_of_any_layout(rng, shape, dtype):
     every = [None, *(t for k in range(len(shape) + 1)
                      for t in itertools.combinations(range(len(shape)), k))]
@@ -125,7 +125,7 @@ def test_largest_and_smallest_of_integers(rng, shape):
 @pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", [(300_000,), (60_000, 7), (7, 60_000), (20_000, 40)], ids=str)
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_sums_of_what_nearly_cancels(rng, shape, dtype):
     """Numbers of all sizes, and then the same with other signs, so that nearly nothing is left."""
     half = rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, shape)

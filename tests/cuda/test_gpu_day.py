@@ -56,6 +56,7 @@ def outcomes(journal):
     return {line.name: line.outcome for line in journal.lines}
 
 
+@pytest.mark.slow
 def test_a_job_goes_on_after_what_ends_its_process(journal):
     jobs.run(job(WORK, silence=1.0), journal, time.monotonic() + 60)
     assert outcomes(journal) == {"first": OK, "crash": CRASHED, "second": OK, "hang": CUT,
@@ -184,6 +185,7 @@ def ended(words, environment=None):
                           env={**os.environ, **(environment or {})}, check=False)
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_measures_nothing(tmp_path):
     if mat.cuda_available():
         pytest.skip("there is one")

@@ -274,6 +274,7 @@ def run(program, **environment):
 
 
 @pytest.mark.host
+@pytest.mark.slow
 def test_the_environment_switches_it_on():
     assert run(PROGRAM, MAT_DEBUG="") == (0, "")
     status, errors = run(PROGRAM, MAT_DEBUG="other,directions")
@@ -323,7 +324,7 @@ USES = {
                         r"operation; the Mat was created at <string>:7;")}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @paged
 @pytest.mark.host
 @pytest.mark.parametrize(("use", "late", "later", "text"), USES.values(), ids=USES)

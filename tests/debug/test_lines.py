@@ -29,6 +29,7 @@ def line():
 
 @pytest.mark.parametrize("module", [np, mat], ids=["numpy", "mat"])
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.sample(2)
 def test_events_of_many_functions(module):
     arrays, wrong = ordinary_calls.arrays(), set()
     for call in dict.fromkeys(CALLS):

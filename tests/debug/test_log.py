@@ -109,6 +109,7 @@ def test_no_lock_is_held_while_handlers_run():
     ("", "import mat, sys; use = mat.use_device('emulated', pool_bytes=100_000)\n"
          "with use: [mat.ones(8000) + 1 for _ in range(3)]\n"
          "print('logging' in sys.modules)", "False")])
+@pytest.mark.sample(2)
 def test_missing_kernels_and_logging_that_nobody_imported(native, code, output):
     environment = {**os.environ, "MAT_NATIVE": native, "MAT_DEBUG": ""}
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True,

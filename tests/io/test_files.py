@@ -117,7 +117,7 @@ def test_the_dtype_is_that_of_the_file_and_not_the_default():
 @dtypes
 @layouts
 @devices
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 def test_load_into_an_existing_mat(dtype, layout, device):
     for shape in SHAPES:
         for order in "CF":

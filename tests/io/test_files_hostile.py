@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.host, pytest.mark.once]
 MANY = {"npy": 45_000, "safetensors": 35_000, "npz": 20_000}
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("kind", MANY)
 def test_damaged_files_are_refused_or_read(kind, part):

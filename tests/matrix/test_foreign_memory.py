@@ -164,6 +164,7 @@ def test_nothing_is_copied_home_that_was_only_read():
     "a = numpy.memmap('x', 'f8', 'r+', shape=4); mat.set_device('emulated'); "
     "x = mat.from_numpy(a); x += 1",
     "x = mat.open_memmap('y.npy'); mat.set_device('emulated'); x += 1"])
+@pytest.mark.sample(2)
 def test_at_exit(code, folder):
     np.zeros(4).tofile("x")
     np.save("y.npy", np.zeros(4))

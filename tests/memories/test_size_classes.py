@@ -19,7 +19,7 @@ def test_classes():
         assert size_class(found) == found
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("least", [100, 1000, 30_000, 100_000, 400_000])
 def test_lengths_that_differ_a_little_do_not_fill_the_pool(least):
     with mat.use_device("emulated", pool_bytes=400_000_000) as device:

@@ -203,6 +203,7 @@ def test_mats_that_stay_on_the_host_are_not_cut(summed, large):
 @pytest.mark.parametrize("call", [
     lambda x: mat.sum(x, axis=0), lambda x: np.var(x, axis=0), lambda x: mat.argmax(x, axis=0),
     lambda x: np.cumsum(x, axis=0), lambda x: mat.exp(x + x.reshape(20, 100).T)])
+@pytest.mark.sample(3)
 def test_an_allocation_that_fails_changes_no_result(call):
     """A tile for which there was no room is carried out again, after what was copied ahead."""
     a = np.random.default_rng(2).standard_normal((100, 20))

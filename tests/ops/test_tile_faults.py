@@ -101,7 +101,7 @@ def test_elements_are_as_before_or_as_after(name, what, dev):
         assert np.array_equal(left, after if done else a)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["float64", "int16", "complex64"])
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("call", [lambda x, y: x.__iadd__(y), lambda x, y: mat.add(x, y, out=x),

@@ -58,7 +58,7 @@ def expected_polar(x, y):
                     0), np.arctan2(y, x) + np.abs(x) * np.sin(y)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):
@@ -172,7 +172,7 @@ def test_bad_names():
     ("y = x; x = 2", "cannot be assigned"), ("y = a; a = 2", "cannot be assigned"),
     ("y = nonsense(x)", "line 1 of the kernel: .*nonsense"),
     ("y = x }", "test_user_kernel.py:[0-9]+, line 1")])
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 def test_the_compiler_speaks_of_the_users_line(cache, text, message):
     bad = mat.kernel(text, a="number", x="input", y="output")
     x, y = mat.ones(3), mat.zeros(3)
@@ -214,6 +214,7 @@ def test_a_return_ends_the_statements_of_one_element(cache):
     assert whole(mat.arange(3.0), mat.empty(3)).tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_correct_kernel_compiles_with_its_loops_and_switches(cache):
     k = mat.kernel("""
         switch ((int)x) {
@@ -336,6 +337,7 @@ def test_threads_compile_once_and_agree(fresh):
 
 
 @pytest.mark.host
+@pytest.mark.slow
 def test_another_process_takes_what_is_there(fresh):
     place_, _ = fresh
     use()

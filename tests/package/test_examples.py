@@ -57,6 +57,7 @@ PROGRAMS = ["image_pipeline.py", "kmeans.py", "logistic_regression.py", "small_c
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sample(4)
 def test_a_program_prints_with_mat_what_it_prints_with_numpy(name, tmp_path):
     text = (ROOT / "examples" / name).read_text(encoding="utf-8")
     assert text.count("import mat as np\n") == 1
@@ -82,6 +83,7 @@ def test_example_runs(name, tmp_path):
 
 
 @pytest.mark.parametrize(("device", "there", "back"), [("cpu", 0, 0), ("emulated", 2, 3)])
+@pytest.mark.sample(2)
 def test_a_layer_is_trained_on_any_device(device, there, back, tmp_path):
     out = run("gpu_layer.py", tmp_path, device)
     assert f"computing on {device}" in out

@@ -84,6 +84,7 @@ print(encoder.dumps([early, [name for name in {late} if name in sys.modules]]))"
 
 
 @pytest.mark.parametrize("use", ["x.load_", "mat.Mat.write", "x._repr_html_()", "x.read_"])
+@pytest.mark.sample(4)
 def test_a_method_has_its_module_loaded_at_its_first_use(use):
     code = f"""import json, mat
 x = mat.ones(2)

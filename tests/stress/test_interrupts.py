@@ -19,7 +19,7 @@ LINES = selection.most(100, 8)  # of a scenario; `python -m tests.stress --only 
 
 
 @pytest.mark.skipif(os.environ.get("MAT_NATIVE") == "0", reason="only a compiled core is atomic")
-@pytest.mark.sample(12)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)
 def test_interrupts_leave_nothing_behind(scenario):
     text = outcome_of(lambda: sweep(scenario, LINES), 60)

@@ -11,7 +11,7 @@ import zlib
 
 ALL = False  # set by `choose`, before any module of tests is imported
 # of at least that many parameter sets, one of so many is run
-SHARES = ((200, 18), (60, 12), (30, 8), (9, 4))
+SHARES = ((200, 18), (60, 12), (30, 8), (9, 4), (4, 2))
 
 
 def choose(everything):

@@ -34,6 +34,7 @@ def run(code, chosen):
     return done.stdout + done.stderr
 
 
+@pytest.mark.sample(2)
 def test_routines_are_taken_from_the_library_that_has_them(library):
     code = ("x = mat.array([3., 4.]); print(mat.nrm2(x), mat.blas.dot(x, x)); "
             "print(mat.show_config()['BLAS'])")

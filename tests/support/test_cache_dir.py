@@ -220,7 +220,7 @@ mat.{save}
 """
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("save", ["save(sys.argv[1], x, progress=stop)",
                                   "save_all(sys.argv[1], {'x': x}, format='npz', progress=stop)",
                                   "save_all(sys.argv[1], {'x': x}, format='safetensors', "

@@ -61,7 +61,7 @@ def test_a_test_without_parameters_runs(everything):
     assert len(test._calls) == 1
 
 
-@pytest.mark.parametrize(("count", "runs"), [(1, 1), (8, 8), (9, 3), (30, 4), (240, 14)])
+@pytest.mark.parametrize(("count", "runs"), [(1, 1), (3, 3), (8, 4), (9, 3), (30, 4), (240, 14)])
 def test_one_of_some_runs_of_many_parameter_sets(count, runs, monkeypatch):
     monkeypatch.setattr(selection, "ALL", False)
     assert len(sampled(count)) == runs
