@@ -65,6 +65,7 @@ from .interop.numpy import array_function as _functions
 from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import attributes as _attributes
 from .interop.numpy import constructor as _constructor
+from .interop.numpy import importing as _importing
 from .interop.numpy import methods as _methods
 from .interop.numpy import ndarray_methods as _ndarray_methods
 from .interop.numpy import operators as _operators

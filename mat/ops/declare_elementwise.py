@@ -9,6 +9,7 @@ implementation.
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable
 from functools import partial
 
@@ -40,7 +41,7 @@ from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
 from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
-from .operands import as_operand, has_priority, is_operand
+from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, meets_read, of_one_dtype
 
@@ -390,21 +391,23 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
 
     `plain`: it need not check values.
     """
-    repeats = symbol == "mul"
+    repeats, rule = symbol == "mul", getattr(operator, f"__{symbol}__")
 
     def operate(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
         if has_priority(other):
             return function(self, other)
-        takes = is_operand(other) or (other is None and symbol in ("eq", "ne"))
-        return function(self, other) if takes else NotImplemented
+        if is_operand(other) or (other is None and symbol in ("eq", "ne")):
+            return function(self, other)
+        return _with_sparse(rule, self, other, False)
 
     def operate_reflected(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
-        takes = is_operand(other) or has_priority(other)
-        return function(other, self) if takes else NotImplemented
+        if is_operand(other) or has_priority(other):
+            return function(other, self)
+        return _with_sparse(rule, self, other, True)
 
     def operate_in_place(self: Mat, other: object) -> object:
         return in_place(self, other) if in_place and is_operand(other) else NotImplemented
@@ -419,6 +422,14 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
 
 
 _SEQUENCES = (list, tuple, str, bytes)
+
+
+def _with_sparse(rule: Function, x: Mat, other: object, reflected: bool) -> object:
+    """Return what the operator `rule` gives for the array of `x` beside a sparse array."""
+    if not is_sparse(other):
+        return NotImplemented
+    with x.facet("array", "input") as a:
+        return numpy_gives(rule, (other, a) if reflected else (a, other), {})
 
 
 def _is_count(x: Mat) -> bool:

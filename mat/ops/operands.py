@@ -151,6 +151,13 @@ def has_priority(value: object) -> bool:
     return kind is not Mat and hasattr(kind, "__pandas_priority__")
 
 
+def is_sparse(value: object) -> bool:
+    """Return whether `value` is a sparse array of SciPy, with operators for NumPy's arrays only."""
+    kind = type(value)
+    return (hasattr(kind, "toarray") and hasattr(kind, "__array_priority__")
+            and not hasattr(kind, "__array__") and not has_its_own_way(value))
+
+
 def has_its_own_way(value: object) -> bool:
     """Return whether the class of `value` defines itself what ufuncs do with it."""
     hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)

@@ -152,3 +152,36 @@ def test_the_page_of_names_is_current():
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run docs/numpy_names.py"
+
+
+# Imports of modules that are attributes
+
+
+@pytest.mark.parametrize("name", [
+    "testing", "typing", "exceptions", "polynomial", "ctypeslib", "char", "strings", "rec", "ma",
+    "dtypes", "emath", "lib.format", "lib.scimath", "polynomial.polynomial", "lib.stride_tricks"])
+def test_modules_can_be_imported_by_name(name):
+    numpys = importlib.import_module(f"numpy.{name}") if name != "emath" else None
+    code = f"""import mat.{name} as found, sys
+from mat.{name} import __name__ as own
+print(found.__name__, own, sys.modules['mat.{name}'] is found, found.__spec__.name)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second, same, spec = done.stdout.split()
+    assert first == second == spec
+    assert same == "True"
+    assert first.startswith("mat.") or first == numpys.__name__
+
+
+def test_classes_of_imported_modules_are_numpys():
+    def found(module, name):
+        return getattr(importlib.import_module(f"mat.{module}"), name)
+
+    assert found("polynomial", "Polynomial") is np.polynomial.Polynomial
+    assert found("polynomial.polynomial", "polyval") is np.polynomial.polynomial.polyval
+    assert found("exceptions", "AxisError") is np.exceptions.AxisError
+
+
+@pytest.mark.parametrize("name", ["nonsense", "_nonsense", "array", "lib.nonsense", "sum.nonsense"])
+def test_other_names_are_no_modules(name):
+    with pytest.raises(ModuleNotFoundError, match="No module named 'mat"):
+        importlib.import_module(f"mat.{name}")

@@ -109,16 +109,20 @@ def test_parameters_with_a_reason_are_taken(name):
                 assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
 
 
-def respelled(numpys, function, by_name):
-    """Return `function`, called with all of NumPy's parameters by name or by position, those that
-    are not given with their defaults.
+GIVEN, NAMED, BY_POSITION = "given by name", "all by name", "all by position"
+
+
+def respelled(numpys, function, spelling):
+    """Return `function`, called with its arguments by the names that NumPy has for them, or with
+    all parameters by name or by position, those that are not given with their defaults.
     """
     signature = inspect.signature(numpys)
 
     def call(*args, **kwargs):
         bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        if not by_name or any(p.kind is PARAMETER.VAR_POSITIONAL
+        if spelling != GIVEN:
+            bound.apply_defaults()
+        if spelling == BY_POSITION or any(p.kind is PARAMETER.VAR_POSITIONAL
                               for p in signature.parameters.values()):
             return function(*bound.args, **bound.kwargs)
         given = {n: signature.parameters[n].kind for n in bound.arguments}
@@ -132,16 +136,20 @@ def respelled(numpys, function, by_name):
     return call
 
 
-@pytest.mark.parametrize("by_name", [True, False], ids=["by name", "by position"])
+@pytest.mark.parametrize("spelling", [GIVEN, NAMED, BY_POSITION])
+@pytest.mark.parametrize("library", [mat, np], ids=["mat", "numpy"])  # whose function is called
 @pytest.mark.parametrize("name", [n for n in FUNCTIONS if n in CALLS and n not in OURS
                                   and parameters(FUNCTIONS[n][0])])
-def test_calls_with_every_parameter(name, by_name):
+def test_calls_with_every_parameter(name, library, spelling):
     numpys, ours = FUNCTIONS[name]
+    if library is np and name in ("poly", "roots"):
+        pytest.skip("NumPy asks the elements of their operand, not the operand")
+    function = ours if library is mat else numpys
     for call in CALLS[name]:
         mine = Operands("float64", mat.array)
-        wanted = outcome(call, respelled(numpys, numpys, by_name),
+        wanted = outcome(call, respelled(numpys, numpys, spelling),
                          Operands("float64", np.array))
-        got = outcome(call, respelled(numpys, ours, by_name), mine)
+        got = outcome(call, respelled(numpys, function, spelling), mine)
         # signatures of some functions are not those of NumPy's own dispatch
         if not isinstance(wanted, Exception) and "which a Mat cannot have" not in str(got):
             check_same(got, wanted, 1e-9 if name in ARBITRARY else 1e-12, mine.arrays)

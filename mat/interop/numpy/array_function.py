@@ -105,6 +105,8 @@ def _at_once(func: Function, args: Arguments, kwargs: Keywords) -> Mat | None:
     """Call a function for small Mats, of which no access need be opened; return None, with nothing
     done, for others.
     """
+    if not args:
+        return None
     if func is _concatenate:
         return joined_along(args[0], _only_axis(args, kwargs, 0))
     if func is _stack:
