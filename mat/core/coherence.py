@@ -23,7 +23,7 @@ from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .direction import Direction
-from .observers import COPY, OBSERVERS, wait
+from .observers import COPY, ELEMENT, OBSERVERS, wait
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
@@ -364,7 +364,8 @@ class Coherence:
         if source is not hub:
             if self.shared:
                 self.before_copy(source, hub, None)
-            source.copy_out(self, self.handles[source], handle if memory is hub else middle)
+            with wait(COPY, self, source):
+                source.copy_out(self, self.handles[source], handle if memory is hub else middle)
         if memory is not hub:
             memory.copy_in(self, handle, middle)
 
@@ -414,9 +415,10 @@ class Coherence:
                 return None
             temporary, source = hub.allocate(self), self.fresh_memories()[0]
             handle = self.handles[source]
-            if not all(source.read_part(self, handle, temporary, start, stop)
-                       for start, stop in spans):
-                source.copy_out(self, handle, temporary)
+            with wait(COPY, self, source):
+                if not all(source.read_part(self, handle, temporary, start, stop)
+                           for start, stop in spans):
+                    source.copy_out(self, handle, temporary)
             return temporary
 
     @property
@@ -436,7 +438,7 @@ class Coherence:
             if self.writer is not None or self.torn is not None:
                 return None
             temporary, source = host().allocate(self), self.fresh_memories()[0]
-            with wait("an element", self, source):
+            with wait(ELEMENT, self, source):
                 copied = source.read_part(self, self.handles[source], temporary, k, k + 1)
             return temporary[k] if copied else None
 

@@ -13,7 +13,7 @@ from ..errors import ConflictError, TornError
 from .coherence import Coherence
 from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
-from .observers import OBSERVERS, notify_evicted
+from .observers import COPY, OBSERVERS, notify_evicted, wait
 from .registry import Memory, ViewLike, all_facets, host
 from .span_copy import SpanCopy, any_alive
 from .span_drops import drop as drop_copies
@@ -267,7 +267,8 @@ class DroppableCopies(Coherence):
             handle = self._allocate(target)
         if self.shared:
             self.before_copy(source, target, None)
-        source.copy_out(self, self.handles[source], handle)
+        with wait(COPY, self, source):
+            source.copy_out(self, self.handles[source], handle)
         self.torn_memory = target
 
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from ..support.log import PENDING, logger, note
-from ..support.open_blocks import Decorating, remove
+from ..support.open_blocks import Block, Decorating, remove
 from .registry import CubeLike, Memory, RecordLike, ViewLike, host
 from .runs import Runs
 from .source_line import line_of, user_line
@@ -104,7 +104,8 @@ class Observer:
         Parameters
         ----------
         what : str
-            What is wanted: "an element", "printing", "the result of dot", "a copy".
+            What is wanted: "an element", "a size that depends on data", "printing", "the result of
+            dot", "a copy".
         cube : Cube
             The storage from which it comes.
         memory : Memory
@@ -216,34 +217,44 @@ def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
                        f"{line_of(user_line())}")
 
 
-COPY = "a copy"  # what the host waits for where data is copied to it
+# what the host waits for
+COPY = "a copy"  # that is asked for, or that is announced by `copying`
+HOST_READS = "a device that reads host memory"
+ELEMENT = "an element"
+SIZE = "a size that depends on data"
 
 
-class Wait:
+class Wait(Block[None]):
     """A block in which the host waits for what a device computes: observers are notified before it
     and of the time it took, of blocks in one another for the outermost one only.
     """
 
-    __slots__ = ("begin", "facts", "inner")
+    __slots__ = ("facts", "open", "since", "token")
 
     def __init__(self, what: str, cube: CubeLike, memory: Memory) -> None:
+        super().__init__()
         self.facts = what, cube, memory
-        self.inner = getattr(_waits, "depth", 0) > 0
+        self.open: list[object] = []
+        self.token: object = None
+        self.since = 0.0
 
-    def __enter__(self) -> None:
-        for observer in () if self.inner else tuple(OBSERVERS):
+    def begin(self) -> None:
+        self.open, self.token = vars(_waits).setdefault("open", []), object()  # of this thread
+        for observer in () if self.open else tuple(OBSERVERS):
             observer.waiting(*self.facts)
-        _waits.depth = getattr(_waits, "depth", 0) + 1
-        self.begin = perf_counter()
+        self.open.append(self.token)
+        self.since = perf_counter()
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        seconds = perf_counter() - self.begin
-        _waits.depth -= 1
-        for observer in () if self.inner or error is not None else tuple(OBSERVERS):
+    def end(self, error: BaseException | None) -> None:
+        seconds = perf_counter() - self.since
+        if self.token not in self.open:
+            return
+        self.open.remove(self.token)
+        for observer in () if self.open or error is not None else tuple(OBSERVERS):
             observer.waited(*self.facts, seconds)
 
 
-_waits = threading.local()  # .depth: of the blocks that are open
+_waits = threading.local()  # .open: the tokens of the blocks that are open
 _NO_WAIT = nullcontext()
 
 

@@ -75,8 +75,7 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
             target.memory.write_runs(target.counted, target.handle,
                                      target.part_of(source.handle), target.positions(runs))
         elif target.memory is hub:
-            with wait(COPY, cube, source.memory):
-                read_runs(cube, source, target.handle, runs)
+            read_runs(cube, source, target.handle, runs)
     finally:  # a part may have been written
         if cube.shared:
             cube.after_copy(target.memory, runs)
@@ -96,14 +95,17 @@ def read_runs(cube: CubeLike, copy: SpanCopy, target: Handle, runs: Runs) -> Non
     memory, hub = copy.memory, host()
     if memory is hub:
         copy_on_host(copy.in_units(target), copy.in_units(copy.handle), runs)
-    elif memory.has_spans:
-        memory.read_runs(copy.counted, copy.handle, copy.part_of(target), copy.positions(runs))
-    elif runs == run(0, cube.units):
-        memory.copy_out(cube, copy.handle, target)
-    else:
-        temporary = hub.allocate(cube)
-        memory.copy_out(cube, copy.handle, temporary)
-        copy_on_host(copy.in_units(target), copy.in_units(temporary), runs)
+        return
+    with wait(COPY, cube, memory):
+        if memory.has_spans:
+            memory.read_runs(copy.counted, copy.handle, copy.part_of(target),
+                             copy.positions(runs))
+        elif runs == run(0, cube.units):
+            memory.copy_out(cube, copy.handle, target)
+        else:
+            temporary = hub.allocate(cube)
+            memory.copy_out(cube, copy.handle, temporary)
+            copy_on_host(copy.in_units(target), copy.in_units(temporary), runs)
 
 
 def copy_on_host(target: Handle, source: Handle, runs: Runs) -> None:

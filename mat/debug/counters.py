@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 from ..core.cube import Cube, View
-from ..core.observers import COPY, Observation, Observer, observe_always
+from ..core.observers import COPY, ELEMENT, HOST_READS, SIZE, Observation, Observer, observe_always
 from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
@@ -284,6 +284,23 @@ class _Logger(Protocol):
     def warning(self, message: str) -> object: ...
 
 
+# what does without a wait, by what the host would wait for
+_INSTEAD = {
+    ELEMENT: "x[k, ...] and the results of reductions are Mats that stay there, by which mat.where "
+             "and other operations decide",
+    SIZE: "mat.where(m, x, 0) and x * m have results whose size is known",
+    "printing": "print it after the block",
+    "iteration": "compute with all elements at once",
+    "whether indices are in range": "mat.take(x, indices, mode='clip') takes any indices",
+    "the result of dot": "x @ y stays there",
+    "the result of vdot": "x.conj() @ y stays there",
+    "the result of nrm2": "mat.sqrt((abs(x) ** 2).sum()) stays there",
+    "the result of asum": "abs(x).sum() stays there",
+    "the result of iamax": "abs(x).argmax() stays there",
+    "the result of equals": "(x == y).all() stays there",
+    "the result of allclose": "mat.isclose(x, y).all() stays there"}
+
+
 class CopyGuard(Observer):
     """An observer that refuses or logs implicit copies between memories, and implicit waits.
 
@@ -307,10 +324,11 @@ class CopyGuard(Observer):
         self._refuse(text)
 
     def waiting(self, what: str, cube: Cube, memory: Memory) -> None:
-        if what != COPY:
+        if what not in (COPY, HOST_READS):
+            instead = _INSTEAD.get(what, "")
             self._refuse(f"at {line_of(user_line())} the host waits for {what} in {memory.name}; "
-                         "leave it there, as a Mat without axes or a mask that other operations "
-                         "take, or copy it in a block: with x.facet('array') as a: ...")
+                         f"{instead}{', or ' if instead else ''}copy the elements that it needs "
+                         "in a block: with x.facet('array', 'input') as a: ...")
 
     def _refuse(self, text: str) -> None:
         if self.logger is None:

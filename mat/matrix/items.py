@@ -7,7 +7,7 @@ from typing import Self
 
 from ..core.compiled import THREADS
 from ..core.direction import INPUT
-from ..core.observers import OBSERVERS
+from ..core.observers import ELEMENT, OBSERVERS, SIZE
 from ..errors import IndexOutOfRange, ShapeError
 from ..facets.array import ARRAY
 from ..layout.index_items import position
@@ -62,8 +62,13 @@ class Items(Exports):
                              "takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
-        with self._waits("an element"):
+        with self._waits(ELEMENT):
             return self._item_at(_storage_index(self.layout, k))
+
+    def _size_at(self, k: int) -> int:
+        """Return element `k` of a vector of integers, on which the size of a result depends."""
+        with self._waits(SIZE):
+            return int(self.item(k))
 
     def _item_at(self, at: int) -> Number:
         """Return the element of the storage at that index."""

@@ -69,7 +69,7 @@ def _write_positions(operation: Function, count: Function, mask: Mat, part: slic
     seen = mask[part]
     starts = new_like(seen, (1 + -(-seen.size // tile),), _INDICES)
     count(seen, starts)
-    found = int(starts[-1].item())
+    found = starts._size_at(-1)
     if found:
         to = out[done[0]:done[0] + found]
         operation(seen, starts, to)

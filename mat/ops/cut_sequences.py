@@ -119,8 +119,8 @@ def by_ranks(operation: Function) -> Cutter:
 
 # the parameters are those of the operation, with the part
 def _place(operation: Function, x: Mat, ranks: Mat, out: Mat, part: slice) -> None:
-    before = int(ranks[part.start - 1].item()) if part.start else 0
-    count = int(ranks[part.stop - 1].item()) - before
+    before = ranks._size_at(part.start - 1) if part.start else 0
+    count = ranks._size_at(part.stop - 1) - before
     if count:
         seen = new_like(ranks, (part.stop - part.start,), ranks.dtype)
         subtract(ranks[part], before, seen)

@@ -53,6 +53,8 @@ class Declaration(Calls):
                                     and self.roles[n].direction is not None]
         self.written: list[int] = [k for k in self.operands if self.role(k).direction is not INPUT]
         self.result: int | None = self.written[-1] if self.written else None
+        # what the host waits for in a call on a device; "": nothing
+        self.waits_for: str = "" if self.written else f"the result of {self.__name__}"
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         # the number whose being 0 matters
         zero_at = self.positional.index(conditions[0]) if conditions else -1

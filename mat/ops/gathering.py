@@ -124,6 +124,7 @@ def within(at: Input, low: int, high: int) -> None:
     """Return whether all integers, which are packed, are at least `low` and below `high`."""
 
 
+within.waits_for = "whether indices are in range"
 within.cut_by(by_pieces(within, lambda found, dtype: all(found)))
 within.prepare("cuda", dtypes=LONG.char)(
     lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
@@ -177,5 +178,5 @@ def positions_of(mask: Mat) -> Mat:
         return new_like(mask, (0,), LONG)
     starts = new_like(mask, (1 + -(-packed.size // TILE),), LONG)
     mask_starts(packed, starts)
-    found = new_like(mask, (int(starts[-1]),), LONG)
+    found = new_like(mask, (starts._size_at(-1),), LONG)
     return mask_positions(packed, starts, found) if found.size else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..core.direction import INPUT
-from ..core.observers import OBSERVERS
+from ..core.observers import HOST_READS, OBSERVERS, wait
 from ..core.registry import host
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory
@@ -57,7 +57,8 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, k
         except OutOfDeviceMemory:  # other threads have taken the room
             return None
         finally:
-            device.synchronize()  # until then it may read
+            with wait(HOST_READS, args[operation.main].storage, device.memory):
+                device.synchronize()  # until then it may read
     _note_uses(device, args)
     for observer in tuple(OBSERVERS):
         for read in reads.values():

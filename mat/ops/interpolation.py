@@ -20,9 +20,9 @@ def interpolated(x: Mat, xp: Mat, fp: Mat, left: Operand, right: Operand) -> Mat
     """Return the values at `x` of the function through the points of the vectors `xp`, ascending,
     and `fp`, all of float64; `left` and `right` beyond these.
     """
-    found = fp[0] if xp.size == 1 else _between_points(x, xp, fp)
-    found = where(elementwise.greater(x, xp[-1]), right, found)
-    found = where(elementwise.less(x, xp[0]), left, found)
+    found = fp[0, ...] if xp.size == 1 else _between_points(x, xp, fp)
+    found = where(elementwise.greater(x, xp[-1, ...]), right, found)
+    found = where(elementwise.less(x, xp[0, ...]), left, found)
     # in NumPy, NaN is not beyond a single point
     return found if xp.size == 1 else where(elementwise.isnan(x), x, found)
 
@@ -42,7 +42,7 @@ def _between_points(x: Mat, xp: Mat, fp: Mat) -> Mat:
     flat = logical_and(elementwise.isnan(other), elementwise.equal(y0, y1))
     found = where(elementwise.isnan(found), where(flat, y0, other), found)
     found = where(elementwise.equal(x, x0), y0, found)
-    return where(elementwise.equal(k, xp.size - 1), fp[-1], found)
+    return where(elementwise.equal(k, xp.size - 1), fp[-1, ...], found)
 
 
 def _taken(x: Mat, at: Mat) -> Mat:

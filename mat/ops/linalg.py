@@ -115,6 +115,7 @@ def inverse(a: Input, out: Output) -> None:
     """Compute ``out <- a^-1``."""
 
 
+inverse.waits_for = "whether a matrix is singular"
 inverse.cut_by(by_stacks(inverse, _WHOLE))
 
 
@@ -177,6 +178,7 @@ def solution(a: Input, b: Input, out: Output) -> None:
     """Compute ``out <- a^-1 b``."""
 
 
+solution.waits_for = inverse.waits_for
 solution.cut_by(by_stacks(solution, _WHOLE))
 
 
@@ -262,6 +264,7 @@ def cholesky_factor(a: Input, out: Output) -> None:
     """Compute ``out <- L`` with ``a = L L^H``."""
 
 
+cholesky_factor.waits_for = "whether a matrix is positive definite"
 cholesky_factor.cut_by(by_stacks(cholesky_factor, _WHOLE))
 
 

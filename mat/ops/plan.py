@@ -419,12 +419,14 @@ class Plan:
             return self.compute(args, kwargs, values, by_address)
 
     def waits(self, args: Arguments) -> AbstractContextManager[None]:
-        """Return a block in which the host waits for the number that a device's call returns."""
+        """Return a block in which the host waits for a number that a device's call returns, or
+        decides by.
+        """
         operation: Any = self.operation
-        if self.result >= 0 or not self.facet.of_device:
+        if not (operation.waits_for and self.facet.of_device):
             return nullcontext()
         view: Any = next(args[operand.position] for operand in self.accesses)
-        return wait(f"the result of {operation.__name__}", view.storage, self.facet.memory)
+        return wait(operation.waits_for, view.storage, self.facet.memory)
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
                 by_address: bool) -> Operand:

@@ -254,10 +254,10 @@ def _bins_of(x: Mat, most: int) -> int:
     if not (IN_USE and in_use() is not CPU):
         low, high = _extent_of(_as(x, _INDICES))
     elif x.dtype.kind in "bu":
-        low, high = 0, int(_as(reduce.max(x), _INDICES).item())
+        low, high = 0, _as(reduce.max(x), _INDICES)._size_at(0)
     else:
         least, largest = reduce.min(x), reduce.max(x)
-        low = high = int(select.new((less(least, 0), least, largest, None)).item())
+        low = high = select.new((less(least, 0), least, largest, None))._size_at(0)
     return low if low < 0 else high + 1
 
 
@@ -411,7 +411,7 @@ class Different:
         self.sorted: Mat = sort(x)
         self.order: Mat | None = argsort(x) if ordered else None
         self.ranks: Mat = cumsum(firsts.new((self.sorted, None, equal_nan)))
-        self.count: int = int(self.ranks[-1].item()) if x.size else 0
+        self.count: int = self.ranks._size_at(-1) if x.size else 0
 
     def _placed(self, x: Mat) -> Mat:
         found: Mat = place(x, self.ranks, new_like(x, (self.count,), x.dtype))

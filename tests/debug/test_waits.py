@@ -1,11 +1,17 @@
 """Waits of the host for a device: counted, timed, with the line of the program, and forbidden."""
 
+import io
+import pickle
 from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import mat
+from mat.core import observers
+from mat.devices.emulated import EmulatedMemory
+
+from ..support import composed_calls, ordinary_calls
 
 N = 5000  # more elements than are printed
 
@@ -30,15 +36,48 @@ WAITS = {
     "allclose": lambda x: np.allclose(x, x),
     "dot": lambda x: mat.blas.dot(x, x),
     "bincount": lambda x: mat.bincount(x.astype(int)),
+    "norm": lambda x: mat.linalg.norm(x),
+    "vdot": lambda x: mat.blas.vdot(x, x),
+    "asum": lambda x: mat.blas.asum(x),
+    "iamax": lambda x: mat.blas.iamax(x),
+    "indices": lambda x: x[x[:9].astype(int)],
+    "inv": lambda x: mat.linalg.inv(square(x)),
+    "solve": lambda x: mat.linalg.solve(square(x), x[:3]),
+    "cholesky": lambda x: mat.linalg.cholesky(square(x)),
+    "det": lambda x: mat.linalg.det(square(x)),
 }
-COPIES = {"to_numpy": lambda x: x.to_numpy(), "tolist": lambda x: x.tolist(), "asarray": np.asarray}
+SIZE = "a size that depends on data"
+SINGULAR, IN_RANGE = "whether a matrix is singular", "whether indices are in range"
+# for what, where it is no element
+REASONS = {
+    "nonzero": SIZE, "mask": SIZE, "flatnonzero": SIZE, "unique": SIZE, "bincount": SIZE,
+    "printing": "printing", "printing a number": "printing",
+    "iteration": "iteration", "array_equal": "the result of equals",
+    "allclose": "the result of allclose", "dot": "the result of dot", "vdot": "the result of vdot",
+    "asum": "the result of asum", "iamax": "the result of iamax", "norm": "the result of nrm2",
+    "det": "the result of slogdet", "inv": SINGULAR, "solve": SINGULAR, "indices": IN_RANGE,
+    "cholesky": "whether a matrix is positive definite"}
+COPIES = {"to_numpy": lambda x: x.to_numpy(), "tolist": lambda x: x.tolist(), "asarray": np.asarray,
+          "pickle": pickle.dumps, "save": lambda x: mat.save(io.BytesIO(), x),
+          "a part": lambda x: x[3:9].to_numpy(), "svd": lambda x: np.linalg.svd(square(x))}
 # what stays on the device
 NONE = {
     "sum": lambda x: x.sum(), "where": lambda x: mat.where(x > 3, x, 0.0),
     "slice": lambda x: x[2:9], "add": lambda x: x + x, "compare": lambda x: x.max() == 3,
     "sort": mat.sort,
     "histogram": lambda x: mat.histogram(x, 10, range=(0.0, 5.0)),
+    "polyval": lambda x: mat.polyval(x[:3], x),
 }
+# what the guard says that there is instead
+INSTEAD = {
+    "element": "x[k, ...]", "mask": "x * m", "nonzero": "mat.where(m, x, 0)",
+    "indices": "mat.take(x, indices, mode='clip')", "dot": "x @ y", "vdot": "x.conj() @ y",
+    "norm": "mat.sqrt((abs(x) ** 2).sum())", "asum": "abs(x).sum()", "iamax": "abs(x).argmax()",
+    "array_equal": "(x == y).all()", "allclose": "mat.isclose(x, y).all()"}
+
+
+def square(x):
+    return x[:9].reshape(3, 3) * 0 + mat.eye(3) * 2
 
 
 @pytest.fixture(params=["emulated", "cuda"])
@@ -64,7 +103,7 @@ def test_each_wait_is_counted_once_and_timed(what, name):
     assert t.waits == 1
     wait = next(e for e in t.events if e.kind == "wait")
     assert wait.seconds > 0
-    assert wait.reason
+    assert wait.reason == REASONS.get(what, "a copy" if what in COPIES else "an element")
     assert __file__ in wait.line
     assert (wait.source.partition(":")[0], wait.target) == (name, "host")
     assert "waits" in repr(t).splitlines()[0]
@@ -96,7 +135,95 @@ def test_they_are_forbidden(what, name):
               pytest.raises(mat.ConflictError, match="waits for") as raised):
             WAITS[what](x)
         assert __file__ in str(raised.value)
+        assert INSTEAD.get(what, "x.facet('array', 'input')") in str(raised.value)
         assert mat.array_equal(x, before)
+
+
+@pytest.mark.parametrize("what", INSTEAD)
+def test_what_there_is_instead_waits_for_nothing(what, name):
+    with mat.use_device(name):
+        x = mat.arange(float(N)) * 1.0
+        names = {"mat": mat, "x": x, "y": x + 1, "k": 3, "m": x > 4, "indices": x[:9].astype(int)}
+        with mat.debug.guard("raise"):
+            found = eval(INSTEAD[what], names)
+        assert type(found) is mat.Mat
+        of_host = {n: v if n in ("mat", "k") else np.asarray(v) for n, v in names.items()
+                   if n != "__builtins__"}
+        expected = eval(INSTEAD[what].replace("mat.", "np."), of_host | {"np": np})
+    np.testing.assert_allclose(found, expected)
+
+
+# Everything that reads from a device lies within a wait
+
+
+class Inside(observers.Observer):
+    """The reads of a device within waits, by a counter of all."""
+
+    def __init__(self, count):
+        self.count, self.reads = count, 0
+
+    def waiting(self, what, cube, memory):
+        self.at = self.count()
+
+    def waited(self, what, cube, memory, seconds):
+        self.reads += self.count() - self.at
+
+
+@pytest.fixture
+def reads(name, request, monkeypatch):
+    """A function that returns how often data was read from the device."""
+    if name == "cuda":
+        driver = request.getfixturevalue("cuda")
+        return lambda: sum(map(driver.calls, ("cuMemcpyDtoHAsync", "cuStreamSynchronize")))
+    made = []
+
+    def noting(method):
+        def read(*args):
+            made.append(1)
+            return method(*args)
+        return read
+
+    for method in ("read_part", "read_runs"):
+        monkeypatch.setattr(EmulatedMemory, method, noting(getattr(EmulatedMemory, method)))
+    return lambda: len(made)
+
+
+READING = """
+hash(x.sum()); 5.0 in x; f"{x.sum():.2f}"; repr(x); x[0].item(1)
+pickle.dumps(x); x.view("int64")[0, 0]; list(x.flat); x.flat[3]; memoryview(x.to_numpy())
+mat.random.choice(v); mat.random.permutation(v); mat.histogram(x, "auto"); mat.cov(x, aweights=v*v)
+mat.gradient(v, w); np.testing.assert_array_equal(x, x); mat.savetxt(io.BytesIO(), x); x.tobytes()
+x.T[1:3].tolist(); mat.put(v, k[0] % 6, 2.0); mat.array_api.unique_all(k); mat.linalg.eigvalsh(x)
+np.linalg.cholesky(x @ x.T + np.eye(6) * 9); mat.ix_(m[0]); mat.repeat(v, k[0]); mat.roots(v)
+complex(z[0, 0]); sorted(v); mat.select([m, n], [x, y])
+"""
+CALLS = [*ordinary_calls.THERE, *ordinary_calls.BACK, *composed_calls.THERE,
+         *(call.strip() for call in READING.replace("\n", ";").split(";") if call.strip())]
+
+
+@pytest.mark.host
+def test_all_reads_lie_within_waits(name, reads):
+    outside = {}
+    with mat.use_device(name) as device:
+        for call in CALLS:
+            mats = {n: mat.array(a) for n, a in ordinary_calls.arrays().items()}
+            for x in mats.values():
+                with x.facet(device.facet, "io"):
+                    pass
+            inside, before = Inside(reads), reads()
+            with observers.Observation(lambda seen=inside: seen), suppress(ValueError):
+                eval(call, {"np": np, "mat": mat, "io": io, "pickle": pickle}, mats)
+            if reads() - before != inside.reads:
+                outside[call] = reads() - before, inside.reads
+    assert not outside
+
+
+def test_what_a_device_reads_on_the_host_is_waited_for_and_allowed():
+    x = mat.ones(40_000)
+    with mat.use_device("emulated", pool_bytes=100_000), mat.debug.trace() as t, \
+            mat.debug.guard("raise"):
+        x.sum()
+    assert t.in_place == x.nbytes or t.tiled
 
 
 @pytest.mark.parametrize("what", COPIES)

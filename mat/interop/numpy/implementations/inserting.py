@@ -116,8 +116,8 @@ def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> R
     if not places.size:
         return filt[:0]
     sides = trim.lower()
-    first = places[0].item() if "f" in sides else 0
-    return filt[first:places[-1].item() + 1 if "b" in sides else filt.size]
+    first = places._size_at(0) if "f" in sides else 0
+    return filt[first:places._size_at(-1) + 1 if "b" in sides else filt.size]
 
 
 def _along(x: Mat, axis: int | None) -> tuple[Mat, int]:

@@ -47,7 +47,7 @@ def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
         return NotImplemented
     if period is not None:
         return interpolation.interpolated(*_repeated(at, points, values, abs(period)))
-    beyond = (values[k] if v is None else float(v) for k, v in ((0, left), (-1, right)))
+    beyond = (values[k, ...] if v is None else float(v) for k, v in ((0, left), (-1, right)))
     return interpolation.interpolated(at, points, values, *beyond)
 
 
@@ -61,7 +61,7 @@ def _repeated(at: Mat, points: Mat, values: Mat, period: float) -> Interpolated:
     points, values = (m for m in ordered if m is not None)
     points = concat([points[-1:] - period, points, points[:1] + period])
     values = concat([values[-1:], values, values[:1]])
-    return at, points, values, values[0], values[-1]
+    return at, points, values, values[0, ...], values[-1, ...]
 
 
 def _real_mats(*operands: Operand) -> list[Mat]:

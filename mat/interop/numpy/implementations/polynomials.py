@@ -34,7 +34,7 @@ def numpy_polyval(p: Operand, x: Operand) -> Result:
     dtype = np.result_type(factors.dtype, at.dtype)
     found: Mat = new_like(at, at.shape, dtype).fill_(0)
     for k in range(factors.size):
-        found = found * at + factors[k]
+        found = found * at + factors[k, ...]
     return found
 
 
@@ -75,7 +75,7 @@ def numpy_polymul(a1: Operand, a2: Operand) -> Result:
 def _without_zeros(x: Mat) -> Mat:
     """Return coefficients from the first one on that is not 0; the last one where there is none."""
     places = positions_of(is_true(x))
-    found: Mat = x[places[0].item() if places.size else -1:]
+    found: Mat = x[places._size_at(0) if places.size else -1:]
     return found
 
 
