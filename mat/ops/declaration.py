@@ -55,6 +55,10 @@ class Declaration(Calls):
         self.result: int | None = self.written[-1] if self.written else None
         # what the host waits for in a call on a device; "": nothing
         self.waits_for: str = "" if self.written else f"the result of {self.__name__}"
+        if not self.operands:
+            raise DTypeError(f"{self.__name__}{self.__signature__} has no operand; annotate "
+                             "parameters, in the function's module by the names Input, Output or "
+                             "InOut of mat.extend")
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         # the number whose being 0 matters
         zero_at = self.positional.index(conditions[0]) if conditions else -1

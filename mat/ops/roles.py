@@ -106,11 +106,23 @@ def _word(annotation: object) -> object:
 
 def roles_of(check: Function) -> dict[str, Role]:
     """Return the role of each parameter that has one; annotations may be strings."""
-    roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
+    roles = {n: _role_of(hint, check) for n, hint in check.__annotations__.items()}
     return {n: role for n, role in roles.items() if role is not None}
 
 
-def _role_of(hint: object) -> Role | None:
+def _role_of(hint: object, check: Function) -> Role | None:
     if isinstance(hint, str):
-        return _ROLES.get(hint.rpartition(".")[2])
+        hint = hint.strip("'\"")  # of a string in a string
+        role = _ROLES.get(hint.rpartition(".")[2])
+        if role is not None or check.__module__.startswith("mat."):  # ours have no other names
+            return role
+        hint = _meant(hint, check)
     return next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Role)), None)
+
+
+def _meant(hint: str, check: Function) -> object:
+    """Return what an annotation means to the module of `check`; None if it means nothing there."""
+    try:
+        return eval(hint, getattr(inspect.unwrap(check), "__globals__", {}))
+    except Exception:  # a name for type checkers only, or of a function around it
+        return None

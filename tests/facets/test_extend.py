@@ -115,3 +115,42 @@ def test_an_operation_without_an_implementation_says_so(declared):
         nothing(mat.ones(2))
     with pytest.raises(mat.DTypeError, match="must be a Mat"):
         nothing([1])
+
+
+ANNOTATED = """
+from __future__ import annotations
+import mat
+from mat.extend import Input as Given, InOut as Changed, Scalar as Factor
+from mat import extend as more
+
+def f({}) -> None:
+    "Add."
+"""
+
+
+@pytest.mark.parametrize("parameters", [
+    "a: Factor, x: Given, y: Changed", "a: more.Scalar, x: more.Input, y: more.InOut",
+    "a: mat.extend.Scalar, x: mat.extend.Input, y: mat.extend.InOut",
+    "a: 'Factor', x: 'more.Input', y: 'Changed'"])
+def test_annotations_may_be_strings_by_any_name(declared, parameters):
+    names = {"__name__": "a_program"}
+    exec(ANNOTATED.format(parameters), names)
+    f = declared(names["f"], method="")
+
+    @f.on("array")
+    def on_array(np, a, x, y):
+        y += a * x
+
+    x, y = mat.arange(3.0), mat.ones(3)
+    assert f(2.0, x, y) is y
+    assert_array_equal(y, [1, 3, 5])
+    assert_array_equal(x, [0, 1, 2])
+    assert str(f.__signature__) == "(a: Scalar, x: Input, y: InOut)"
+
+
+@pytest.mark.parametrize("parameters", ["x, y", "x: mat.Mat, y: Unknown", "a: Factor", ""])
+def test_a_function_without_operands_is_refused(declared, parameters):
+    names = {"__name__": "a_program"}
+    exec(ANNOTATED.format(parameters), names)
+    with pytest.raises(mat.DTypeError, match=r"^f\(.*\) has no operand; annotate"):
+        declared(names["f"])
