@@ -112,7 +112,9 @@ def _plan_of(operation: Declaration, implementation: Implementation, function: F
     if not implementation.bare:
         function = partial(function, made_for.engine)
     plan = Plan(operation, function, facet, operands)
-    plan.quiet = made_for.quiet and not implementation.silent
+    silent = implementation.silent and all(  # NumPy warns of complex numbers that are none
+        operand.form.dtype.kind != "c" for operand in plan.accesses)
+    plan.quiet = made_for.quiet and not silent
     plan.keywords = not implementation.prepares
     plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
                      and plan.result >= 0 and not operation.numbers

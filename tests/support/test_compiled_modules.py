@@ -20,9 +20,10 @@ COPIED = Path(modules.__file__)
 PACKAGE = COPIED.parents[1]
 # the files that the modules of mat were loaded from
 FILES = """
-import sys, mat
+import mat
+from importlib import import_module
 names = [name for name in NAMES if name != "mat._core"]
-print(*sorted({sys.modules[name].__file__.rpartition(".")[2] for name in names}))
+print(*sorted({import_module(name).__file__.rpartition(".")[2] for name in names}))
 """
 
 

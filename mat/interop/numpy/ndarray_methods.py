@@ -165,7 +165,8 @@ def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
     if out is None and is_matrix_product(self, b):
         product: Mat = self @ b
         return product
-    found: Mat = _np.dot(self, b) if out is None else _np.dot(self, b, out)
+    with np.errstate(all="ignore"):  # as in operations; a warning would name this line
+        found: Mat = _np.dot(self, b) if out is None else _np.dot(self, b, out)
     return found
 
 

@@ -1,0 +1,1 @@
+# Compiled so that a call has no frame: what NumPy warns of names the line of the program.
