@@ -40,10 +40,28 @@ class SpannedCopies(DroppableCopies):
             return True  # what it overwrites, or no element, is not torn
         if not takes_parts(memory):
             return False
-        if self.nbytes <= SMALL and (memory.limit is None or MOST_OF * self.nbytes <= memory.limit):
+        if self.is_small_in(memory):
             return False
         return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
             memory is not host() and self.pristine)
+
+    def is_small_in(self, memory: Memory) -> bool:
+        """Return whether copies in `memory` are of all elements, since these are so few."""
+        return self.nbytes <= SMALL and (memory.limit is None
+                                         or MOST_OF * self.nbytes <= memory.limit)
+
+    def note_use(self, memory: Memory, view: ViewLike) -> None:
+        """Note that the copies in `memory` which have elements of `view` are used now."""
+        spans = self.spans
+        if spans is None:
+            handles = [self.handles.get(memory)]
+        else:
+            runs = view._touched()
+            handles = [copy.handle for copy in tuple(spans.copies)
+                       if copy.memory is memory and copy.near(runs)]
+        for handle in handles:
+            if handle is not None:
+                memory.note_use(handle)
 
     def needs_spans(self, mask: int, failed: bool) -> bool:
         """Return whether the end of a block that wrote a part of the elements in the memory with

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from itertools import count as counter
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from ..ops.operation import Op
 from ..ops.origins import origin_of
 from ..ops.overlap import overlap
 from ..ops.tile_grid import tile_of
-from ..ops.tiling import MOST_ORDERED, Tile, TileTooLarge, span_bytes
+from ..ops.tiling import MOST_ORDERED, Tile, TileTooLarge, cut, span_bytes
 from ..support.types import Arguments, Keywords
 
 ASKED = -1  # a limit that every call exceeds
@@ -84,9 +85,9 @@ class TilePlan:
     pool_bytes : int
         The bytes that the device may use.
     moved : int
-        The bytes that would be copied in either direction, until all results are on the host, also
-        intermediate ones. `Trace.bytes` of a call in an empty device are the same, but for those of
-        intermediate results that were dropped on the device.
+        The bytes that would be copied in either direction, until all results are on the host, as
+        `Trace.bytes` of a call in an empty device. Intermediate results that are not used any more
+        are not copied; of those that are, a few tiles more or fewer may be.
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
@@ -114,15 +115,32 @@ class _Pool:
     """
 
     def __init__(self, memory: Memory | None, plan: TilePlan) -> None:
-        self.memory = memory
+        self.memory = memory  # of the device that is planned for, if there is one
+        self.room = _Nothing()
+        self.room.limit = plan.pool_bytes
         self.plan = plan
         self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
         self.sizes: dict[Key, tuple[int, int]] = {}  # bytes of ranges, and of the views
-        self.kept: dict[Key, Mat] = {}  # so that no two storages have one number
         self.used = 0
         self.clock = counter(1)
         self.ticks: dict[Key, int] = {}  # of the last uses of ranges
-        self.reads: dict[Key, tuple[int, Mat]] = {}  # when views were last read that may stay
+        self.reads: dict[Key, int] = {}  # when views were last read that may stay
+        self.known: set[Key] = set()
+        # the bytes of what was written, by ranges of storages that are not garbage
+        self.results: dict[int, dict[tuple[int, int], int]] = {}
+
+    def key(self, view: Mat) -> Key:
+        """Return what is known of the copy that a view uses: a small storage's is of all of it."""
+        storage = view.storage
+        whole = storage.is_small_in(self.room)
+        key = id(storage), (0, sys.maxsize) if whole else view.layout.bounds
+        if key not in self.known:
+            self.known.add(key)
+            # another storage may have its number later. A packed part's elements go home as those
+            # of its origin; others that are garbage do not
+            ends = self.drop if origin_of(storage) is storage else self.forget
+            weakref.finalize(storage, ends, key).atexit = False
+        return key
 
     def has(self, view: Mat) -> bool:
         """Return whether the elements are on the device."""
@@ -132,32 +150,45 @@ class _Pool:
             return True
         return self.memory is not None and self.memory.name in view.fresh
 
+    def note_results(self, views: Iterable[Mat]) -> None:
+        """Note what is written, which has to be copied to the host if it is used then."""
+        for view in views:
+            number = id(view.storage)
+            if number not in self.results:
+                self.results[number] = {}
+                weakref.finalize(view.storage, self.results.pop, number).atexit = False
+            self.results[number][view.layout.bounds] = span_bytes(view)
+
+    def touch(self, view: Mat) -> None:
+        """Note that a view is used, if it is on the device."""
+        key = self.key(view)
+        if key in self.ranges:
+            self.ticks[key] = next(self.clock)
+            self.ranges.move_to_end(key)
+
     def use(self, view: Mat, writes: bool) -> None:
         """Note that a view is used; make room for it."""
-        key = _key(view)
+        key = self.key(view)
         self.ticks[key] = next(self.clock)
         if key in self.ranges:
             self.ranges[key] |= writes
             self.ranges.move_to_end(key)
             return
-        size = span_bytes(view)
+        small = view.storage.is_small_in(self.room)
+        size = view.storage.nbytes if small else span_bytes(view)
         while self.ranges and self.used + size > self.plan.pool_bytes:
             self.evict()
         self.ranges[key] = writes
-        self.sizes[key] = size, view.nbytes
+        self.sizes[key] = size, size if small else view.nbytes
         self.used += size
-        if origin_of(view.storage) is view.storage:
-            self.kept[key] = view
-        else:  # a packed part, which does not stay
-            weakref.finalize(view.storage, self.forget, key)
 
     def stays(self, view: Mat, tile: Tile) -> bool:
         """Return whether a view that a tile reads would be read in host memory, as `ops.host_reads`
         decides, and note that it is read.
         """
-        key, size = _key(view), span_bytes(view)
-        before, _ = self.reads.get(key, (None, view))
-        self.reads[key] = next(self.clock), view
+        key, size = self.key(view), span_bytes(view)
+        before = self.reads.get(key)
+        self.reads[key] = next(self.clock)
         if before is None or size < LARGE or self.has(view):
             return False
         needed = sum(span_bytes(x) for x in (*tile.reads, *tile.writes) if not self.has(x))
@@ -172,23 +203,34 @@ class _Pool:
 
     def copy_home(self, view: Mat) -> None:
         """Note that what was written is copied to the host, if it was not."""
-        key = _key(view)
+        key = self.key(view)
         if self.ranges.get(key):
             self.ranges[key] = False
             self.plan.moved += view.nbytes
 
     def evict(self) -> None:
-        """Forget the least recently used range."""
-        self.forget(next(iter(self.ranges)))
+        """Take away the least recently used range; what was written is copied to the host."""
+        self.take_away(next(iter(self.ranges)))
 
-    def forget(self, key: Key) -> None:
-        """Forget a range, if it is known; what was written is copied to the host."""
-        written = self.ranges.pop(key, None)
-        self.kept.pop(key, None)
+    def take_away(self, key: Key) -> None:
+        """Take a range away, if it is on the device; what was written is copied to the host."""
+        written = self.ranges.pop(key, False)
         size, nbytes = self.sizes.pop(key, (0, 0))
         self.used -= size
-        if written:
-            self.plan.moved += nbytes
+        self.plan.moved += nbytes * written
+
+    def forget(self, key: Key) -> None:
+        """Forget a range of a packed part that is not used any more."""
+        self.take_away(key)
+        self.drop(key)
+
+    def drop(self, key: Key) -> None:
+        """Forget a range, and what was written."""
+        self.known.discard(key)
+        self.ranges.pop(key, None)
+        self.ticks.pop(key, None)
+        self.reads.pop(key, None)
+        self.used -= self.sizes.pop(key, (0, 0))[0]
 
 
 class _Planner(Device):
@@ -212,7 +254,8 @@ class _Planner(Device):
         if once and self.note_whole(operation, args, kwargs, once):
             return True if operation.result is None else args[operation.result]
         least = self.least_of(operation, args, kwargs)
-        self.plan.least += least + span_bytes(*(args[k] for k in operation.written))
+        self.plan.least += least
+        self.pool.note_results(args[k] for k in operation.written)
         self.memory.limit = self.plan.pool_bytes  # by which cutters choose
         try:
             count, shape, largest, moved, in_place = self.carry_out(
@@ -243,7 +286,8 @@ class _Planner(Device):
         least = sum(x.nbytes for x in rest.reads if not self.pool.has(x))
         in_place = sum(stay.values())
         _, _, largest, moved, _ = self.carry_out([rest], ())
-        self.plan.least += least + span_bytes(*tile.writes)
+        self.plan.least += least
+        self.pool.note_results(tile.writes)
         self.plan.in_place += in_place
         shape = max((x.shape for x in (*tile.reads, *tile.writes)), key=_size)
         self.plan.calls.append(PlannedCall(operation.__name__, 1, shape, largest, moved, least,
@@ -254,7 +298,7 @@ class _Planner(Device):
         """Return the bytes of what is read and is not on the device."""
         reads = tile_of(operation, args, kwargs).reads
         ranges = {(id(x.storage), x.layout.bounds): x.nbytes for x in reads
-                  if not self.pool.has(x)}
+                  if not self.pool.has(x) and id(x.storage) not in self.pool.results}
         return sum(ranges.values())
 
     def tiles(self, operation: Op, args: Arguments, kwargs: Keywords) -> Iterable[Tile]:
@@ -266,12 +310,7 @@ class _Planner(Device):
         if operation.cutter is None:
             raise TileTooLarge(whole.nbytes, f"it is computed whole, since "
                                              f"{operation.whole_because}")
-        try:
-            tiles = operation.cutter(args, kwargs, pool // 2)
-            first = next(tiles, None)
-        except TileTooLarge:
-            tiles = operation.cutter(args, kwargs, pool)
-            first = next(tiles, None)
+        first, tiles = cut(operation.cutter, args, kwargs, pool, self.memory)
         if first is None:
             return ()
         found = chain((first,), tiles)
@@ -298,7 +337,7 @@ class _Planner(Device):
         before: tuple[Mat, ...] = ()
         count = largest = moved = in_place = 0
         shape: Ints | None = None
-        for whole in tiles:
+        for whole, following in pairwise(chain(tiles, [Tile(_nothing)])):
             stay = {id(x): x.nbytes for x in not_written(whole.reads, whole.writes)
                     if x.storage in once and self.pool.stays(x, whole)}
             tile = whole._replace(reads=tuple(x for x in whole.reads if id(x) not in stay))
@@ -310,6 +349,8 @@ class _Planner(Device):
             moved += sum(_copied(view) for view in (*tile.reads, *tile.stays)
                          if not self.pool.has(view))
             self.plan.moved += whole.numbers
+            for view in (*following.reads, *tile.reads):
+                self.pool.touch(view)
             for view in tile.reads:
                 self.pool.use(view, False)
             for view in tile.writes:
@@ -334,6 +375,10 @@ class _Nothing(Memory):
 
 def _key(view: Mat) -> Key:
     return id(view.storage), view.layout.bounds
+
+
+def _nothing() -> None:
+    """Do nothing, as what comes after the last tile."""
 
 
 def _copied(view: Mat) -> int:
@@ -391,10 +436,12 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     use.begin()
     use.enter()
     try:
-        function(*args, **kwargs)
+        results = function(*args, **kwargs)
     finally:
         use.leave()
         use.end()
     while planner.pool.ranges:
         planner.pool.evict()
+    planner.plan.least += sum(sum(found.values()) for found in planner.pool.results.values())
+    del results  # which are copied to the host
     return planner.plan

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS, notify_fallback
+from ..core.registry import Memory
 from ..devices.in_use import CPU, Device, in_use
 from ..errors import OutOfDeviceMemory, ShapeError
 from ..matrix.base import Form, MatBase
@@ -141,6 +142,7 @@ class Calls(Operation):
                     return found[0]
             if exceeds:
                 return self.carry_out_within(device, args, kwargs, None)
+            self.note_uses(device.memory, args)
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
@@ -165,6 +167,12 @@ class Calls(Operation):
                 layout = view.layout
                 needed += view.element_size * layout.size if layout.contiguous else storage.nbytes
         return needed > limit
+
+    def note_uses(self, memory: Memory, args: Arguments) -> None:
+        """Note that what `memory` has of the operands is used: it is not evicted for the others."""
+        for value in args:
+            if type(value) is _mat_types[0]:
+                value.storage.note_use(memory, value)
 
     def may_copy(self, mask: int, args: Arguments) -> bool:
         """Return whether the memory with the bit `mask` may want a copy of a large operand."""

@@ -61,7 +61,7 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, k
                 device.synchronize()  # until then it may read
     _note_uses(device, args)
     for observer in tuple(OBSERVERS):
-        for read in reads.values():
+        for read in {id(read.view): read for read in reads.values()}.values():
             observer.read_in_host(read.view, device.memory, read.nbytes, read.evicted)
     return (result,)
 
@@ -79,13 +79,16 @@ def _operands_that_stay(operation: ReadsOnce, device: Device, args: Arguments,
     """Return the operands that are to be read in host memory, by their positions."""
     written = [args[k].storage for k in operation.written]
     missing = missing_bytes(device, args) if fits else None
-    found = {}
+    found, decided = {}, {}  # one that is given twice is read from one place
     for k in operation.read_once(args):
         view = args[k]
         if view.storage not in written:
-            read = pays_to_stay(device, view, USES.note(device, view), missing)
+            key = id(view.storage), view.layout.bounds
+            if key not in decided:
+                decided[key] = pays_to_stay(device, view, USES.note(device, view), missing)
+            read = decided[key]
             if read is not None:
-                found[k] = read
+                found[k] = read._replace(view=view)
     return found
 
 

@@ -105,7 +105,7 @@ def pays_to_stay(device: Device, view: Mat, before: int | None,
     """
     storage, nbytes = view.storage, span((view,))
     if (before is None or nbytes < LARGE or storage.writer is not None
-            or storage.is_fresh(device.memory, view) or not storage.is_fresh(host(), view)):
+            or is_in_one_copy(device, view) or not storage.is_fresh(host(), view)):
         return None
     handle = storage.handles.get(host())  # another thread may have dropped it just now
     if handle is None or not device.can_read(handle):
@@ -116,6 +116,16 @@ def pays_to_stay(device: Device, view: Mat, before: int | None,
     if 2 * sum(size for size, _ in recent) < nbytes:
         return None
     return HostRead(view, nbytes, max(recent, key=lambda found: found[0])[1])
+
+
+def is_in_one_copy(device: Device, view: Mat) -> bool:
+    """Return whether one copy on a device has all of a view, so that no parts are to be joined."""
+    storage, memory = view.storage, device.memory
+    spans = storage.spans
+    if spans is None:
+        return bool(storage.is_fresh(memory, view))
+    runs = view._touched()
+    return any(c.memory is memory and c.fresh.covers(runs) for c in tuple(spans.copies))
 
 
 def to_copy(device: Device, once: Sequence[CubeLike], reads: Sequence[Mat],

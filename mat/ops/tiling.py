@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from ..core.cube import Cube
 from ..core.direction import Direction
 from ..core.observers import notify_cut
+from ..core.registry import Memory
 from ..devices.device import Device
 from ..errors import OutOfDeviceMemory, TornError
 from ..matrix.mat import Mat
@@ -211,6 +212,21 @@ def is_too_large(device: Device, *views: Operand) -> bool:
     return limit is not None and span_bytes(*views) > limit
 
 
+def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
+        memory: Memory) -> tuple[Tile | None, Iterator[Tile]]:
+    """Return the first tile and the others. Two of them have room, with all of the operands of
+    which there are no parts; if there are no such tiles, two of them do; else one does.
+    """
+    storages = {id(x.storage): x.storage for x in args if isinstance(x, Mat)}.values()
+    whole = sum(s.nbytes for s in storages if s.is_small_in(memory))
+    for budget in dict.fromkeys(((room - whole) // 2, room // 2)):
+        with suppress(TileTooLarge):
+            tiles = cutter(args, kwargs, budget)
+            return next(tiles, None), tiles
+    tiles = cutter(args, kwargs, room)
+    return next(tiles, None), tiles
+
+
 def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwargs: Keywords,
                        shortage: OutOfDeviceMemory | None = None) -> object:
     """Carry out a call, whose arguments have been checked, in tiles on `device`; return what the
@@ -266,6 +282,8 @@ class _CopiesAhead(Prefetch):
         self.room = room
 
     def begin(self) -> Prefetch:
+        for x in (*self.to_device, *self.reads):  # those that are there are not to be evicted
+            x.storage.note_use(self.execution.device.memory, x)
         accesses = [(x, self.execution.device.facet, "input") for x in self.reads]
         with suppress(OutOfDeviceMemory), with_facets(*accesses) if accesses else nullcontext():
             self.execution.make_room(*self.room)
@@ -329,15 +347,12 @@ class _Execution:
     def cut(self) -> Iterator[Tile]:
         """Return the tiles, which leave room to copy the next one ahead if there are such."""
         assert self.operation.cutter is not None
-        for budget in (self.room // 2, self.room):
-            try:
-                tiles = self.operation.cutter(self.args, self.kwargs, budget)
-                first = next(tiles, None)
-            except TileTooLarge as error:
-                too_large = error
-            else:
-                return self.in_order(first, tiles)
-        raise self.no_room(too_large)
+        try:
+            first, tiles = cut(self.operation.cutter, self.args, self.kwargs, self.room,
+                               self.device.memory)
+        except TileTooLarge as error:
+            raise self.no_room(error) from None
+        return self.in_order(first, tiles)
 
     def in_order(self, first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
         """Return the tiles, those first whose operands are on the device, if they are free."""
