@@ -109,7 +109,7 @@ def test_parameters_with_a_reason_are_taken(name):
                 assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
 
 
-GIVEN, NAMED, BY_POSITION = "given by name", "all by name", "all by position"
+GIVEN, NAMED, PLACED = "given by name", "all by name", "all by position"
 
 
 def respelled(numpys, function, spelling):
@@ -122,7 +122,7 @@ def respelled(numpys, function, spelling):
         bound = signature.bind(*args, **kwargs)
         if spelling != GIVEN:
             bound.apply_defaults()
-        if spelling == BY_POSITION or any(p.kind is PARAMETER.VAR_POSITIONAL
+        if spelling == PLACED or any(p.kind is PARAMETER.VAR_POSITIONAL
                               for p in signature.parameters.values()):
             return function(*bound.args, **bound.kwargs)
         given = {n: signature.parameters[n].kind for n in bound.arguments}
@@ -136,7 +136,7 @@ def respelled(numpys, function, spelling):
     return call
 
 
-@pytest.mark.parametrize("spelling", [GIVEN, NAMED, BY_POSITION])
+@pytest.mark.parametrize("spelling", [GIVEN, NAMED, PLACED])
 @pytest.mark.parametrize("library", [mat, np], ids=["mat", "numpy"])  # whose function is called
 @pytest.mark.parametrize("name", [n for n in FUNCTIONS if n in CALLS and n not in OURS
                                   and parameters(FUNCTIONS[n][0])])
