@@ -282,6 +282,7 @@ class ForeignStorage(Storage):
                 "changed the same data, which is not copied over it; x.changed() keeps what the "
                 "owner wrote, and x.copy() while the device is in use has the other. Read x in "
                 f"{target.name!r} before its owner writes")
+        seen.forget(first, last)
 
     def after_copy(self, target: Memory, runs: Runs | None) -> None:
         if target is self.adopted:
@@ -296,9 +297,13 @@ class ForeignStorage(Storage):
             seen.record(first, seen.changes(first, last)[0])
 
     def close_spans(self, record: AccessRecord, failed: bool) -> None:
-        bounds = record.runs.bounds
+        bounds = low, high = record.runs.bounds
+        ours = record.direction is not _input and record.facet.memory is self.adopted
+        seen = self.seen_home if ours else None
+        if seen is not None:
+            seen.forget(*seen.blocks(low * self.unit, high * self.unit))
         super().close_spans(record, failed)
-        if record.direction is not _input and record.facet.memory is self.adopted:
+        if ours:
             self.remember(*bounds)  # what was written there by us is no change of the owner's
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:

@@ -210,6 +210,12 @@ class Seen:
             self.stamps[first:first + now.size][where] = now[where]
             self.known[first:first + now.size][where] = True
 
+    def forget(self, first: int, last: int) -> None:
+        """Have stamps be unknown, since `mat` itself is about to write: if it is interrupted before
+        it remembers them anew, that is no change of the owner's.
+        """
+        self.known[first:last] = False
+
     def end(self) -> None:
         """Look at the memory no longer."""
         if self.process == os.getpid():

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import mat
 
 from . import called_back
-from .invariants import Legal, faults
+from .invariants import Legal, descriptors, faults
 
 FOLDER = str(Path(mat.__file__).parent)
 BACK = called_back.__file__
@@ -115,6 +115,7 @@ def prepared(scenario):
     for _ in range(2):
         scenario.run(**scenario.make())
     gc.collect()
+    legal.descriptors = descriptors()
     return legal
 
 

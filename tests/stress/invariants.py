@@ -4,6 +4,7 @@ not public, and does without where an attribute is gone.
 
 import gc
 import importlib
+import os
 import pickle
 import threading
 
@@ -15,6 +16,7 @@ from . import called_back
 
 SECONDS = 15  # that another thread may take
 DEVICES = ("emulated", "emulated:1")
+FOLDERS = []  # in which scenarios write files
 ROOM = 4096  # bytes of the pool that is tried afterwards
 
 
@@ -22,6 +24,7 @@ class Legal:
     """The elements that each Mat of a scenario may have afterwards, and whether it may be torn."""
 
     def __init__(self, mats, run, also):
+        self.descriptors = 1 << 20  # until it is known how many are open
         self.values = {name: [x.to_numpy()] for name, x in mats.items()}
         run(**mats)
         self.written = set()
@@ -41,7 +44,7 @@ def faults(mats, legal):
     """Return a list of texts, one for each thing that is not as it was or as it would be."""
     gc.collect()
     undo_requests()
-    found = open_accesses(mats) + in_use()
+    found = open_accesses(mats) + in_use() + open_files(legal)
     if found:
         return found
     found = [text for name, x in mats.items() for text in wrong_values(name, x, legal)]
@@ -52,12 +55,26 @@ def faults(mats, legal):
     return found or by_another_thread(mats) or pool_faults(*DEVICES)
 
 
+def open_files(legal):
+    """Descriptors that were not open before, and temporary files."""
+    found = [f"{name} is left" for folder in FOLDERS for name in sorted(os.listdir(folder))
+             if name.startswith((".mat-", "tmp"))]
+    if (more := descriptors() - legal.descriptors) > 0:
+        found.append(f"{more} descriptors are open")
+    return found
+
+
+def descriptors():
+    """Return how many descriptors are open, or 0 where the system does not say."""
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
 def undo_requests():
     """Undo what an interrupted scenario requested of a device itself."""
     for name in DEVICES:
         device = hidden("mat.devices.device", "device_named")(name)
         device.delayed = False
-        device.fail(launch=0)
+        device.fail(launch=0, h2d=0, d2h=0)
         device.synchronize()
 
 
@@ -97,6 +114,10 @@ def in_use():
         found.append(f"the settings are {mat.settings!r}")
     for what, left in (("devices in use", hidden("mat.core.compiled", "IN_USE")),
                        ("settings of threads", hidden("mat.support.settings", "CONTEXTS")),
+                       ("running operations", hidden("mat.core.source_line", "RUNNING")),
+                       ("waits", vars(hidden("mat.core.observers", "_waits")).get("open")),
+                       ("conflicts are allowed", vars(hidden("mat.core.source_line",
+                                                             "allow_conflicts")).get("depth")),
                        ("observers", [o for o in observers() if o not in ALWAYS])):
         if left:
             found.append(f"{what}: {left}")

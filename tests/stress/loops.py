@@ -10,9 +10,9 @@ import time
 
 import mat
 
+from .block_scenarios import SCENARIOS
 from .children import outcome_of
 from .crews import CREWS, WHERE, nothing_left, switching, uses
-from .device_scenarios import SCENARIOS
 from .interrupts import interrupted, lines_of, prepared, quiet, storm
 from .invariants import by_another_thread, in_use
 

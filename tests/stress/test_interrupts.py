@@ -1,16 +1,21 @@
 """Interrupts at every line of the package's Python code: nothing is left behind."""
 
 import os
+import re
 import threading
 import time
+from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
+
+import mat
 
 from ..support import selection
 from . import interrupts
+from .block_scenarios import SCENARIOS
 from .children import outcome_of
-from .device_scenarios import SCENARIOS
 from .interrupts import Lines, chosen, ends_of_blocks, storm, sweep
 
 pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
@@ -35,6 +40,27 @@ def test_signals_leave_nothing_behind():
 
     text = outcome_of(run, 60)
     assert not text, text
+
+
+def blocks():
+    """Yield the names of what returns a context manager."""
+    for holder in (mat, mat.debug, mat.extend, mat.Mat):
+        for name in dir(holder):
+            found = getattr(holder, name, None)
+            doc = getattr(found, "__doc__", None) or ""
+            if (not name.startswith("_") and "context manager" in doc.lower()
+                    and found is not getattr(np, name, None)):
+                yield name
+
+
+def test_every_public_block_is_interrupted():
+    there = Path(__file__).parent
+    text = "".join((there / f"{kind}scenarios.py").read_text(encoding="utf-8")
+                   for kind in ("", "device_", "block_"))
+    names = {*blocks()}
+    assert {"facet", "keep", "window", "trace", "guard", "prefetch", "scratch"} <= names
+    # the second needs CUDA, the third a package; both are made like the others
+    assert {n for n in names if not re.search(rf"\b{n}\b", text)} == {"use_cuda", "nvtx_ranges"}
 
 
 # The tests of the tests
@@ -80,8 +106,6 @@ def test_locks_of_with_blocks_are_released_wherever_lines_are_interrupted(functi
 
 
 def test_lines_of_the_package_are_counted_and_interrupted():
-    import mat
-
     def run():
         return mat.settings.dtype
 
