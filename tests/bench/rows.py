@@ -18,6 +18,7 @@ from . import (
     eager,
     elementwise,
     files,
+    functions,
     intgemm,
     level1,
     nn,
@@ -111,9 +112,9 @@ def _importing(what: str) -> Thunk:
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (  # each yields rows
     eager.rows, small, products, random.rows, elementwise.large_functions,
     elementwise.small_functions, level1.long_vectors, reduce.reductions, intgemm.rows,
-    permutes.rows, nn.rows, files.files, imports, programs.rows, peers.rows)
+    functions.rows, permutes.rows, nn.rows, files.files, imports, programs.rows, peers.rows)
 # what whole groups should reach
-GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS, *programs.GOALS)
+GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS, *programs.GOALS, *functions.GOALS)
 
 
 def _title(group: Callable[[], Iterator[Row]]) -> str:

@@ -11,7 +11,7 @@ from timeit import Timer
 import numpy as np
 import pytest
 
-from ..bench import eager, peers, pythons, report
+from ..bench import eager, functions, peers, pythons, report
 from ..bench.__main__ import line
 from ..bench.peer_libraries import Libraries
 from ..bench.row import Goal
@@ -143,6 +143,39 @@ def test_statements_give_mats_and_arrays_the_same(statement, n):
 @pytest.mark.parametrize(("statement", "beside"), [(s, b) for _, s, b, _ in eager.ABSOLUTE])
 def test_statements_that_stand_beside_others_run(statement, beside):
     assert eager._ours(statement, 10).timeit(2) > 0 < eager._numpys(beside, 10).timeit(2)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", functions.DTYPES)
+@pytest.mark.parametrize("statement", [*(f"xp.{f}" for f in functions.FUNCTIONS),
+                                       *functions.STATEMENTS])
+def test_functions_give_mats_and_arrays_the_same(statement, dtype):
+    _check_row(functions.row(statement, 8, dtype), statement, functions.SETUP, "z")
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("statement", functions.LONG)
+def test_statements_on_long_vectors_give_mats_and_arrays_the_same(statement):
+    setup = functions.LONG[statement]
+    _check_row(functions.long_row(statement), statement, setup, setup.partition(" ")[0])
+
+
+def _check_row(row, statement, setup, written):
+    """Compare what a statement returns, and what it may have written; then run both timers."""
+    results = []
+    for timer in row.competitors.values():
+        names = dict(timer.inner.__globals__)
+        exec(setup, names)
+        if statement.startswith("for ") or " = " in statement or "+= " in statement:
+            exec(statement, names)
+            results.append([names[written]])
+        else:
+            found = eval(statement, names)
+            results.append([*(found if isinstance(found, list | tuple) else [found]),
+                            names[written]])
+        assert timer.timeit(1) > 0
+    for ours, numpys in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, numpys, rtol=1e-5)
 
 
 @pytest.mark.host

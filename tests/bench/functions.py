@@ -1,0 +1,92 @@
+"""Ordinary functions of small and middling matrices beside NumPy: sixty functions of three shapes
+and four element types, and statements on slices, items, rows and lists.
+
+A statement has `x` and `y` of one shape, a mask `b`, indices `i` of rows, the column `v` of `x` in
+ascending order, and a matrix `z` that it may write; `xp` is `mat` or NumPy.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from time import process_time
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+import mat
+
+from .row import Goal, Row
+from .timing import Pace
+
+SIDES, DTYPES = (8, 32, 256), ("float64", "float32", "int64", "uint8")
+FUNCTIONS = (
+    "abs(x)", "all(b)", "allclose(x, y)", "any(b, 0)", "argmax(x)", "argmax(x, 1)", "argmin(x, 0)",
+    "argsort(x, 1)", "array_equal(x, z)", "bincount(i)", "clip(x, 1, 5)", "concatenate([x, y])",
+    "concatenate([x, y], 1)", "count_nonzero(x)", "cumsum(x, 1)", "diag(x)", "diff(x, axis=0)",
+    "dot(x, y)", "einsum('ij,ij->i', x, y)", "einsum('ij,jk->ik', x, y)", "expand_dims(x, 0)",
+    "flip(x, 0)", "floor_divide(x, 3)", "full_like(x, 3)", "hstack([x, y])", "interp(x, v, v)",
+    "isclose(x, y)", "isin(x, v)", "logical_and(b, b)", "max(x)", "max(x, 1)", "maximum(x, y)",
+    "mean(x)", "mean(x, 0)", "median(x, 0)", "min(x, 0)", "nonzero(b)", "outer(v, v)", "pad(x, 1)",
+    "prod(x, 1)", "ravel(x)", "repeat(x, 2, 0)", "roll(x, 1)", "roll(x, 1, 0)", "round(x)",
+    "searchsorted(v, x)", "sort(x, 1)", "split(x, 2)", "sqrt(x)", "stack([x, y])", "std(x, 0)",
+    "sum(x)", "sum(x, 0)", "sum(x, 1)", "take(x, i, 0)", "tile(x, (2, 2))", "trace(x)",
+    "transpose(x)", "tril(x)", "triu(x, 1)", "unique(x)", "var(x)", "vstack([x, y])",
+    "where(b, x, 0)", "where(b, x, y)", "zeros_like(x)")
+STATEMENTS = (  # of which some write z
+    "x[1:-1, 1:-1]", "x[i]", "x[b]", "z[1:] += z[:-1]", "z[:, 1:] = z[:, :-1]", "x[1:, 1:] + 1",
+    "list(x)", "x.tolist()", "for row in x: pass")
+LONG = {  # of vectors with 2,000 elements, or rows
+    "for k in range(2000): x[k] += 1": "x = given", "for k in range(2000): x[k] = 1.0": "x = given",
+    "for k in range(2000): float(x[k])": "x = given", "list(x)": "x = given",
+    "xp.stack(rows)": "rows = list(given.reshape(-1, 10).repeat(10, 0))",
+    "xp.vstack(rows)": "rows = list(given.reshape(-1, 10).repeat(10, 0))",
+    "xp.concatenate(rows)": "rows = list(given.reshape(-1, 10).repeat(10, 0))",
+    "np.array(rows)": "rows = list(given.reshape(-1, 10))",
+    "np.save(io.BytesIO(), x)": "x = given"}
+SETUP = "x, y, z, b, i, v = given"
+LIMIT = 1.5
+GOALS = (Goal("functions", "numpy", 1.0),)
+# the processor time of the process, so that other threads of ours count, too
+PACE = Pace(0.5e-3, 0, 1, process_time)
+
+
+def rows() -> Iterator[Row]:
+    """All functions and statements, of all shapes and element types, and those on long vectors."""
+    for statement in (*(f"xp.{f}" for f in FUNCTIONS), *STATEMENTS):
+        for side in SIDES:
+            for dtype in DTYPES:
+                yield row(statement, side, dtype)
+    yield from map(long_row, LONG)
+
+
+def row(statement: str, side: int, dtype: str) -> Row:
+    """Return a statement on square matrices."""
+    name = statement.removeprefix("xp.")
+    return _row(f"{name}, {side} x {side}, {dtype}", statement, SETUP, matrices(side, dtype))
+
+
+def long_row(statement: str) -> Row:
+    """Return a statement on a vector of 2,000 elements, or as many rows."""
+    return _row(f"{statement}, 2,000", statement, LONG[statement],
+                np.random.default_rng(0).standard_normal(2000))
+
+
+def matrices(side: int, dtype: str) -> list[Any]:
+    """Return x, y, z, b, i and v as arrays."""
+    rng = np.random.default_rng(0)
+    x = (rng.random((side, side)) * 6).astype(dtype)
+    return [x, x[::-1].copy(), x.copy(), x > 3, rng.integers(0, side, side), np.sort(x[:, 0])]
+
+
+def _row(name: str, statement: str, setup: str, given: Any) -> Row:
+    ours = mat.array(given) if isinstance(given, np.ndarray) else [mat.array(a) for a in given]
+    return Row(name, {"mat": timer(statement, setup, ours, mat),
+                      "numpy": timer(statement, setup, given, np)}, limit=LIMIT, group="functions",
+               pace=PACE)
+
+
+def timer(statement: str, setup: str, given: Any, xp: Any) -> Timer:
+    """Return the timer of a statement with those operands, for `mat` or NumPy."""
+    return Timer(statement, setup, globals={"given": given, "xp": xp, "np": np, "io": io})
