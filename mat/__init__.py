@@ -72,6 +72,7 @@ from .interop.numpy import operators as _operators
 from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
+from .interop.numpy.methods import clip
 from .matrix import changes as _changes
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
@@ -206,7 +207,7 @@ __all__ = [
     "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract",
     "multiply", "divide",
     "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-    "geem", "geerv",
+    "clip", "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows",
     "scale_columns",
     "quantize", "dequantize", "scaled_matmul", "convolve", "trace", "nn",

@@ -38,7 +38,6 @@ from . import lib as lib
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
-from .array_api.info import __array_namespace_info__ as __array_namespace_info__
 from .core.direction import Direction as Direction
 from .debug.memory_report import memory_report as memory_report
 from .debug.show import show as show
@@ -74,6 +73,7 @@ from .errors import TornError as TornError
 from .errors import UninitialisedError as UninitialisedError
 from .interop.numpy.namespace import emath as emath
 from .interop.numpy.namespace import testing as testing
+from .interop.numpy.namespace.info import __array_namespace_info__ as __array_namespace_info__
 from .interop.numpy.namespace.objects import broadcast as broadcast
 from .interop.numpy.namespace.objects import c_ as c_
 from .interop.numpy.namespace.objects import fromfunction as fromfunction
@@ -602,6 +602,7 @@ def argsort(
     order: Literal["C", "F", "A", "K"] | None = None,
     *,
     stable: builtins.bool | None = None,
+    descending: builtins.bool | None = None,
 ) -> Mat:
     """Return what ``numpy.argsort`` returns, with Mats for arrays."""
 
@@ -950,15 +951,15 @@ def choose(
 
 def clip(
     a: ArrayLike,
-    a_min: ArrayLike | None = ...,
-    a_max: ArrayLike | None = ...,
+    min: ArrayLike | None = None,
+    max: ArrayLike | None = None,
     out: Mat | None = None,
     *,
-    min: ArrayLike | None = ...,
-    max: ArrayLike | None = ...,
-    **kwargs: object,
+    a_min: ArrayLike | None = None,
+    a_max: ArrayLike | None = None,
+    **kwargs: ArrayLike,
 ) -> Mat:
-    """Return what ``numpy.clip`` returns, with Mats for arrays."""
+    """Return the elements, those beyond a bound being replaced by it."""
 
 def column_stack(tup: Sequence[ArrayLike] | Mat) -> Mat:
     """Return what ``numpy.column_stack`` returns, with Mats for arrays."""
@@ -3039,6 +3040,7 @@ def sort(
     order: Literal["C", "F", "A", "K"] | None = None,
     *,
     stable: builtins.bool | None = None,
+    descending: builtins.bool | None = None,
 ) -> Mat:
     """Return what ``numpy.sort`` returns, with Mats for arrays."""
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 
 from .support.types import ArrayLike
+from .support.types import DTypeLike
 from .devices.device import Device
 from .support.types import DeviceName
 from .matrix.mat import Mat
@@ -35,7 +36,13 @@ def fft2(
 ) -> Mat:
     """Return what ``numpy.fft.fft2`` returns, with Mats for arrays."""
 
-def fftfreq(n: object, d: ArrayLike = 1.0, device: DeviceName | Device | None = None) -> Mat:
+def fftfreq(
+    n: object,
+    d: ArrayLike = 1.0,
+    device: DeviceName | Device | None = None,
+    *,
+    dtype: DTypeLike = None,
+) -> Mat:
     """Return what ``numpy.fft.fftfreq`` returns, with Mats for arrays."""
 
 def fftn(
@@ -143,7 +150,13 @@ def rfft2(
 ) -> Mat:
     """Return what ``numpy.fft.rfft2`` returns, with Mats for arrays."""
 
-def rfftfreq(n: object, d: ArrayLike = 1.0, device: DeviceName | Device | None = None) -> Mat:
+def rfftfreq(
+    n: object,
+    d: ArrayLike = 1.0,
+    device: DeviceName | Device | None = None,
+    *,
+    dtype: DTypeLike = None,
+) -> Mat:
     """Return what ``numpy.fft.rfftfreq`` returns, with Mats for arrays."""
 
 def rfftn(

@@ -14,12 +14,12 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from ..core.registry import Facet, Handle, device_facets, facet_named
-from ..devices.device import CPU, Device, DeviceLike, device_named, device_of
+from ..devices.device import CPU, Device, DeviceLike, device_named, device_of, enabled_on
 from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
 from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
-from ..matrix.creation import adopted, seeing
+from ..matrix.creation import adopted, placed, seeing
 from ..matrix.exports import Export, exported_array
 from ..matrix.foreign_storage import ForeignStorage, over_foreign
 from ..matrix.mat import Mat
@@ -220,8 +220,8 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
     obj : object with ``__dlpack__``
         An array of torch, JAX, CuPy, NumPy; of a Mat, the result is a view.
     device : str or Device, optional
-        None: where the data is. ``"cpu"``: on the host, by a copy if necessary. Another device has
-        to be the one where the data is.
+        Where operations on the Mat compute: ``"cpu"``, for which data of a GPU is copied to the
+        host, or the device in use (default).
     copy : bool, optional
         True: always a copy. False: never one.
     exclusive : bool
@@ -259,9 +259,16 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
     >>> a
     array([0., 2., 4., 6.])
     """
-    target = None if device is None else device_named(device)
+    if device is not None:
+        enabled_on(device)  # which raises the error for one that is not in use
     if isinstance(obj, Mat):
-        return obj.copy() if copy else obj.over(obj.layout)
+        return placed(obj.copy() if copy else obj.over(obj.layout), device)
+    target = None if device is None else device_named(device)
+    return placed(_imported(obj, target, copy, exclusive), device)
+
+
+def _imported(obj: Operand, target: Device | None, copy: bool | None, exclusive: bool) -> Mat:
+    """Return a Mat over the memory of `obj`, for a device or, if that is None, where it is."""
     where, owner = _device_of(obj), (_version_of(obj), exclusive)
     on_host = where[0] in (HOST[0], PINNED)
     if target is not None and target.dlpack == HOST and not on_host:
@@ -270,7 +277,7 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
                                 "the host; allow it with copy=None")
         capsule = _capsule_of(obj, where, dl_device=HOST, copy=copy)
         return _import_on_host(capsule, copy, (None, exclusive))
-    if target is not None and target.dlpack not in (where, HOST):
+    if target is not None and not on_host and target.dlpack not in (where, HOST):
         raise ExchangeError(f"the array is on DLPack's device {where}, not on {target}; leave out "
                             "device=: operations copy it there")
     if on_host:

@@ -8,7 +8,7 @@ from typing import Any, Never
 import numpy as np
 
 from ..core.observers import OBSERVERS
-from ..devices.device import DeviceLike
+from ..devices.device import DeviceLike, device_named, device_of
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..layout import orders
@@ -179,7 +179,7 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
     """
     if dtype is None and order is None and device is None and not copy and type(a) is Mat:
         return a
-    found = placed(_made(a, dtype, copy, order_like(order), False, 0), device)
+    found = _placed(a, dtype, copy, order_like(order), False, device)
     storage = found.storage
     if exclusive and not isinstance(a, Mat) and isinstance(storage, ForeignStorage):
         storage.exclusive = True
@@ -217,7 +217,7 @@ def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None
     >>> mat.asanyarray([1.5, 2.5])
     <Mat 2 A [1.5 2.5]>
     """
-    return placed(_made(a, dtype, copy, order_like(order), True, 0), device)
+    return _placed(a, dtype, copy, order_like(order), True, device)
 
 
 @unbound
@@ -272,6 +272,23 @@ def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = No
     (8, 16)
     """
     return _made(a, dtype, None, "F", False, 1)
+
+
+def _placed(obj: Nested, dtype: DTypeLike, copy: bool | None, order: Order, subok: bool,
+            device: DeviceLike) -> Mat:
+    """Return the Mat of `obj` on which operations compute on `device`; None: as by default."""
+    if device is None or not isinstance(obj, Mat):
+        return placed(_made(obj, dtype, copy, order, subok, 0), device)
+    return _made(_moved(obj, device, copy), dtype, copy, order, subok, 0)
+
+
+def _moved(x: Mat, device: DeviceLike, copy: bool | None) -> Mat:
+    """Return `x`, or a copy of it if operations on it do not compute on `device` already."""
+    if device_of(x) is device_named(device):
+        return x
+    if copy is False:
+        raise _needs_copy(x)
+    return placed(x.copy(), device)
 
 
 def _made(obj: Nested, dtype: DTypeLike, copy: bool | None, order: Order, subok: bool,

@@ -11,7 +11,7 @@ from ..core.compiled import BLOCKS
 from ..core.direction import OUTPUT
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
-from ..devices.device import enabled_on
+from ..devices.device import DeviceLike, enabled_on
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY, with_strides
 from ..layout.strided import Layout, packed
@@ -69,14 +69,13 @@ def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:
 
 
 def _filled_by(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number,
-               shape: ShapeLike | None = None, order: str = "C", device: object = None) -> Mat:
-    """Do what `_filled` does, for all ways to give the arguments."""
-    given, dtype, order = shape_dtype_order(lengths if shape is None else (shape, *lengths), dtype,
-                                            order)
+               order: str = "C", device: DeviceLike = None) -> Mat:
+    """Do what `filled` does, for all ways to give the arguments."""
+    given, dtype, order = shape_dtype_order(lengths, dtype, order)
     return placed(Mat(given, dtype, fill=value, order=order), device)
 
 
-def placed(mat: Mat, device: object) -> Mat:
+def placed(mat: Mat, device: DeviceLike) -> Mat:
     """Return `mat`, which is new, for `device`; None stands for the device in use."""
     if device is not None:
         mat.device_enabled = enabled_on(device)
@@ -84,18 +83,17 @@ def placed(mat: Mat, device: object) -> Mat:
 
 
 @unbound
-def zeros(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
-          dtype: DTypeLike = None, order: str = "C", device: object = None,
-          like: object = None) -> Mat:
+def zeros(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
+          order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
     """Return a Mat of zeros; its memory is allocated at the first access.
 
     Parameters
     ----------
-    *lengths : int or sequence of int
-        The lengths of the axes: ``zeros(3, 4)`` or ``zeros((3, 4))``; a dtype, and then an order,
-        may follow: ``zeros((3, 4), "float32")``.
-    shape : int or sequence of int, optional
-        The lengths of the axes, as a keyword.
+    shape : int or sequence of int
+        The lengths of the axes.
+    *more
+        Lengths of further axes: ``zeros(3, 4)`` is ``zeros((3, 4))``; then perhaps a dtype and an
+        order: ``zeros((3, 4), "float32")``.
     dtype : dtype, str or type, optional
         The element type; by default ``mat.settings.dtype``.
     order : {"C", "F"}
@@ -116,23 +114,23 @@ def zeros(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     >>> mat.zeros(2, 3)
     <Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>
     """
-    if shape is None and order == "C" and device is None:
+    lengths = (shape, *more) if more else (shape,)
+    if order == "C" and device is None:
         return filled(lengths, dtype, 0)
-    return _filled_by(lengths, dtype, 0, shape, order, device)
+    return _filled_by(lengths, dtype, 0, order, device)
 
 
-def ones(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
-         dtype: DTypeLike = None, order: str = "C", device: object = None,
-         like: object = None) -> Mat:
+def ones(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
+         order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
     """Return a Mat of ones.
 
     Parameters
     ----------
-    *lengths : int or sequence of int
-        The lengths of the axes: ``ones(3, 4)`` or ``ones((3, 4))``; a dtype, and then an order,
-        may follow: ``ones((3, 4), "float32")``.
-    shape : int or sequence of int, optional
-        The lengths of the axes, as a keyword.
+    shape : int or sequence of int
+        The lengths of the axes.
+    *more
+        Lengths of further axes: ``ones(3, 4)`` is ``ones((3, 4))``; then perhaps a dtype and an
+        order: ``ones((3, 4), "float32")``.
     dtype : dtype, str or type, optional
         The element type; by default ``mat.settings.dtype``.
     order : {"C", "F"}
@@ -153,24 +151,24 @@ def ones(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     >>> mat.ones(3, dtype="int8")
     <Mat 3 int8 - [1 1 1]>
     """
-    if shape is None and order == "C" and device is None:
+    lengths = (shape, *more) if more else (shape,)
+    if order == "C" and device is None:
         return filled(lengths, dtype, 1)
-    return _filled_by(lengths, dtype, 1, shape, order, device)
+    return _filled_by(lengths, dtype, 1, order, device)
 
 
 @unbound
-def empty(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
-          dtype: DTypeLike = None, order: str = "C", device: object = None,
-          like: object = None) -> Mat:
+def empty(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
+          order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
     """Return a Mat whose elements are arbitrary until they are written.
 
     Parameters
     ----------
-    *lengths : int or sequence of int
-        The lengths of the axes: ``empty(3, 4)`` or ``empty((3, 4))``; a dtype, and then an order,
-        may follow: ``empty((3, 4), "float32")``.
-    shape : int or sequence of int, optional
-        The lengths of the axes, as a keyword.
+    shape : int or sequence of int
+        The lengths of the axes.
+    *more
+        Lengths of further axes: ``empty(3, 4)`` is ``empty((3, 4))``; then perhaps a dtype and an
+        order: ``empty((3, 4), "float32")``.
     dtype : dtype, str or type, optional
         The element type; by default ``mat.settings.dtype``.
     order : {"C", "F"}
@@ -191,9 +189,10 @@ def empty(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     >>> mat.empty(2).fill_(3)
     <Mat 2 F [3. 3.]>
     """
-    if shape is None and order == "C" and device is None:
+    lengths = (shape, *more) if more else (shape,)
+    if order == "C" and device is None:
         return filled(lengths, dtype, None)
-    return _filled_by(lengths, dtype, None, shape, order, device)
+    return _filled_by(lengths, dtype, None, order, device)
 
 
 def adopted(a: Array, *, owned: bool = True) -> Mat:

@@ -137,12 +137,14 @@ def test_it_stays_after_the_block(cuda):
 def test_what_cannot_be_taken_there(dev, two_devices):
     with pytest.raises(mat.DeviceError, match=r"cuda:1.*not in use"):
         mat.from_dlpack(Exporter(never_called, (2, 1)))
-    with pytest.raises(mat.ExchangeError, match=r"\(1, 0\).*cuda:0"):
-        mat.from_dlpack(np.arange(3.0), device="cuda")
+    x = mat.from_dlpack(np.arange(3.0), device="cuda")  # it computes there
+    assert (x.device, x.exp().fresh) == (dev, {"cuda:0"})
     with pytest.raises(mat.ExchangeError, match="copy=None"):
         mat.from_dlpack(Exporter(never_called, THERE), device="cpu", copy=False)
     assert mat.from_dlpack(Foreign(dev), device="cuda", copy=False).shape == (3, 4)
-    with pytest.raises(mat.ExchangeError, match=r"\(2, 0\).*cuda:1"):
+    with pytest.raises(mat.DeviceError, match=r"cuda:1.*not in use"):
+        mat.from_dlpack(Foreign(dev), device="cuda:1")
+    with mat.use_device("cuda:1"), pytest.raises(mat.ExchangeError, match=r"\(2, 0\).*cuda:1"):
         mat.from_dlpack(Foreign(dev), device="cuda:1")
 
 

@@ -34,7 +34,7 @@ BLAS = [
     "gemm_batched"
 ]
 LINALG = ["matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky"]
-OF_NUMPY = ["dot", "vdot", "copy", "trace", "convolve"]  # which meant something else in 0.1
+OF_NUMPY = ["dot", "vdot", "copy", "trace", "convolve", "clip"]
 UNARY = [
     "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
     "sign", "log1p",

@@ -32,7 +32,7 @@ BY_NAME = {
     **dict.fromkeys(("arrays", "arys", "tup", "seq", "choices", "choicelist", "condlist"),
                     SEQUENCE),
     "mask": "ArrayLike", "size": "ShapeLike", "dtype": "DTypeLike", "out": "Mat | None",
-    "keepdims": "bool",
+    "keepdims": "bool", "descending": "bool",
     "shape": "ShapeLike", "newshape": "ShapeLike", "axes": "object",
     "subok": "bool", "like": "None", "device": "DeviceName | Device | None",
     "order": 'Literal["C", "F", "A", "K"] | None', "func": "Callable[..., object]",

@@ -1,5 +1,5 @@
 """Methods that NumPy's arrays have, for code that was written for these: each is NumPy's function
-of that name.
+of that name. `clip` is a function of `mat`, too.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ import inspect
 
 import numpy as np
 
+from ...errors import DTypeError
 from ...layout.shapes import as_axes, as_axis
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
+from ...ops.operands import as_mat, is_foreign, numpy_gives
 from ...ops.operation import named
 from ...support.types import Function, Operand
-from .registry import IMPLEMENTATIONS
+from .array_function import call_numpy
+from .registry import IMPLEMENTATIONS, NO_VALUE
 
 NAMES: list[str] = []  # of the methods that `bind_function` has bound
 
@@ -74,7 +77,57 @@ bind_function("take", np.take)
 bind_function("trace", np.trace)
 
 
-# parameters and defaults of the method are not those of the function; `a_min` and `a_max` are its
+# NumPy's parameters, and the places that the standard and the method have for `min` and `max`
+def clip(a: Operand, min: Operand = None, max: Operand = None,
+         out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
+         **kwargs: Operand) -> Mat:
+    """Return the elements, those beyond a bound being replaced by it.
+
+    Parameters
+    ----------
+    a : Mat or array_like
+        Of any shape.
+    min, max : Mat, array_like or None
+        The bounds, which broadcast; None is no bound.
+    out : Mat, optional
+        Is overwritten with the result.
+    a_min, a_max : Mat, array_like or None
+        The same, by the names that ``numpy.clip`` gives them.
+    **kwargs
+        ``dtype=``, ``where=`` and ``casting=``, as for ``numpy.clip``.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat.
+
+    Notes
+    -----
+    Source: `numpy.clip`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.clip([1, 5, 9], 2, max=6)
+    <Mat 3 int64 A [2 5 6]>
+    """
+    low, high = _bound("min", min, a_min), _bound("max", max, a_max)
+    function: Function = np.clip
+    if is_foreign(a) and not any(isinstance(v, Mat) for v in (low, high, out)):
+        return numpy_gives(function, (a, low, high, out), kwargs)
+    found: Mat = call_numpy(function, (as_mat(a, "a"), low, high, out), kwargs)
+    return found
+
+
+def _bound(name: str, value: Operand, other: Operand) -> Operand:
+    """Return the bound that is given, by one name or the other; None if there is none."""
+    given = [v for v in (value, other) if v is not None and v is not NO_VALUE]
+    if len(given) > 1:
+        raise DTypeError(f"two bounds, {name}={value!r} and a_{name}={other!r}")
+    return given[0] if given else None
+
+
+# parameters and defaults of the method are not those of NumPy's function
 def _clip(self: Mat, min: Operand = None, max: Operand = None,
           out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
           **kwargs: Operand) -> Mat:
@@ -94,11 +147,7 @@ def _clip(self: Mat, min: Operand = None, max: Operand = None,
     Mat
         `out`, or a new Mat.
     """
-    low, high = a_min if min is None else min, a_max if max is None else max
-    function: Function = np.clip
-    result = NotImplemented if kwargs else IMPLEMENTATIONS[function](self, low, high, out)
-    found: Mat = function(self, low, high, out, **kwargs) if result is NotImplemented else result
-    return found
+    return clip(self, min, max, out, a_min=a_min, a_max=a_max, **kwargs)
 
 
 NAMES.append("clip")

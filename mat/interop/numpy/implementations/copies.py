@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....devices.device import DeviceLike
 from ....matrix.mat import Mat
 from ....support.types import AxisLike, DTypeLike, Operand, ShapeLike
 from ..operands import is_known_dtype
@@ -17,13 +18,13 @@ def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
 
 @implements("astype")
 def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
-                 device: object = None) -> Result:
+                 device: DeviceLike = None) -> Result:
     if not isinstance(x, Mat):
         return NotImplemented
     wanted = np.dtype(dtype)
-    if (not is_known_dtype(wanted) or device not in (None, "cpu")
-            or (x.dtype.kind == "c" and wanted.kind != "c")):
+    if not is_known_dtype(wanted) or (x.dtype.kind == "c" and wanted.kind != "c"):
         return NotImplemented
+    x = x if device is None else x.to_device(device)
     return x if not copy and x.dtype == wanted else x.astype(wanted)
 
 

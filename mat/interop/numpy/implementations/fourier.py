@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
+
+from ....devices.device import DeviceLike
 from ....layout.shapes import Ints, as_axis
+from ....matrix.creation import placed
 from ....matrix.mat import Mat
-from ....support.types import Function, Operand
+from ....support.types import DTypeLike, Function, Operand
 from ..dispatch import delegate
 from ..registry import ON_HOST, Result, implements, numpy_function
 from . import fourier_library as library
@@ -72,6 +76,27 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
     return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
 
 
+@implements("fft.fftfreq")
+def numpy_fftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
+                  dtype: DTypeLike = None) -> Result:
+    return _frequencies(np.fft.fftfreq, n, d, device, dtype)
+
+
+@implements("fft.rfftfreq")
+def numpy_rfftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
+                   dtype: DTypeLike = None) -> Result:
+    return _frequencies(np.fft.rfftfreq, n, d, device, dtype)
+
+
+def _frequencies(function: Function, n: int, d: Operand, device: DeviceLike,
+                 dtype: DTypeLike) -> Mat:
+    """Return what NumPy's `function` returns, in the dtype and for the device that the array API
+    standard adds to its arguments.
+    """
+    found: Mat = delegate(function, (n, d))
+    return placed(found if dtype is None else found.astype(dtype), device)
+
+
 def _register() -> None:
     transforms = {name: _along_one(name) for name in _OF_ONE}
     transforms |= {name: _along_several(name, (-2, -1)) for name in _OF_TWO}
@@ -79,7 +104,7 @@ def _register() -> None:
     for name, transform in transforms.items():
         transform.__name__ = transform.__qualname__ = f"numpy_{name}"
         implements(f"fft.{name}")(transform)
-        ON_HOST.add(numpy_function(f"fft.{name}"))
+    ON_HOST.update(numpy_function(f"fft.{name}") for name in (*transforms, "fftfreq", "rfftfreq"))
 
 
 _register()

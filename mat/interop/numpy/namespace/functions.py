@@ -176,10 +176,11 @@ class NumpysUfunc(Ufunc):
 def _described(call: Function, name: str, function: Function, qualified: str) -> Function:
     """Give a made function its name, signature and docstring; return it."""
     code = code_of(function)
+    own = _own_keywords(function)
     signature = (_signature(function) if code is None
-                 else DeferredSignature(lambda: inspect.signature(function)))
+                 else DeferredSignature(lambda: _with_keywords(inspect.signature(function), own)))
     parameters: Iterable[str] = ("*args", "**kwargs") if signature is None else (
-        signature.parameters if code is None else _parameters(code))
+        signature.parameters if code is None else (*_parameters(code), *own))
     module, _, _ = qualified.rpartition(".")
     call.__name__ = call.__qualname__ = name
     call.__module__ = f"mat.{module}" if module else "mat"
@@ -198,6 +199,24 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
     last = end + len(several)
     return (*names[:code.co_argcount], *several, *names[code.co_argcount:end],
             *(names[last:last + 1] if flags & inspect.CO_VARKEYWORDS else ()))
+
+
+def _own_keywords(function: Function) -> dict[str, object]:
+    """Return the keywords, with defaults, that an implementation has and the installed NumPy's
+    function does not: those of the array API standard and of newer versions.
+    """
+    theirs, ours = code_of(function), IMPLEMENTATIONS.get(function)
+    defaults = getattr(ours, "__kwdefaults__", None)
+    if theirs is None or defaults is None:
+        return {}
+    known = _parameters(theirs)
+    return {name: value for name, value in defaults.items() if name not in known}
+
+
+def _with_keywords(signature: inspect.Signature, more: dict[str, object]) -> inspect.Signature:
+    added = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
+             for name, value in more.items()]
+    return signature.replace(parameters=[*signature.parameters.values(), *added])
 
 
 def _signature(function: Function) -> inspect.Signature | None:

@@ -14,6 +14,7 @@ from ....support.types import Function, Operand
 from ....support.unbound import unbound
 from . import objects
 from .functions import make_function, make_ufunc
+from .info import __array_namespace_info__
 from .names import ABSENT, SAME, UFUNC, WRAPPED, kinds
 
 _DATES = "a Mat has no dates; compute with numpy's arrays of them, or with a Mat of numbers"
@@ -88,7 +89,7 @@ def _wrapped(module: str, name: str) -> Operand:
     if name in ("fft", "lib", "linalg", "random", "stride_tricks", "emath", "testing"):
         return plugin(name)
     if name == "__array_namespace_info__":
-        return plugin("array_api").__array_namespace_info__
+        return __array_namespace_info__
     return getattr(objects, name)
 
 
