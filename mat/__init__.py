@@ -154,7 +154,7 @@ from .interop.numpy.refused_methods import matrix  # which hides the folder of t
 # isort: split
 from . import blas, nn  # after the facets that their operations are declared for
 
-_register_plugin("array_api", f"{__name__}.array_api")
+_register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
 _register_plugin("dask", f"{__name__}.dask")
@@ -228,14 +228,17 @@ __all__ = [
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError", "UninitialisedError",
     "SettingError", "ExchangeError", "PerformanceWarning", "__version__",
+    "__array_api_version__",
 ]
+__array_api_version__ = _operators.VERSIONS[-1]
+array_api = _sys.modules[__name__]  # the name that version 0.1 had for these functions
 
 _name_what_is_close("mat.errors")
 
 
 def __getattr__(name: str) -> object:
     """Return what is imported at its first use, or what NumPy has under this name."""
-    if name in ("array_api", "debug"):
+    if name == "debug":
         return _plugin(name)
     if name == "dask":
         try:

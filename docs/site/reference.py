@@ -28,14 +28,15 @@ FOLDER = "reference/"
 TITLE = "Reference"
 GIVEN = ("wide.css", "iframe-worker.js")  # files beside this one that are in the site as they are
 MODULES = {name: f"mat.{name}" for name
-           in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
-               "array_api.linalg")}
+           in ("blas", "nn", "debug", "extend", "errors")}
 # pages of names that are NumPy's, which are not in the groups, and the modules they belong to
 NUMPYS = {"numpy": "", "linalg": "linalg", "fft": "fft", "random": "random",
           "lib.stride_tricks": "lib.stride_tricks"}
 VALUES = {  # values have no docstrings of their own
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",
+    "mat.__array_api_version__": "The version of the Python array API standard whose functions "
+                                 "`mat` has.",
     "mat.extend.Input": "In the signature of an operation: a Mat that is only read.",
     "mat.extend.Output": "In the signature of an operation: a Mat of which every visible element "
                          "is overwritten and none is read.",

@@ -7,6 +7,7 @@ from typing import Any, Never
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
 from ..devices.device import DeviceLike, device_named, device_of
 from ..errors import DTypeError, ShapeError
@@ -345,7 +346,10 @@ def _new(obj: Nested, plain: Array, dtype: DTypeLike, order: Order) -> Mat:
         kind = as_dtype(dtype)
         if plain.dtype.kind in "OSU":
             plain = parsed(obj, plain, kind)
-    return adopted(converted(obj, plain, kind, order))
+    elements = converted(obj, plain, kind, order)
+    if IN_USE and not elements.ndim:
+        return Mat((), kind, fill=elements.item())  # which a device fills itself
+    return adopted(elements)
 
 
 def _needs_copy(obj: object) -> ShapeError:

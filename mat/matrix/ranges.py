@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..devices.device import DeviceLike
-from ..errors import AxisError, DTypeError, RangeError, ShapeError
+from ..errors import AxisError, DTypeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
@@ -109,7 +109,7 @@ def _counted(start: Number, stop: Number, step: Number, dtype: DType | None) -> 
         else:
             found = count(0 if start is None else start, stop, step, dtype)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, MemoryError) as error:
-        interval(0 if start is None else start, stop, 1 if step is None else step)
+        _check_interval(0 if start is None else start, stop, 1 if step is None else step)
         if isinstance(error, MemoryError):
             raise
         raise DTypeError(f"arange from {start!r} to {stop!r} in steps of {step!r}: "
@@ -119,8 +119,8 @@ def _counted(start: Number, stop: Number, step: Number, dtype: DType | None) -> 
     return found
 
 
-def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]:
-    """Return where `arange` begins and ends, if it can count from there to there."""
+def _check_interval(start: Number, stop: Number, step: Number) -> None:
+    """Raise our error if `arange` cannot count from `start` to `stop`."""
     first, last = (0, start) if stop is None else (start, stop)
     for name, value in (("start", first), ("stop", last), ("step", step)):
         check_number(value, np.dtype(np.float64), name)
@@ -132,17 +132,6 @@ def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]
     if length > MOST_ELEMENTS:
         raise ShapeError(f"arange from {first!r} to {last!r} in steps of {step!r} has more "
                          "elements than 64 bits can count the bytes of")
-    return first, last
-
-
-def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
-    """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
-    for name, value in (("start", first), ("stop", last), ("step", step)):
-        if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
-            raise RangeError(f"{name} is {value!r}, too large for {dtype}")
-    # of integers beyond int64, NumPy refuses ranges without elements
-    nothing = first >= last if step > 0 else first <= last
-    return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
 
 
 # NumPy's parameters

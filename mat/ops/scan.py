@@ -1,5 +1,5 @@
-"""Running sums, products and extremes along an axis. NumPy's functions, the method ``accumulate``
-of its ufuncs, and functions of `mat.array_api` are made of them.
+"""Running sums, products and extremes along an axis. NumPy's functions and the method
+``accumulate`` of its ufuncs are made of them.
 
 Sums and products of floating-point numbers are computed one after the other along a line, on every
 device, so that their bits are NumPy's.

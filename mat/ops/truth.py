@@ -1,5 +1,5 @@
 """Reductions of what is true, which means not 0: whether any element is, whether all are, and how
-many are. NumPy's functions and those of `mat.array_api` are made of them.
+many are. NumPy's functions are made of them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Variances and standard deviations over any axes, each in one pass by a kernel: `var` and `std` of
-NumPy and of `mat.array_api` are made of them.
+NumPy are made of them.
 """
 
 from __future__ import annotations

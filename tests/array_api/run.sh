@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run the public conformance suite of the array API standard on mat.array_api:
+# Run the public conformance suite of the array API standard on mat:
 #
 #     tests/array_api/run.sh CHECKOUT [DEVICE] [arguments of pytest]
 #
@@ -16,8 +16,8 @@ device=cpu
 case ${1:-} in ""|-*) ;; *) device=$1; shift ;; esac
 expected=$here/expected_failures.txt
 if [ -z "${ARRAY_API_TESTS_MODULE:-}" ]; then
-    ARRAY_API_TESTS_MODULE="exec('import mat; mat.set_device(\"$device\", required=True); xp = mat.array_api')"
-    name="mat.array_api on $device"
+    ARRAY_API_TESTS_MODULE="exec('import mat; mat.set_device(\"$device\", required=True); xp = mat')"
+    name="mat on $device"
 else
     expected=/dev/null
     name=$ARRAY_API_TESTS_MODULE

@@ -1,13 +1,14 @@
-"""`mat.array_api` against the reference implementation, array_api_strict: names, signatures, and
-results of drawn calls.
+"""`mat` against array_api_strict, the reference implementation of the array API standard: names,
+and results of drawn calls.
 
 The public suite, which checks more, is not in a package index: ``tests/array_api/run.sh`` runs a
 checkout of it.
 """
 
-import inspect
+import importlib
 import itertools
 import operator
+import pickle
 import warnings
 
 import array_api_strict as strict
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat import array_api as xp
+import mat as xp
 
 from ..conftest import DEVICE
 from ..support import selection
@@ -31,7 +32,8 @@ DEVICES = dict.fromkeys(["cpu", "emulated", DEVICE])
 NOT_OF_THE_STANDARD = {"ArrayAPIStrictFlags", "Device", "ModuleType", "get_array_api_strict_flags",
                        # the reference's own
                        "reset_array_api_strict_flags", "set_array_api_strict_flags"}
-ONLY_OURS = {"linalg.eig", "linalg.eigvals"}  # of the standard, but not in the reference
+# of the standard, but not in the reference; of real numbers, NumPy's are real where they can be
+ONLY_OURS = {"linalg.eig", "linalg.eigvals"}
 BY_NUMPY = {*ONLY_OURS, "isin"}  # compared with NumPy: array_api_strict 2.6 gets `invert` wrong
 CONSTANTS = {"e", "inf", "nan", "newaxis", "pi"}
 DTYPES = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -57,34 +59,19 @@ def test_the_versions_are_those_compared():
 
 
 def test_every_name_of_the_reference_is_there_and_is_tested():
-    ours = {n for n in xp.__all__ if not n.startswith("_")} - EXTENSIONS
-    ours |= {f"{ext}.{n}" for ext in EXTENSIONS for n in getattr(xp, ext).__all__}
-    assert ours == names_of_the_reference() | ONLY_OURS
+    for name in names_of_the_reference() | ONLY_OURS:
+        assert find(name)(xp) is not None or name == "newaxis"
     assert set(ROWS) == {*FUNCTIONS, *ONLY_OURS}
 
 
-def test_all_names_are_bound_once():
-    for module in (xp, xp.linalg, xp.fft):
-        assert len(set(module.__all__)) == len(module.__all__)
-        assert all(hasattr(module, n) for n in module.__all__)
-
-
-@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *ONLY_OURS}))
-def test_functions_have_the_standards_names(name):
-    function = find(name)(xp)
-    assert function.__name__ == name.rpartition(".")[2]
-    assert function.__doc__
-    assert function.__doc__.splitlines()[0].endswith((".", "``"))
-
-
-# also takes by position what the standard has by keyword only, since clients pass it so
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n != "diff"])
-def test_signatures(name):
-    def parameters(namespace):
-        found = inspect.signature(find(name)(namespace)).parameters.values()
-        return [(p.name, p.kind, None if "UNDEF" in str(p.default) else p.default) for p in found]
-
-    assert parameters(xp) == parameters(strict)
+def test_the_namespace_of_a_mat_is_mat():
+    assert mat.ones(2).__array_namespace__() is mat
+    assert mat.array_api is mat
+    assert importlib.import_module("mat.array_api") is mat
+    for name in EXTENSIONS:
+        assert importlib.import_module(f"mat.array_api.{name}") is getattr(mat, name)
+    assert pickle.loads(b"cmat.array_api\nsin\n.") is mat.sin  # as version 0.1 named it
+    assert pickle.loads(pickle.dumps(mat.array_api.linalg.svd)) is mat.linalg.svd
 
 
 def test_constants_and_dtypes():
@@ -152,7 +139,7 @@ def check(found, wanted, name):
         for f, w in zip(found, wanted, strict=True):
             check(f, w, name)
     elif name in ("finfo", "iinfo"):
-        for field in [f for f in found._fields if f != "dtype"]:
+        for field in ("bits", "max", "min", *(("eps", "smallest_normal") * (name == "finfo"))):
             assert getattr(found, field) == getattr(wanted, field)
         assert str(wanted.dtype).endswith(found.dtype.name)
     elif name == "result_type":
@@ -169,6 +156,8 @@ def check_array(found, wanted, name):
     assert found.shape == wanted.shape
     if name.startswith("empty"):
         return
+    if name == "unique_values":  # NumPy gives them in any order
+        found, wanted = mat.sort(found), np.sort(wanted)
     if wanted.dtype.kind in "iub":
         assert_array_equal(found.to_numpy(), wanted)
         return
@@ -187,14 +176,6 @@ def reference(name, arguments, keywords):
         return find(name)(space)(*mapped(arguments, convert), **mapped(keywords, convert))
 
 
-def wanted_of(name, arguments, keywords):
-    found = reference(name, arguments, keywords)
-    if name not in ONLY_OURS:
-        return found
-    wide = np.result_type(arguments[0].dtype, "complex64")
-    return found.astype(wide) if name == "linalg.eigvals" else tuple(v.astype(wide) for v in found)
-
-
 @pytest.mark.parametrize("name", sorted(ROWS))
 @settings(max_examples=selection.most(15, 4), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -202,17 +183,11 @@ def test_results(name, data):
     row = ROWS[name](Draw(data))
     arguments, keywords = row if len(row) == 2 and isinstance(row[1], dict) else (row, {})
     arguments = arguments if isinstance(arguments, tuple) else (arguments,)
-    wanted = wanted_of(name, arguments, keywords)
+    wanted = reference(name, arguments, keywords)
     chosen = data.draw(st.lists(st.sampled_from([*LAYOUTS, "broadcast"]), min_size=3, max_size=3))
     for device in DEVICES:
         leaf = for_mat(itertools.cycle(chosen))
-        with mat.use_device(device):
+        with mat.use_device(device), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which are NumPy's
             found = find(name)(xp)(*mapped(arguments, leaf), **mapped(keywords, leaf))
             check(found, wanted, name)
-
-
-def test_einsum_is_available_beyond_the_standard():
-    x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3)
-    assert "einsum" not in xp.__all__
-    np.testing.assert_array_equal(xp.einsum("ij,kj->ik", mat.array(x), y),
-                                  np.einsum("ij,kj->ik", x, y))

@@ -145,7 +145,7 @@ def _ours(statement: str, n: int, setup: str = SETUP, **names: Any) -> Timer:
     """A statement on Mats."""
     given = [mat.array(a) for a in _arrays(n)]
     return Timer(statement, setup, globals={"given": [*given, *_others(n)], "mat": mat, "np": np,
-                                            "xp": mat.array_api, **names})
+                                            "xp": mat, **names})
 
 
 def _numpys(statement: str, n: int, **names: Any) -> Timer:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import mat
-from mat import array_api as xp
 
 from ..support.ordinary_calls import BACK, THERE, call_there, check_computes_there
 
@@ -28,8 +27,8 @@ def test_unit_matrices_and_numbers_are_made_on_the_device(k):
     with mat.use_device("emulated", required=True), mat.debug.count_copies() as copies:
         made = [(mat.eye(5, 3, k), np.eye(5, 3, k)),
                 (mat.identity(3, "int8"), np.identity(3, "int8")),
-                (xp.eye(2, 4, k=k, dtype=xp.complex64), np.eye(2, 4, k, "complex64"))]
-        made += [(xp.asarray(v, dtype=dtype), np.asarray(v, dtype))
+                (mat.eye(2, 4, k=k, dtype=mat.complex64), np.eye(2, 4, k, "complex64"))]
+        made += [(mat.asarray(v, dtype=dtype), np.asarray(v, dtype))
                  for v, dtype in ((k, "float32"), (-0.0, "float64"), (np.nan, "bool"), (2j, None))]
         added = [(x + x, a) for x, a in made]
     assert (copies.h2d, copies.d2h, copies.fallbacks) == (0, 0, 0)

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import array_api as xp
 from mat.errors import DTypeError, IndexOutOfRange, KernelError, SettingError, ShapeError
 
 RANK = 64
@@ -37,9 +36,9 @@ def deepest():
     lambda: mat.ones(1).adjust_(DEEP), lambda: mat.ones(1).broadcast_to(DEEP),
     lambda: deepest().expand_dims(0), lambda: deepest().expand_dims(-1), lambda: deepest()[None],
     lambda: deepest()[..., None], lambda: mat.stack([deepest(), deepest()]),
-    lambda: xp.expand_dims(deepest(), axis=0), lambda: xp.reshape(mat.ones(1), tuple(DEEP)),
-    lambda: xp.broadcast_to(mat.ones(1), tuple(DEEP)),
-    lambda: xp.tile(mat.ones(1), tuple(DEEP))])
+    lambda: mat.expand_dims(deepest(), axis=0), lambda: mat.reshape(mat.ones(1), tuple(DEEP)),
+    lambda: mat.broadcast_to(mat.ones(1), tuple(DEEP)),
+    lambda: mat.tile(mat.ones(1), tuple(DEEP))])
 def test_more_axes_than_numpy_has(call):
     refused(call, ShapeError, "at most 64 axes, got 65")
 
@@ -75,7 +74,8 @@ def test_errors_that_are_not_about_axes_stay_what_they_are():
 
 
 def test_the_axis_of_a_fourier_transform():
-    refused(lambda: xp.fft.fft(one(), axis=5), ShapeError, "axis 5")
+    for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+        refused(lambda name=name: getattr(mat.fft, name)(one(), axis=5), ShapeError, "axis 5")
 
 
 # Numbers of elements
@@ -90,8 +90,8 @@ def test_the_axis_of_a_fourier_transform():
     lambda: mat.arange(0, 10**30), lambda: mat.arange(10**30), lambda: mat.arange(0, 1e30),
     lambda: mat.arange(0, 2**62, dtype="int8"), lambda: mat.arange(0, 1, 1e-300),
     lambda: mat.arange(-1e308, 1e308, 1e-308), lambda: mat.arange(-10**308, 10**308),
-    lambda: xp.arange(0, 10**30), lambda: xp.linspace(0, 1, 10**30), lambda: mat.eye(10**30),
-    lambda: mat.eye(0, 10**30), lambda: xp.linspace(0, 1, 2**62)])
+    lambda: mat.linspace(0, 1, 10**30), lambda: mat.linspace(0, 1, 2**62),
+    lambda: mat.eye(10**30), lambda: mat.eye(0, 10**30)])
 def test_more_elements_than_memory_can_have(call):
     refused(call, ShapeError, "more elements than 64 bits can count")
 
@@ -102,18 +102,16 @@ def test_wide_shapes_without_elements():
     assert mat.zeros(2**20, 0).sum(axis=0).shape == (0,)
 
 
-@pytest.mark.parametrize("arange", [mat.arange, xp.arange])
-def test_counting_with_huge_integers(arange):
-    found = arange(10**30, 10**30 + 3, dtype="float64")
+def test_counting_with_huge_integers():
+    found = mat.arange(10**30, 10**30 + 3, dtype="float64")
     assert found.tolist() == [1e30] * 3
-    assert xp.arange(10**30, -10**30, dtype="float64").shape == (0,)
-    refused(lambda: arange(10**30, 10**30 + 3, dtype="int64"), DTypeError, "too large")
-    refused(lambda: arange(10**400), DTypeError, "too large")
+    refused(lambda: mat.arange(10**30, 10**30 + 3, dtype="int64"), DTypeError, "too large")
+    refused(lambda: mat.arange(10**400), DTypeError, "too large")
 
 
 def test_distances_of_huge_integers():
-    assert xp.linspace(0, 10**30, 3).tolist() == [0, 5e29, 1e30]
-    refused(lambda: xp.linspace(0, 10**400, 3), DTypeError, "stop")
+    assert mat.linspace(0, 10**30, 3).tolist() == [0, 5e29, 1e30]
+    refused(lambda: mat.linspace(0, 10**400, 3), DTypeError, "stop")
 
 
 # Dtypes
@@ -125,7 +123,7 @@ def test_distances_of_huge_integers():
     lambda d: mat.zeros(3, dtype=d), lambda d: mat.full(3, 1, dtype=d),
     lambda d: mat.array([1], dtype=d), lambda d: mat.arange(3, dtype=d),
     lambda d: mat.eye(3, dtype=d), lambda d: one().astype(d), lambda d: one().sum(dtype=d),
-    lambda d: xp.linspace(0, 1, 3, dtype=d), lambda d: xp.zeros(3, dtype=d),
+    lambda d: mat.linspace(0, 1, 3, dtype=d),
     lambda d: mat.settings(dtype=d).__enter__()])
 def test_an_array_is_no_dtype(call, wrong):
     refused(lambda: call(wrong), DTypeError, f"{type(wrong).__name__} is no dtype")

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import array_api as xp
 from mat.core.observers import Observer, observe
 from mat.errors import AliasError, IndexOutOfRange, ShapeError
 
@@ -158,8 +157,8 @@ def test_taking(there, rng, axis):
     order = np.argsort(a, axis)
     same(np.take_along_axis(x, moved(order), axis), np.take_along_axis(a, order, axis))
     if axis is not None:
-        same(xp.take(x, moved(k[0]), axis=axis), a.take(k[0], axis))
-        same(xp.take_along_axis(x, moved(order), axis=axis), np.take_along_axis(a, order, axis))
+        same(mat.take(x, moved(k[0]), axis=axis), a.take(k[0], axis))
+        same(mat.take_along_axis(x, moved(order), axis=axis), np.take_along_axis(a, order, axis))
         k = order[(slice(None),) * (axis % 2) + (slice(0, 2),)]
         for values in (-1.0, rng.standard_normal(k.shape)):
             y, b = moved(a), a.copy()
@@ -187,7 +186,7 @@ def test_positions(there, rng):
     a = rng.integers(0, 2, (9, 1000)) * rng.standard_normal((9, 1000))
     x = moved(a)
     for found, wanted in ((np.nonzero(x), np.nonzero(a)), (x.nonzero(), a.nonzero()),
-                          (np.where(x > 0), np.where(a > 0)), (xp.nonzero(x), np.nonzero(a)),
+                          (np.where(x > 0), np.where(a > 0)), (mat.nonzero(x), np.nonzero(a)),
                           ([np.flatnonzero(x)], [np.flatnonzero(a)]),
                           ([np.argwhere(x)], [np.argwhere(a)]),
                           ([np.extract(x > 0, x)], [np.extract(a > 0, a)])):
@@ -214,7 +213,7 @@ def test_where_of_special_values(there):
     a = np.array([np.nan, -0.0, np.inf, -np.nan])
     same(np.where(moved(a == 0), moved(a), -0.0), np.where(a == 0, a, -0.0))
     same(np.where(moved(a), 1.0, moved(a)), np.where(a, 1.0, a))
-    same(xp.where(moved(a == 0), moved(a), 2.0), np.where(a == 0, a, 2.0))
+    same(mat.where(moved(a == 0), moved(a), 2.0), np.where(a == 0, a, 2.0))
 
 
 def test_nan_to_num(there):

@@ -101,12 +101,14 @@ def test_reading_declarations_of_c_is_left_to_those_who_compile():
     assert "pycparser" not in loaded("import mat\nmat.ones(3, 3) @ mat.ones(3)")
 
 
-def test_the_array_api_is_loaded_at_its_first_use():
+def test_the_other_name_of_mat_is_an_import_of_its_own():
     code = """import json, sys, mat
 before = "mat.array_api" in sys.modules
-found = mat.ones(1).__array_namespace__()
-print(json.dumps([before, found is mat.array_api]))"""
-    assert after(code) == [False, True]
+from mat.array_api import linalg as first
+import mat.array_api.linalg as second
+from mat import array_api as third
+print(json.dumps([before, first is second is mat.linalg, third is mat is sys.modules["mat"]]))"""
+    assert after(code) == [False, True, True]
 
 
 def test_import_starts_no_threads_and_prints_nothing():

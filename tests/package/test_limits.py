@@ -19,8 +19,7 @@ ROOT = REPOSITORY / "mat"
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE, MOST_IGNORES = 700, 40, 6, 100, 40
 COMPILED = {".c", ".h", ".cuh", ".cu", ".cpp", ".hpp", ".def", ".pxd", ".pxi", ".pyx"}
 # public namespaces, whose docstrings have an example
-NAMESPACES = {"mat/__init__.py", "mat/array_api/__init__.py", "mat/blas.py",
-              "mat/debug/__init__.py"}
+NAMESPACES = {"mat/__init__.py", "mat/blas.py", "mat/debug/__init__.py"}
 
 
 def relative(path):

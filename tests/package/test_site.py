@@ -28,10 +28,9 @@ MEMBERS = {n for n in dir(Mat) if not n.startswith("_")
 PAGE_OF = {path: page for page, path, _ in reference.everything()}
 DOCUMENTED = [path for _, path, _ in reference.everything()]
 TEXTS = reference.pages()
-MODULES = ["debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg"]
+MODULES = ["debug", "extend", "errors"]
 STUBS = {"": "__init__", "blas": "blas", "linalg": "linalg", "fft": "fft",
-         "random": "random", "lib.stride_tricks": "lib/stride_tricks",
-         "array_api": "array_api/__init__"}
+         "random": "random", "lib.stride_tricks": "lib/stride_tricks"}
 
 
 # The reference

@@ -28,8 +28,7 @@ ROOT = Path(mat.__file__).parent
 # a module, with its file
 MODULES = {"": "__init__", "blas": "blas", "nn": "nn", "linalg": "linalg", "fft": "fft",
            "lib": "lib/__init__", "lib.stride_tricks": "lib/stride_tricks",
-           "emath": "interop/numpy/namespace/emath", "random": "random",
-           "array_api": "array_api/__init__"}
+           "emath": "interop/numpy/namespace/emath", "random": "random"}
 WIDEST = 100
 HEAD = '''"""Types of `{name}`.
 
@@ -141,6 +140,8 @@ def entry(module, name, thing):
     qualified = f"{module}.{name}".lstrip(".")
     if name == "with_facets" and not module:
         return ""
+    if thing is mat:
+        return f"import mat as {name}"
     if inspect.ismodule(thing):
         return _module(module, name, thing, dots)
     if thing is mat.Mat and name != "Mat":

@@ -109,7 +109,7 @@ def clip(a: Operand, min: Operand = None, max: Operand = None,
     --------
     >>> import mat
     >>> mat.clip([1, 5, 9], 2, max=6)
-    <Mat 3 int64 A [2 5 6]>
+    <Mat 3 int64 F [2 5 6]>
     """
     low, high = _bound("min", min, a_min), _bound("max", max, a_max)
     function: Function = np.clip

@@ -1,13 +1,11 @@
 """What the array API standard requires of a Mat beyond the operations of ``ops/``: the remaining
-operators, its device and its namespace; and how NumPy is called for Mats without warnings.
+operators, its device and its namespace.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
 
-from ...core.compiled import IN_USE
-from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
@@ -16,45 +14,9 @@ from ...ops.operands import is_operand
 from ...ops.roles import named
 from ...ops.ufuncs import quotient_and_remainder
 from ...support.plugins import plugin
-from ...support.types import Arguments, DeviceName, Function, Keywords, Operand
-from .dispatch import delegate
-from .registry import IMPLEMENTATIONS, Result
+from ...support.types import DeviceName, Function, Operand
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
-
-
-def by_numpy(rule: Function, *args: object, **kwargs: object) -> Mat:
-    """Return the result of the NumPy function `rule` for Mats, which is one array, as a Mat.
-
-    Floating-point warnings are off.
-    """
-    token = STATE.set(QUIET)
-    try:
-        found: Mat = _implemented(rule, args, kwargs)
-        if found is NotImplemented:
-            found = delegate(rule, args, kwargs)
-    finally:
-        STATE.reset(token)
-    return found
-
-
-def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[Mat, ...]:
-    """Return the results of the NumPy function `rule`, which are several arrays, as Mats.
-
-    Floating-point warnings are off.
-    """
-    token = STATE.set(QUIET)
-    try:
-        found = _implemented(rule, args, kwargs)
-        return tuple(delegate(rule, args, kwargs) if found is NotImplemented else found)
-    finally:
-        STATE.reset(token)
-
-
-def _implemented(rule: Function, args: Arguments, kwargs: Keywords) -> Result:
-    """Return what an implementation of `rule` for devices in use returns, if there is one."""
-    implementation = IMPLEMENTATIONS.get(rule) if IN_USE else None
-    return NotImplemented if implementation is None else implementation(*args, **kwargs)
 
 
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
@@ -150,7 +112,7 @@ def to_device(self: Mat, device: DeviceName | Device, /, *, stream: object = Non
 
 
 def _namespace(self: Mat, /, *, api_version: str | None = None) -> ModuleType:
-    """Return the module `mat.array_api`, the Python array API standard for Mats.
+    """Return the module `mat`, whose functions are those of the Python array API standard, too.
 
     Parameters
     ----------
@@ -160,17 +122,17 @@ def _namespace(self: Mat, /, *, api_version: str | None = None) -> ModuleType:
     Returns
     -------
     module
-        `mat.array_api`.
+        `mat`.
 
     Raises
     ------
     SettingError
-        For versions that `mat.array_api` does not implement.
+        For versions that `mat` does not implement.
     """
     if api_version not in (None, *VERSIONS):
-        raise SettingError(f"mat.array_api is version {VERSIONS[-1]} of the standard, and those "
+        raise SettingError(f"mat implements version {VERSIONS[-1]} of the standard, and those "
                            f"before, not {api_version!r}")
-    return plugin("array_api")
+    return plugin("mat")
 
 
 _bind_named("__array_namespace__", _namespace)

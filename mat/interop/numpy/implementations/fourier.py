@@ -32,6 +32,8 @@ def _along_one(name: str) -> Function:
     """Return the implementation of a transform along one axis."""
     def transform(a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None,
                   out: Operand = None) -> Result:
+        if isinstance(a, Mat) and type(axis) is int:
+            as_axis(axis, a.ndim)
         lengths = None if n is None else (n,)
         if out is not None or not _fits(name, a, lengths, (axis,), norm):
             return NotImplemented
