@@ -416,11 +416,12 @@ class Cube(ConflictChecks):
 
     def _roll_back(self, record: AccessRecord) -> None:
         self.fresh &= ~record.facet.mask
-        if self.fresh or self.pristine or self.torn is not None:
-            return
-        self.torn_memory = record.facet.memory
-        self.torn = TornError(TORN.format("a block"))  # first: describing it may be interrupted
-        self.torn = TornError(TORN.format(record.describe()))
+        if not (self.fresh or self.pristine or self.torn is not None):
+            self.torn_memory = record.facet.memory
+            self.torn = TornError(TORN.format("a block"))  # first: describing it may be interrupted
+            self.torn = TornError(TORN.format(record.describe()))
+        if self.shared:  # what the block left there was not written by others
+            self.after_copy(record.facet.memory, None)
 
     def undo(self, record: AccessRecord) -> None:
         """End an access whose block never began; the data is unchanged."""

@@ -137,6 +137,8 @@ class SpannedCopies(DroppableCopies):
         spans.adopt(record)
         spans.close(self, record, failed, (), self.accesses)
         self.settle()
+        if self.shared:  # what was written there was not written by others
+            self.after_copy(record.facet.memory, record.runs)
 
     def export_spans(self, view: ViewLike, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """Return the record of an export, which uses the copy of all elements."""

@@ -382,3 +382,20 @@ def test_digests_differ_by_any_byte(nbytes, rng):
         changed = change_stamps.digests(at, nbytes)
         assert (changed != found).sum() == 1
         found = changed
+
+
+# What mat itself has written, if it fails
+
+@pytest.mark.parametrize("part", [slice(None), slice(0, 9000)])
+@pytest.mark.parametrize("size", [4, 20_000])
+def test_what_a_failed_block_left_is_no_write_of_the_owners(size, part):
+    a = np.arange(float(size))
+    x = mat.from_numpy(a)
+    with mat.use_device("emulated"):
+        x += 1
+        with suppress(ZeroDivisionError), x[part].facet("array", "io") as home:
+            home[...] = 9
+            raise ZeroDivisionError
+        assert_array_equal(x, np.arange(float(size)) + 1)
+    assert_array_equal(x, np.arange(float(size)) + 1)
+    assert_array_equal(a, np.arange(float(size)) + 1)
