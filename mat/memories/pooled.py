@@ -25,6 +25,7 @@ from ..support.fork import renew_after_fork
 
 CLOCK = count(1)  # the ticks of uses of handles
 LARGE = 1 << 20  # bytes of a block above which it is returned to the device, which splits and joins
+SLACK = 4 << 20  # bytes that may be held beside a quarter more than were in use at once
 
 
 def size_class(nbytes: int) -> int:
@@ -74,6 +75,7 @@ class Pooled(Memory):
         self._leases: dict[int, _Lease] = {}  # by the id of the handle
         self._lost: deque[_Lease] = deque()  # of handles that are garbage and were not freed
         self._sums: tuple[int, int] | None = (0, 0)  # None: to be added up again
+        self._most = 0  # bytes that were in use at once since `trim`
         renew_after_fork(self)
 
     def after_fork(self) -> None:
@@ -133,7 +135,10 @@ class Pooled(Memory):
             handle = self._take_freed(size, cube)
             if handle is None:
                 self._collect(size)
-                handle = self._reuse(size) or self._make_room(size, cube)
+                handle = self._reuse(size)
+                if handle is None:
+                    self._bound(size)
+                    handle = self._make_room(size, cube)
                 self._lease(handle, cube)
             handle.tick = next(CLOCK)
             if cube is not None:
@@ -259,10 +264,26 @@ class Pooled(Memory):
                 self._sums = used - handle.room, kept
                 self.raw_free(handle)
                 continue
-            self._spare.setdefault(size_class(handle.room), []).append(handle)
+            self._cache(handle)
             self._sums = used - handle.room, kept + handle.room
             if self._freed or handle.nbytes != wanted:
                 self.retire(handle)
+
+    def _cache(self, handle: Handle) -> None:
+        """Add a block to those of its class, which then is the last one that is given up."""
+        size = size_class(handle.room)
+        spares = self._spare.pop(size, [])
+        spares.append(handle)
+        self._spare[size] = spares
+
+    def _bound(self, size: int) -> None:
+        """Return cached blocks of classes that were used longest ago to the device, where a new
+        block would have it hold much more than was ever in use at once.
+        """
+        self._most = max(self._most, self._counted()[0] + size)
+        most = self._most + self._most // 4 + SLACK
+        while self._counted()[1] and sum(self._counted()) + size > most and self.returns:
+            self.raw_free(self._unspare(next(k for k, spares in self._spare.items() if spares), 0))
 
     def _unspare(self, size: int, k: int = -1) -> Handle:
         """Return cached block `k` of a class, which then is in no container."""
@@ -411,6 +432,7 @@ class Pooled(Memory):
             self._collect()
             while self._counted()[1]:
                 self._shrink()
+            self._most = self._counted()[0]
 
     # Limits
 

@@ -7,7 +7,7 @@ import pytest
 
 import mat
 from mat.errors import DeviceError, OutOfDeviceMemory
-from mat.memories.pooled import LARGE, size_class
+from mat.memories.pooled import LARGE, SLACK, size_class
 
 
 def test_classes():
@@ -29,6 +29,46 @@ def test_lengths_that_differ_a_little_do_not_fill_the_pool(least):
             assert (x + 1).sum() == 2 * x.size
         assert device.memory.kept <= 16 << 20  # a few of each class below 1 MB
         assert device.memory.used + device.memory.kept <= device.memory.limit
+
+
+@pytest.fixture(params=["emulated", "cuda"])
+def name(request):
+    if request.param == "cuda":
+        request.getfixturevalue("cuda")
+    return request.param
+
+
+@pytest.mark.parametrize("order", [list, sorted, lambda sizes: sorted(sizes)[::-1]],
+                         ids=["random", "ascending", "descending"])
+@pytest.mark.parametrize("kept", [0, 20])
+@pytest.mark.parametrize(("least", "most"), [(100, 50_000), (60_000, 140_000), (100, 1_000_000),
+                                             (500_000, 1_000_000)])
+def test_what_is_held_is_bounded_by_what_was_in_use(least, most, kept, order, name):
+    random, live, peak = Random(1), [], 0
+    sizes = order([random.randrange(least, most) // 8 + 1 for _ in range(400)])
+    with mat.use_device(name) as device:
+        memory = device.memory
+        memory.trim()
+        for n in sizes:
+            live.append(mat.ones(n) + 1)
+            peak = max(peak, memory.used)
+            if len(live) > kept:
+                live.pop(random.randrange(len(live)))
+            assert memory.used + memory.kept <= 1.3 * peak + SLACK
+        assert (mat.ones(sizes[0]) + 1 == 2).all()
+
+
+def test_sizes_that_come_again_are_not_given_up(monkeypatch):
+    sizes = [100, 2000, 30_000, 100_000]
+    with mat.use_device("emulated") as device:
+        device.memory.trim()
+        for n in sizes:
+            mat.ones(n) + 1
+        made = []
+        monkeypatch.setattr(device.memory, "raw_allocate", made.append)
+        for n in sizes * 5:
+            mat.ones(n) + 1
+    assert made == []
 
 
 def test_the_limit_holds_and_elements_are_right():
