@@ -119,8 +119,9 @@ def test_ufuncs(ufunc):
 
 def test_tables_name_what_dispatches():
     functions = {numpy_function(n) for n in FUNCTIONS}
+    ours_only = {np.fft.fftfreq, np.fft.rfftfreq}  # no operand could be a Mat
     for table in (IMPLEMENTATIONS, VIEWS, QUERIES, WRITING, SAVING):
-        assert set(table) <= functions
+        assert set(table) - ours_only <= functions
     assert set(array_ufunc.IMPLEMENTATIONS) | set(array_ufunc.REDUCTIONS) <= set(UFUNCS)
 
 

@@ -177,7 +177,7 @@ def test_the_method_clip_takes_one_bound(device):
                 found, wanted = x.clip(*args, **kwargs), a.clip(*args, **kwargs)
                 assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())
             assert x.clip(a_min=1, a_max=3).tolist() == a.clip(1, 3).tolist()
-            with pytest.raises(mat.DTypeError, match="two bounds"):
+            with pytest.raises(ValueError, match="two bounds"):
                 x.clip(1, a_min=2)
 
 

@@ -119,8 +119,10 @@ def test_choices_are_several_arguments_or_one_sequence():
 
 def test_bounds_under_both_of_their_names_are_refused():
     for given in ({"max": 7}, {"min": 3}, {"min": 2, "max": 10}):
-        with pytest.raises(ValueError, match="min"):
+        with pytest.raises(TypeError, match="multiple values for argument 'm"):
             mat.clip([1.0, 5.0], 2, 3, **given)
+        with pytest.raises(ValueError, match="two bounds, m"):
+            mat.clip([1.0, 5.0], a_min=2, a_max=3, **given)
 
 
 class WithUfuncs:

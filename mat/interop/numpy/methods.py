@@ -8,7 +8,7 @@ import inspect
 
 import numpy as np
 
-from ...errors import DTypeError
+from ...errors import SettingError
 from ...layout.shapes import as_axes, as_axis
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
@@ -123,7 +123,7 @@ def _bound(name: str, value: Operand, other: Operand) -> Operand:
     """Return the bound that is given, by one name or the other; None if there is none."""
     given = [v for v in (value, other) if v is not None and v is not NO_VALUE]
     if len(given) > 1:
-        raise DTypeError(f"two bounds, {name}={value!r} and a_{name}={other!r}")
+        raise SettingError(f"two bounds, {name}={value!r} and a_{name}={other!r}; give one of them")
     return given[0] if given else None
 
 
