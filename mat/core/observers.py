@@ -314,8 +314,13 @@ def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     for observer in tuple(OBSERVERS):
         observer.fell_back_since(operation, device, reason)
     if logger() is not None:
-        why = reason or f"{device} has no implementation of it for these operands"
-        note(f"{operation} is carried out on the host: {why}, at {line_of(user_line())}")
+        note(f"{operation} is carried out on the host: {why_on_host(device, reason)}, at "
+             f"{line_of(user_line())}")
+
+
+def why_on_host(device: str, reason: str) -> str:
+    """Return in words why an operation fell back, as observers are told."""
+    return reason or f"{device} has no implementation of it for these operands"
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test

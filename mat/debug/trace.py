@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
-from ..core.observers import Observation, Observer
+from ..core.observers import Observation, Observer, why_on_host
 from ..core.registry import Memory, host
 from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
@@ -403,9 +403,10 @@ def _host_reads(events: list[TraceEvent]) -> list[str]:
 
 
 def _lacking(events: list[TraceEvent]) -> Iterable[str]:
-    """Return a line for each operation that fell back since a device lacks something."""
-    return dict.fromkeys(f"{e.mat} was carried out on the host, since {e.reason}"
-                         for e in events if e.kind == "fallback" and e.reason)
+    """Return a line for each operation that fell back."""
+    return dict.fromkeys(
+        f"{e.mat} was carried out on the host, since {why_on_host(e.source, e.reason)}"
+        for e in events if e.kind == "fallback")
 
 
 def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:

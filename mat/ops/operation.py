@@ -31,7 +31,7 @@ from .common_copies import in_common_copies
 from .declaration import Declaration
 from .file_tiles import carry_out_over_files
 from .host_read_calls import carry_out_from_host
-from .implementation import Implementation, known, rank
+from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
 from .planning import choose, is_of_device, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
@@ -171,8 +171,17 @@ class Op(Declaration):
         self._add([Implementation(f.name, getattr(f.engine, self.__name__), fits, chars, False,
                                   True) for f in found])
 
+    @property
+    def only_of_host(self) -> bool:
+        """True if there is no implementation for a device."""
+        return all(i.facet_name not in DEVICES for i in self.implementations)
+
     def lacking(self, device: Device) -> str:
-        """Return why `device` lacks a library that implementations for it need, or ""."""
+        """Return why the host carries out the operation on `device`: that lacks a library, or
+        nobody but the host has an implementation; "" for other reasons.
+        """
+        if self.only_of_host:
+            return "it has implementations for the host only"
         needed = (i.needs for i in self.implementations
                   if i.needs and i.facet_name == device.implementations)
         return next(filter(None, map(device.lacks, needed)), "")

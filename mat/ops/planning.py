@@ -81,8 +81,7 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
 
 def _is_only_of_host(operation: Any) -> bool:
     """Return whether an operation of a user's has no implementation for a device."""
-    return not operation.__module__.startswith("mat.") and all(
-        i.facet_name not in DEVICES for i in operation.implementations)
+    return not operation.__module__.startswith("mat.") and operation.only_of_host
 
 
 def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) -> PlannedOperand:

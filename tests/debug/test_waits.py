@@ -296,4 +296,19 @@ def test_an_operation_of_the_users_without_a_device_falls_back():
         only_of_the_host(x, out)
         x + x
     assert t.fallbacks == n.fallbacks == 1
+    assert ("only_of_the_host was carried out on the host, since it has implementations for the "
+            "host only") in repr(t)
     assert (out == 2).all()
+
+
+def test_what_only_numpy_computes_falls_back_and_the_rest_does_not():
+    with mat.use_device("emulated"), mat.debug.trace() as t, mat.debug.count_copies() as n:
+        a = mat.arange(8.0) * 1.0
+        a + 1
+        mat.sort(a)
+        found = mat.fft.fft(a)
+    assert t.fallbacks == n.fallbacks == 1
+    assert [e.mat for e in t.events if e.kind == "fallback"] == ["fft"]
+    assert repr(t).splitlines()[-1] == ("fft was carried out on the host, since emulated has no "
+                                        "implementation of it for these operands")
+    np.testing.assert_allclose(found, np.fft.fft(np.arange(8.0)))
