@@ -48,17 +48,22 @@ LONG = {  # of vectors with 2,000 elements, or rows
 SETUP = "x, y, z, b, i, v = given"
 LIMIT = 1.5
 GOALS = (Goal("functions", "numpy", 1.0),)
-# the processor time of the process, so that other threads of ours count, too
+# processor time, of one thread: with several that count together, polls would be measured
 PACE = Pace(0.5e-3, 0, 1, process_time)
 
 
 def rows() -> Iterator[Row]:
     """All functions and statements, of all shapes and element types, and those on long vectors."""
-    for statement in (*(f"xp.{f}" for f in FUNCTIONS), *STATEMENTS):
-        for side in SIDES:
-            for dtype in DTYPES:
-                yield row(statement, side, dtype)
-    yield from map(long_row, LONG)
+    threads = mat.settings.threads
+    mat.configure(threads=1)
+    try:
+        for statement in (*(f"xp.{f}" for f in FUNCTIONS), *STATEMENTS):
+            for side in SIDES:
+                for dtype in DTYPES:
+                    yield row(statement, side, dtype)
+        yield from map(long_row, LONG)
+    finally:
+        mat.configure(threads=threads)
 
 
 def row(statement: str, side: int, dtype: str) -> Row:
