@@ -82,7 +82,8 @@ cdef class HostBlocks:
     cdef object scalar(self, uintptr_t address, object dtype)
     cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                          double value) except -1
-    cdef int fill_integers(self, uintptr_t address, Py_ssize_t count, int64_t value) except -1
+    cdef int fill_integers(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
+                           int64_t value) except -1
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
@@ -90,6 +91,7 @@ cdef class HostBlocks:
                     int64_t step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
+    cdef void lock_array(self, object value) noexcept
 
 
 cdef class HostBlock:

@@ -19,7 +19,7 @@ from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
@@ -140,12 +140,20 @@ cdef class HostBlocks:
         repeat(<char *>address, size * first, size * count)
         return 0
 
-    cdef int fill_integers(self, uintptr_t address, Py_ssize_t count, int64_t value) except -1:
-        """Write a number to adjacent integers of 64 bits."""
+    cdef int fill_integers(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
+                           int64_t value) except -1:
+        """Write a number, which they can have, to adjacent integers of so many bytes."""
         cdef Py_ssize_t k, first = min(count, FIRST_FILLED)
         for k in range(first):
-            (<int64_t *>address)[k] = value
-        repeat(<char *>address, 8 * first, 8 * count)
+            if size == 8:
+                (<int64_t *>address)[k] = value
+            elif size == 4:
+                (<int32_t *>address)[k] = <int32_t>value
+            elif size == 2:
+                (<int16_t *>address)[k] = <int16_t>value
+            else:
+                (<int8_t *>address)[k] = <int8_t>value
+        repeat(<char *>address, size * first, size * count)
         return 0
 
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept:
@@ -200,6 +208,10 @@ cdef class HostBlocks:
                                     NULL, NULL, 0, NULL)
         memcpy(cnp.PyArray_DATA(made), <const void *>source, nbytes)
         return made
+
+    cdef void lock_array(self, object value) noexcept:
+        """Have an array that owns its memory not be written."""
+        cnp.PyArray_CLEARFLAGS(<cnp.ndarray>value, cnp.NPY_ARRAY_WRITEABLE)
 
 
 cdef class HostBlock:

@@ -25,6 +25,24 @@ def is_int(item: object) -> bool:
     return item is None or type(item) is int
 
 
+def bound(item: int | None, default: int, n: int) -> int:
+    """Return the place on an axis of length `n` that the start or stop of a slice means, which is
+    `default` if it is None; the step is 1.
+    """
+    if item is None:
+        return default
+    try:
+        i = item
+    except OverflowError:  # of an integer that C cannot represent
+        return n if item > 0 else 0
+    return min(n, i) if i >= 0 else max(0, i + n)
+
+
+def is_plain(item: object) -> bool:
+    """Return whether `item` is a slice without a step whose start and stop are None or an `int`."""
+    return type(item) is slice and item.step is None and is_int(item.start) and is_int(item.stop)
+
+
 def is_all(item: slice) -> bool:
     """Return whether a slice is ``:``."""
     return item.start is None and item.stop is None and item.step is None

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat.layout.index_items cimport is_all, is_int, position, resolve
+from mat.layout.index_items cimport bound, is_all, is_plain, position, resolve
 
 
 cdef tuple _ONE
@@ -12,7 +12,7 @@ cdef class Layout:
     cdef readonly bint contiguous
     cdef int _injective
     cdef tuple _vector, _matrix
-    cdef Layout _transposed, _row, _part, _reshaped
+    cdef Layout _transposed, _row, _part, _parts, _reshaped
     cdef readonly Layout like
     cdef public object form
     @cython.locals(found=Layout)
@@ -33,8 +33,13 @@ cdef class Layout:
     cpdef Layout rows(self, slice item)
     @cython.locals(n=Py_ssize_t, i=Py_ssize_t, start=Py_ssize_t)
     cpdef Layout row(self, object index)
-    @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t)
+    @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t,
+                   like=Layout, lengths=tuple, steps=tuple)
     cpdef Layout part(self, tuple items)
+    @cython.locals(shape=tuple, strides=tuple, n=Py_ssize_t, m=Py_ssize_t, s=Py_ssize_t,
+                   t=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t, rows=Py_ssize_t, columns=Py_ssize_t,
+                   start=Py_ssize_t, like=Layout)
+    cdef Layout _window(self, slice down, slice across)
     @cython.locals(n=Py_ssize_t, i=Py_ssize_t, like=Layout, shape=tuple)
     cpdef Layout column(self, tuple items)
     @cython.locals(dots=int, used=int)

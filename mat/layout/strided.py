@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import IndexOutOfRange, ShapeError
 from .attributes import begin_as_nothing
-from .index_items import is_all, is_int, position, resolve
+from .index_items import bound, is_all, is_plain, position, resolve
 from .merged_axes import merged
 from .shapes import (
     MOST_AXES,
@@ -64,6 +64,7 @@ class Layout:
     # the last views of these kinds: the next ones likely have their shapes and strides
     _row: Layout | None
     _part: Layout | None
+    _parts: Layout | None
     _reshaped: Layout | None
     # that from which this one differs in displacement only; None if it is not known
     like: Layout | None
@@ -315,6 +316,8 @@ class Layout:
 
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
+        if len(items) == 2 and len(self.shape) == 2 and is_plain(items[0]) and is_plain(items[1]):
+            return self._window(items[0], items[1])
         shape: list[int] = []
         strides: list[int] = []
         start, axis, rest = self.displacement, 0, self._unnamed(items)
@@ -331,7 +334,25 @@ class Layout:
                 axis += 1
         shape += self.shape[axis:]
         strides += self.strides[axis:]
-        return _made(tuple(shape), tuple(strides), start)
+        like, lengths, steps = self._parts, tuple(shape), tuple(strides)
+        if like is None or like.shape != lengths or like.strides != steps:
+            like = self._parts = _made(lengths, steps, start)
+        return like.moved_to(start)
+
+    def _window(self, down: slice, across: slice) -> Layout:
+        """Return what two slices without steps select of two axes."""
+        shape, strides = self.shape, self.strides
+        n, m, s, t = shape[0], shape[1], strides[0], strides[1]
+        i, k = bound(down.start, 0, n), bound(across.start, 0, m)
+        rows = max(0, bound(down.stop, n, n) - i)
+        columns = max(0, bound(across.stop, m, m) - k)
+        start = self.displacement + (i * s if rows else 0) + (k * t if columns else 0)
+        like = self._parts
+        if like is None or len(like.shape) != 2 or (
+                like.shape[0] != rows or like.shape[1] != columns
+                or like.strides[0] != s or like.strides[1] != t):
+            like = self._parts = _made((rows, columns), strides, start)
+        return like.moved_to(start)
 
     def _unnamed(self, items: tuple[object, ...]) -> int:
         """Return the number of axes for which there is no item."""
@@ -350,8 +371,10 @@ class Layout:
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
             return position(item, axis, n) * step
-        if is_all(item):
-            first, length, times = 0, n, 1
+        times = 1
+        if is_plain(item):
+            first = bound(item.start, 0, n)
+            length = max(0, bound(item.stop, n, n) - first)
         else:
             first, length, times = resolve(item, n)
         shape.append(length)
@@ -369,12 +392,9 @@ class Layout:
             raise IndexOutOfRange(f"too many indices for shape (): {item}")
         n = shape[0]
         s = step = strides[0]
-        if item.step is None and is_int(item.start) and is_int(item.stop):
-            first = 0 if item.start is None else item.start
-            stop = n if item.stop is None else item.stop
-            first = min(n, first) if first >= 0 else max(0, first + n)
-            stop = min(n, stop) if stop >= 0 else max(0, stop + n)
-            length = max(0, stop - first)
+        if is_plain(item):
+            first = bound(item.start, 0, n)
+            length = max(0, bound(item.stop, n, n) - first)
         else:
             first, length, times = resolve(item, n)
             step = s * times

@@ -4,7 +4,7 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport MatBase
+from mat.matrix.base cimport Form, MatBase
 from mat.matrix.brief_copies cimport copy_bytes, is_brief
 from mat.matrix.storage cimport Storage
 
@@ -13,6 +13,7 @@ cdef list _observers, _in_use, _only_mats
 cdef object _host, _float64, _float32, _int64
 cdef Registration _array, _foreign
 cdef frozenset _OF_VIEWS
+cdef dict _EXACT
 cdef Py_ssize_t MOST_AT_ONCE
 
 
@@ -23,8 +24,10 @@ cdef class Elements(MatBase):
     cdef object _element(self, Py_ssize_t k)
     cdef bint _set_quickly(self, object index, object value) except -1
     @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
-                   address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t)
+                   address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t, whole=bint)
     cdef bint _set_number(self, object index, object value) except -1
+    @cython.locals(form=Form)
+    cdef Py_ssize_t _size_if_it_has(self, object value) except -1
     @cython.locals(layout=Layout, part=Layout)
     cdef bint _set_part_quickly(self, object index, MatBase source) except -1
     cdef object _only(self)

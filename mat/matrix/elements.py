@@ -29,6 +29,9 @@ _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64 = FLOAT32, np.dtype(np.int64)
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
+# NumPy's scalars that are numbers of Python without a loss
+_EXACT = {np.float64: float, np.float32: float, np.int8: int, np.int16: int, np.int32: int,
+          np.int64: int, np.uint8: int, np.uint16: int, np.uint32: int}
 _OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
 
@@ -98,13 +101,18 @@ class Elements(MatBase):
             return False
         if kind is float or kind is int:
             return self._set_number(index, value)
+        if kind is self.element_type.type and kind in _EXACT:  # what x[k] += 1 gives
+            return self._set_number(index, _EXACT[kind](value))
         return kind is type(self) and self._set_part_quickly(index, value)
 
     def _set_number(self, index: Index, value: float) -> bool:
         """Write a number to one element, or to the packed elements of a part."""
         layout, storage, dtype = self.layout, self.storage, self.element_type
         facet: Facet = _array
-        size = _size_if_plain(dtype, type(value) is int)
+        whole = type(value) is int
+        size = _size_if_plain(dtype, whole)
+        if not size and whole and dtype.kind in "iu":
+            size = self._size_if_it_has(value)
         if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
         k, count = -1, 1
@@ -121,8 +129,8 @@ class Elements(MatBase):
         address = storage.ready(facet.mask, facet.bit, size * count != storage.nbytes,
                                 True) if _blocks.enabled else 0
         if address:
-            if dtype is _int64:
-                _blocks.fill_integers(address + 8 * k, count, value)
+            if whole and dtype is not _float64 and dtype is not _float32:
+                _blocks.fill_integers(address + size * k, size, count, value)
             else:
                 _blocks.fill_floats(address + size * k, size, count, value)
         elif count != 1 or dtype is not _float64 or storage.dtype is not dtype:
@@ -134,6 +142,11 @@ class Elements(MatBase):
             elements[k] = value
         storage.written(_array.mask)
         return True
+
+    def _size_if_it_has(self, value: int) -> int:
+        """Return the bytes of an integer of self if it can have that value, else 0."""
+        form = self._find_form() if self.known_form is None else self.known_form
+        return form.itemsize if form.lowest <= value <= form.highest else 0
 
     def _set_part_quickly(self: Any, index: Index, source: MatBase) -> bool:
         """Copy a Mat to what a basic index selects: a small one as `copied_to_part` does."""

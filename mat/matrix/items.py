@@ -117,7 +117,7 @@ class Items(Exports):
         if self.ndim == 1 and self.storage.is_elsewhere:  # copies all at once, not one by one
             with self._waits("iteration"), self.facet("array", "input"):
                 pass
-        return (self[i] for i in range(len(self)))
+        return map(self.__getitem__, range(len(self)))
 
 
 def _storage_index(layout: Layout, k: int) -> int:

@@ -13,7 +13,7 @@ from ..layout.orders import as_order
 from ..layout.strided import Layout
 from ..matrix.base import form_of_result
 from ..matrix.joined import copied_at_once
-from ..matrix.mat import Mat, new_like
+from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import EXTENSIONS, NAMED, as_dtype
 from ..support.types import DType, DTypeLike, Function, Keywords
@@ -55,8 +55,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     (8, 16)
     """
     if order == "C":
-        found = copied_at_once(self)
-        return new_like(self, self.shape, self.dtype).assign_(self) if found is None else found
+        return _converted(self, self.dtype)
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 

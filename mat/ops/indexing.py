@@ -35,7 +35,7 @@ _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
 _in_use, _observers, _io, _mat = IN_USE, OBSERVERS, IO, Mat  # with types of C
-MOST_COPIED = 1 << 14  # bytes of a part that are copied sooner than an assignment is planned
+MOST_COPIED = 1 << 18  # bytes of a part that are copied sooner than an assignment is planned
 
 
 def _is_advanced(index: Index) -> bool:

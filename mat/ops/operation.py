@@ -42,6 +42,7 @@ __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", 
            "named", "op"]
 
 
+_APART = 1 << 15  # bytes of a result that is copied sooner than a call is planned
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: Keywords = {}
 Fits = Callable[[Layout], object]  # whether an implementation can take an operand of a layout
@@ -294,7 +295,24 @@ class Op(Declaration):
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out a call that has no plan yet."""
+        if self.meets_read is not None and not kwargs and len(args) == self.arity:
+            out = args[self.main]
+            if type(out) is Mat and out.nbytes <= _APART and any(
+                    type(x) is Mat and x is not out and x.storage is out.storage for x in args):
+                return self._call_briefly_apart(args, out)
         return self._call(args, kwargs, CPU)
+
+    def _call_briefly_apart(self, args: Arguments, out: Mat) -> Operand:
+        """Carry out a call whose small result shares its storage with operands, of which there are
+        no plans, into a new Mat; in the usual way if that has another form than the result.
+        """
+        out.allowed(IO)
+        made = self.new((*args[:self.main], None, *args[self.main + 1:]))
+        if not isinstance(made, Mat) or (made.shape, made.element_type) != (
+                out.shape, out.element_type):
+            return self._call(args, NO_KEYWORDS, CPU)
+        out.assign_(made)
+        return None if self.result is None else out
 
     def call_new(self, args: Arguments) -> Operand:
         """Carry out a call with None in place of the operand that is written, into a new Mat."""

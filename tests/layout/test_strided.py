@@ -255,3 +255,14 @@ def test_bad_input(call, error, message):
     assert issubclass(error, MatError)
     with pytest.raises(error, match=message):
         call(packed((2, 3)))
+
+
+def test_two_slices_of_two_axes():
+    a = np.arange(12).reshape(3, 4)
+    layout = packed((3, 4))
+    ends = (None, 0, 1, 2, 4, 9, -1, -3, -9, 10**30, -10**30)
+    for down in (slice(i, k) for i in ends for k in ends):
+        for across in (slice(i, k) for i in ends for k in ends[:7]):
+            found, wanted = layout[down, across], a[down, across]
+            assert found.shape == wanted.shape
+            assert list(found.indices()) == wanted.ravel().tolist()
