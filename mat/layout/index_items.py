@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from ..errors import IndexOutOfRange, IndexTypeError, ShapeError
 from .shapes import index_of
 
@@ -38,7 +40,7 @@ def bound(item: int | None, default: int, n: int) -> int:
     return min(n, i) if i >= 0 else max(0, i + n)
 
 
-def is_plain(item: object) -> bool:
+def is_plain(item: object) -> TypeGuard[slice]:
     """Return whether `item` is a slice without a step whose start and stop are None or an `int`."""
     return type(item) is slice and item.step is None and is_int(item.start) and is_int(item.stop)
 

@@ -228,6 +228,11 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     return mat
 
 
+def is_known(dtype: DType) -> bool:
+    """Return whether Mats can have elements of a dtype of NumPy's own."""
+    return dtype in _DTYPES
+
+
 def copy_of_array(a: Array, order: object) -> Mat | None:
     """Return a Mat with a copy of an array of NumPy's own class whose elements are stored by rows
     and have a dtype that is known; None for others.

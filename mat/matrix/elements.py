@@ -143,7 +143,7 @@ class Elements(MatBase):
         storage.written(_array.mask)
         return True
 
-    def _size_if_it_has(self, value: int) -> int:
+    def _size_if_it_has(self, value: float) -> int:
         """Return the bytes of an integer of self if it can have that value, else 0."""
         form = self._find_form() if self.known_form is None else self.known_form
         return form.itemsize if form.lowest <= value <= form.highest else 0

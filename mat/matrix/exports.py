@@ -66,6 +66,18 @@ def exported_array(view: Views) -> Array:
     return _array_kept_by(export, export.record.value, False)
 
 
+def copied_array(view: Views) -> Array | None:
+    """Return a read-only array with a copy of few elements that are packed, of a dtype of NumPy's
+    own; None of others, and where an access has to be opened.
+    """
+    if view.element_type.char in EXTENSIONS:
+        return None
+    found = _copied_at_once(view)
+    if found is not None:
+        _blocks.lock_array(found)
+    return found
+
+
 def _copied_at_once(view: Views) -> Array | None:
     """Return a copy of few elements that are packed; None of others, and where an access has to be
     opened.

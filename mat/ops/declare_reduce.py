@@ -15,15 +15,25 @@ import numpy as np
 from ..errors import DTypeError, IntegerError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.dtypes import BY_NAME, DISTINCT, FLOAT8, HALVES, REAL_TYPES, as_dtype
+from ..support.dtypes import (
+    BOOL,
+    BY_NAME,
+    DISTINCT,
+    FLOAT8,
+    HALVES,
+    INTEGERS,
+    REAL_TYPES,
+    as_dtype,
+)
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
 from .operands import as_mat
-from .operation import Input, Op, Output, named, op
+from .operation import NO_KEYWORDS, Input, Op, Output, named, op
 from .overlap import meets_read
 from .reduce_signatures import PARAMETERS, plain
 from .tiling import Cutter
@@ -97,6 +107,10 @@ class Reduction:
             return function(x, axis=axis, keepdims=keepdims, out=out)
 
         return reduce_by_numpy
+
+    def of_few(self) -> Function:
+        """Return NumPy's function for few elements: ``of_few(x, axis, keepdims)``."""
+        return self.function
 
     def result_dtype(self, dtype: DType) -> DType:
         """Return the dtype of the result for elements of `dtype`."""
@@ -198,6 +212,10 @@ class UfuncReduction(Reduction):
 
         return reduce_by_ufunc
 
+    def of_few(self) -> Function:
+        reduce: Function = self.ufunc.reduce
+        return lambda x, axis, keepdims: reduce(x, axis, None, None, keepdims)
+
 
 def is_half(dtype: DType) -> bool:
     """Return whether `dtype` is that of floating-point numbers of 8 or 16 bits, which sums would
@@ -271,6 +289,7 @@ def _operation(kind: Reduction) -> Op:
 def _core(kind: Reduction, kernel: Op) -> Function:
     """Return the function that checks its arguments and calls the operation."""
     call: Callable[..., Mat] = kernel
+    numpys, brief = kind.of_few(), frozenset(BOOL + INTEGERS) - frozenset(kind.compiled)
     kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
 
     def core(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
@@ -284,8 +303,11 @@ def _core(kind: Reduction, kernel: Op) -> Function:
         if type(keepdims) is not bool:
             keepdims = keepdims is not np._NoValue and bool(keepdims)
         if out is None:
-            found: Mat = kernel.new((x, None, axis, keepdims))
-            return found
+            found: Any = NOT_BRIEF
+            if x.element_type.char in brief and x.layout.shape:
+                found = call_briefly(numpys, (x, axis, keepdims), NO_KEYWORDS)
+            made: Mat = kernel.new((x, None, axis, keepdims)) if found is NOT_BRIEF else found
+            return made
         return call(x, check_is_mat(out), axis, keepdims)
 
     return core

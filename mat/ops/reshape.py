@@ -106,8 +106,9 @@ def ravel(self: Mat, order: str | None = "C") -> Mat:
     >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).ravel("F")
     <Mat 4 F [1. 3. 2. 4.]>
     """
-    if order == "C" and self.layout.contiguous:
-        return self.reshape(-1)
+    layout = self.layout
+    if order == "C" and layout.contiguous:
+        return self.reshape(layout.size)
     x = self._as_now()
     x = x.permute(axes_of_loop(x.layout, as_order(order, "ravel")))
     if not x.is_contiguous:

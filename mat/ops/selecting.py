@@ -7,12 +7,12 @@ import numpy as np
 from ..core.compiled import IN_USE
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import broadcast_shapes
-from ..matrix.creation import adopted
+from ..matrix.base import form_of_result
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import EVERY
 from ..support.native import compiled
-from ..support.options import FLOAT64
+from ..support.options import FLOAT32, FLOAT64
 from ..support.types import Array, DType, Engine, Number, Operand
 from .cut_elements import by_elements
 from .elementwise import not_equal
@@ -20,6 +20,7 @@ from .operation import Input, Output, op
 from .overlap import apart, few_axes, must_copy
 
 BOOL = np.dtype(np.bool_)
+_WIDE = (FLOAT64, FLOAT32)
 
 
 @op(method="", by_form=True)
@@ -70,7 +71,7 @@ def where(condition: Mat, a: Operand, b: Operand) -> Mat:
     numbers of Python take the dtype of the other operand, which must be able to represent them.
     """
     if not are_alike(a, b):
-        dtype = promoted_by(a, b)
+        dtype = adapted_to(a, b) or promoted_by(a, b)
         a, b = (_as_mat(v, dtype, condition) for v in (a, b))
     found: Mat = select.new((is_true(condition), a, b, None))
     return found
@@ -81,11 +82,20 @@ def are_alike(a: Operand, b: Operand) -> bool:
     return isinstance(a, Mat) and isinstance(b, Mat) and a.element_type is b.element_type
 
 
-def are_float64(a: Operand, b: Operand) -> bool:
-    """Return whether one is a Mat of float64, and the other one a float of Python."""
-    if type(a) is float:
-        a, b = b, a
-    return type(b) is float and isinstance(a, Mat) and a.element_type is FLOAT64
+def adapted_to(a: Operand, b: Operand) -> DType | None:
+    """Return the dtype of the one that is a Mat, if the other is a float or an integer of Python
+    that it can represent; else None.
+    """
+    x, number = (b, a) if type(b) is Mat else (a, b)
+    if type(x) is not Mat:
+        return None
+    dtype: DType = x.element_type
+    kind = type(number)
+    if kind is int:
+        form = x.form
+        return dtype if (dtype.kind in "iu" or dtype in _WIDE) and (
+            form.lowest <= number <= form.highest) else None
+    return dtype if kind is float and dtype in _WIDE else None
 
 
 def promoted_by(a: Operand, b: Operand) -> DType:
@@ -93,8 +103,6 @@ def promoted_by(a: Operand, b: Operand) -> DType:
     if are_alike(a, b):
         found: DType = a.element_type
         return found
-    if are_float64(a, b):
-        return FLOAT64
     return np.result_type(*(v.element_type if isinstance(v, Mat) else v for v in (a, b)))
 
 
@@ -107,7 +115,11 @@ def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
 
 def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
     """Return a number as a Mat without axes, which a device fills itself."""
-    at_once = dtype is FLOAT64 and type(value) is float and not IN_USE
-    found = adopted(np.array(value)) if at_once else full((), value, dtype)
-    found.device_enabled = like.device_enabled
+    found: Mat
+    if IN_USE:
+        found = full((), value, dtype)
+        found.device_enabled = like.device_enabled
+        return found
+    found = form_of_result((), dtype).new(like.device_enabled, None)
+    found[()] = value
     return found

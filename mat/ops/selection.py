@@ -34,6 +34,7 @@ _observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
 _AXES = 32  # of which a frame has room
 _NOT_CALLED = -3
 _LARGE = 1 << 15  # elements that are worth releasing the GIL, and other threads
+_MANY = 1 << 20  # bytes of items that integers select, which are worth the same
 _ITEMS, _BYTES = 1 << 12, 1 << 16  # of items that integers select, which are worth a thread
 _TILE = 0 if lib is None else lib.MAT_MASK_TILE  # bytes of a mask, which are worth one
 _MOST = 1024
@@ -169,7 +170,8 @@ class Selection:
         self.size: int = index.layout.size
         # a mask is searched whole
         elements = kernels.form.size if masked else self.size * kernels.elements
-        self.large: bool = self.size > _LARGE or elements > _LARGE
+        self.large: bool = self.size > _LARGE or (
+            elements > _LARGE if masked else elements * kernels.form.itemsize > _MANY)
         self.starts: Array | None = None  # how many items are selected before each tile of a mask
         self.starts_address: int = 0
 

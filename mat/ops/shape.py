@@ -76,6 +76,8 @@ def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     >>> mat.transpose(x).storage is x.storage
     True
     """
+    if type(a) is Mat and axes is None and out is None:
+        return a.T
     if is_foreign(a) and np.ndim(a) and out is None:
         return numpy_gives(np.transpose, (a,), {} if axes is None else {"axes": axes})
     a = as_mat(a, "a")._as_now()
@@ -114,7 +116,7 @@ def check_is_input(name: str, a: object) -> Mat:
 # Comparing as a whole
 
 
-@op(name="equals")
+@op(name="equals", by_form=True)
 def same(a: Input, b: Input) -> None:
     """Return whether all elements are equal."""
 

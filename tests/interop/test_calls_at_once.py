@@ -151,3 +151,120 @@ def test_einsum_refuses_other_lengths() -> None:
     with pytest.raises(ValueError, match=r"einstein sum|broadcast"):
         np.einsum("i,i", mat.ones(3), mat.ones(4))
     assert np.einsum("i,i", mat.ones(1), mat.ones(4)) == 4.0  # which NumPy broadcasts
+
+
+# Functions of few elements, which NumPy computes of copies
+
+OF_FEW = [lambda x: np.roll(x, 1), lambda x: np.roll(x, (1, -1), (0, 1)),
+          lambda x: np.repeat(x, 2, 0), lambda x: np.tile(x, (2, 1)), lambda x: np.pad(x, 1),
+          lambda x: np.tril(x), lambda x: np.triu(x, 1), lambda x: np.trace(x),
+          lambda x: np.einsum("ij,ij->i", x, x), lambda x: np.argsort(x, 0),
+          lambda x: np.array_equal(x, x + 0), lambda x: np.searchsorted(np.sort(x[0]), x),
+          lambda x: np.median(x, 0), lambda x: np.isin(x, x[0]), lambda x: np.diff(x, axis=0),
+          lambda x: np.nonzero(x), lambda x: np.unique(x), lambda x: x.sum(0), lambda x: x.mean(),
+          lambda x: x.argmax(1), lambda x: np.where(x > 2, x, 1), lambda x: np.split(x, 3),
+          lambda x: np.diagonal(x), lambda x: np.vstack([x[0], x[1]]), lambda x: np.ravel(x),
+          lambda x: np.column_stack([x[0], x[1]]), lambda x: np.hstack([x, x])]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("call", OF_FEW)
+def test_functions_of_few_elements(call: Any, dtype: str) -> None:
+    a = np.abs(np.arange(12).reshape(3, 4) - 5).astype(dtype)
+    if dtype == "bool" and call is OF_FEW[14]:
+        pytest.skip("NumPy refuses it for float results")
+    found, wanted = call(mat.array(a)), call(a)
+    if not isinstance(wanted, list | tuple):
+        found, wanted = [found], [wanted]
+    for one, expected in zip(found, wanted, strict=True):
+        assert isinstance(one, mat.Mat | bool)
+        np.testing.assert_array_equal(np.asarray(one), expected)
+        assert np.asarray(one).dtype == np.asarray(expected).dtype
+
+
+def test_functions_of_few_elements_see_what_a_device_has_written() -> None:
+    x = mat.array(A)
+    with mat.use_device("emulated"):
+        x += 1
+    np.testing.assert_array_equal(np.roll(x, 1), np.roll(A + 1, 1))
+
+
+@pytest.mark.parametrize("call", OF_FEW[:15])
+def test_functions_of_few_elements_conflict_with_writers(call: Any) -> None:
+    x, errors = mat.array(A), []
+
+    def read() -> None:
+        try:
+            call(x)
+        except mat.ConflictError as error:
+            errors.append(error)
+
+    with x.facet("array", "io"):
+        thread = Thread(target=read)
+        thread.start()
+        thread.join()
+    assert len(errors) == 1
+
+
+def test_functions_of_few_elements_write_where_they_are_told() -> None:
+    x, y, z = mat.array(A), mat.zeros(4), mat.zeros(())
+    assert np.median(x, 0, y) is y
+    np.testing.assert_array_equal(y, np.median(A, 0))
+    assert np.trace(x, 0, 0, 1, None, z) is z
+    assert float(z) == np.trace(A)
+
+
+def test_results_of_few_elements_share_no_memory_and_know_devices() -> None:
+    x = mat.array(A)
+    x.device_enabled = False
+    found = np.tile(x, (1, 1))
+    assert not np.shares_memory(found, x)
+    assert not found.device_enabled
+    assert np.shares_memory(x[1:], x)
+
+
+def test_errors_of_functions_of_few_elements_are_as_ever() -> None:
+    x = mat.array(A)
+    with pytest.raises(mat.AxisError):
+        np.roll(x, 1, 5)
+    with pytest.raises(mat.ShapeError):
+        mat.zeros(0, 3, dtype="uint8").max(0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "uint8", "uint64",
+                                   "float16", "bool", "complex64"])
+def test_elements_in_place(dtype: str) -> None:
+    a = np.arange(5).astype(dtype)
+    x = mat.array(a)
+    one = a[1]
+    for k in range(5):
+        x[k] += one
+        a[k] += one
+        x[k] = x[k]
+    np.testing.assert_array_equal(x, a)
+    if a.dtype.kind in "iu":
+        with pytest.raises((mat.RangeError, mat.DTypeError)):
+            x[0] = 1 << 70
+        with pytest.raises((mat.RangeError, mat.DTypeError)):
+            x[:] = -(1 << 65)
+        x[1:4] = 100
+        a[1:4] = 100
+        np.testing.assert_array_equal(x, a)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+def test_operands_in_place_that_overlap_what_is_written(dtype: str) -> None:
+    a = np.arange(20).reshape(4, 5).astype(dtype)
+    x = mat.array(a)
+    for one in (a, x):
+        one[1:] += one[:-1]
+        one[:, 1:] = one[:, :-1]
+        one[::-1] -= one
+        np.multiply(one[:2], one[2:], out=one[1:3])
+    np.testing.assert_array_equal(x, a)
+    with pytest.raises(mat.ShapeError):
+        x[1:] += x[:-2]
+    y = x.view()
+    y.storage.writable = False
+    with pytest.raises(mat.DirectionError):
+        y[1:] += y[:-1]

@@ -15,6 +15,7 @@ from types import CodeType
 import numpy as np
 
 from ...layout.shapes import MOST_AXES
+from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
@@ -60,7 +61,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     windows,
 )
 from .reading import call_reading
-from .registry import IMPLEMENTATIONS, numpy_function
+from .registry import IMPLEMENTATIONS, OF_MANY, numpy_function
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
 # the functions that return views, and whether of all their arguments or of the first
@@ -71,13 +72,18 @@ QUERIES = frozenset(map(numpy_function, (  # they read no elements, only shapes 
     "einsum_path")))
 WRITING = frozenset(map(numpy_function, (  # they write their first operand
     "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis")))
+OF_MEMORY = frozenset(map(numpy_function, (  # they are about the memory, not about the elements
+    "shares_memory", "may_share_memory", "require", "lib.array_utils.byte_bounds")))
 SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
     "savez", "savez_compressed")))
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
+MOST_READY = 64  # arguments by position, of which it is looked whether they are Mats
+_numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
+_of_many, _not_brief = OF_MANY, NOT_BRIEF
 _ordering = short_floats.FUNCTIONS
 _concatenate, _stack, _sort = np.concatenate, np.stack, np.sort
 _BY_NUMPY = np.ndarray.__array_function__
@@ -145,6 +151,10 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     found = _at_once(func, args, kwargs)
     if found is not None:
         return found
+    if func in _of_many and _only_reads(func, args, kwargs):
+        found = call_briefly(func, args, kwargs)
+        if found is not _not_brief:
+            return found
     if func in _ordering:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
@@ -166,6 +176,25 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     return _delegated(func, args, kwargs)
 
 
+def are_ready(args: Arguments, at: tuple[int, ...], adapts: bool) -> bool:
+    """Return whether the first argument is a Mat, or the text of `einsum`, and those at the
+    positions `at`, which are array-likes, are Mats, too, or with `adapts` numbers of Python.
+    """
+    count = len(args)
+    if not count or count > MOST_READY:
+        return False
+    kind = type(args[0])
+    if kind is not _mat_type and (kind is not str or count < 2):
+        return False
+    for k in at:
+        if k >= count:
+            break
+        kind = type(args[k])
+        if kind is not _mat_type and not (kind in _numbers if adapts else kind is str and not k):
+            return False
+    return True
+
+
 def _without_elements(value: Operand) -> Operand:
     """Return an array of a Mat's shape and dtype that has no memory for its elements."""
     if not isinstance(value, Mat):
@@ -175,8 +204,9 @@ def _without_elements(value: Operand) -> Operand:
 
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Have NumPy call `func` on the host."""
-    if len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs)):
-        return call_reading(func, args, kwargs)
+    if _only_reads(func, args, kwargs):
+        found = _not_brief if func in OF_MEMORY else call_briefly(func, args, kwargs)
+        return call_reading(func, args, kwargs) if found is _not_brief else found
     if func in SAVING:
         return delegate(lambda file, arrays, more: func(file, *arrays, **more),
                         [args[0], args[1:], kwargs], name=func.__name__)
@@ -192,6 +222,11 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     in_place = func in WRITING or (func is np.nan_to_num and not by_name.get("copy", True))
     return delegate(func, args, kwargs,
                     written=(first,) if in_place and isinstance(first, Mat) else ())
+
+
+def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:
+    """Return whether no argument says what is written."""
+    return len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs))
 
 
 @cache

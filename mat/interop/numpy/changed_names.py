@@ -202,13 +202,14 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     --------
     >>> import mat
     >>> mat.trace(mat.eye(3))
-    <Mat () F 3.>
+    <Mat () A 3.>
     """
     if a is _ABSENT:
         raise _moved("trace", "no matrix", "mat.debug.trace(), the record of copies")
     if is_foreign(a):
         return numpy_gives(np.trace, (a, offset, axis1, axis2, dtype, out), {})
-    found: Mat = call_numpy(np.trace, (as_mat(a, "a"), offset, axis1, axis2, dtype, out))
+    more = (offset, axis1, axis2) if dtype is None is out else (offset, axis1, axis2, dtype, out)
+    found: Mat = call_numpy(np.trace, (as_mat(a, "a"), *more))
     return found
 
 

@@ -16,7 +16,7 @@ from ...ops.operands import as_mat, is_foreign, numpy_gives
 from ...ops.operation import named
 from ...support.types import Function, Operand
 from .array_function import call_numpy
-from .registry import IMPLEMENTATIONS, NO_VALUE
+from .registry import NO_VALUE
 
 NAMES: list[str] = []  # of the methods that `bind_function` has bound
 
@@ -24,13 +24,8 @@ NAMES: list[str] = []  # of the methods that `bind_function` has bound
 def bind_function(name: str, function: Function) -> None:
     """Bind NumPy's `function`, called with self as its first argument, as the method `name`."""
     def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
-        implementation = IMPLEMENTATIONS.get(function)
         try:
-            if implementation is not None:
-                found = implementation(self, *args, **kwargs)
-                if found is not NotImplemented:
-                    return found
-            return function(self, *args, **kwargs)  # which calls ``__array_function__``
+            return call_numpy(function, (self, *args), kwargs)
         except (TypeError, ValueError, OverflowError):
             # NumPy's own errors for an axis are of four classes
             axis = args[place] if 0 <= place < len(args) else kwargs.get("axis")

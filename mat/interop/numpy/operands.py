@@ -68,7 +68,7 @@ def as_mat_if_possible(value: object) -> Operand:
 
     NumPy then decides what it means.
     """
-    if isinstance(value, Mat) or value is None:
+    if isinstance(value, Mat) or value is None or type(value) is str:
         return value
     try:
         return as_mat(value, "an operand")

@@ -26,7 +26,7 @@ def _integers(value: object) -> Ints | None:
     return tuple(map(int, items)) if plain else None
 
 
-@implements("roll")
+@implements("roll", of_many=True)
 def numpy_roll(a: Operand, shift: Operand, axis: Operand = None) -> Result:
     shifts, axes = _integers(shift), (0,) if axis is None else _integers(axis)
     if not isinstance(a, Mat) or shifts is None or axes is None:
@@ -40,7 +40,7 @@ def numpy_roll(a: Operand, shift: Operand, axis: Operand = None) -> Result:
                                   for k in range(count)))
 
 
-@implements("repeat")
+@implements("repeat", of_many=True)
 def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
     counts = _integers(repeats)
     if isinstance(a, Mat) and not a.ndim and axis in (0, -1):
@@ -55,7 +55,7 @@ def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
     return arrangement.repeated(a, counts[0], as_axis(axis, a.ndim))
 
 
-@implements("tile")
+@implements("tile", of_many=True)
 def numpy_tile(A: Operand, reps: Operand) -> Result:  # noqa: N803  # NumPy's name
     times = _integers(reps)
     if not isinstance(A, Mat) or times is None or any(n < 0 for n in times):
@@ -70,12 +70,12 @@ def numpy_diag(v: Operand, k: int = 0) -> Result:
     return arrangement.on_diagonal(v, k) if v.ndim == 1 else numpy_diagonal(v, k)
 
 
-@implements("tril")
+@implements("tril", of_many=True)
 def numpy_tril(m: Operand, k: int = 0) -> Result:
     return _triangle(m, k, False)
 
 
-@implements("triu")
+@implements("triu", of_many=True)
 def numpy_triu(m: Operand, k: int = 0) -> Result:
     return _triangle(m, k, True)
 

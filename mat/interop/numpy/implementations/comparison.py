@@ -19,7 +19,7 @@ from .there import as_floats, is_there, mats_there
 _REAL = (int, float)
 
 
-@implements("array_equal")
+@implements("array_equal", of_many=True)
 def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Result:
     found = as_mats([a1, a2])
     if not found or (equal_nan and not all(map(is_there, found))):

@@ -48,6 +48,8 @@ def numpy_reshape(a: Operand, /, shape: ShapeLike, order: str | None = "C", *,
 
 @implements("ravel")
 def numpy_ravel(a: Operand, order: str | None = "C") -> Result:
+    if type(a) is Mat and order == "C" and a.layout.contiguous:
+        return a.reshape(a.layout.size)
     return a.ravel(order) if isinstance(a, Mat) else NotImplemented
 
 

@@ -51,7 +51,7 @@ def numpy_empty_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subo
     return _filled_like(empty_like, a, dtype, order, shape, device)
 
 
-@implements("full_like")  # NumPy's signature
+@implements("full_like", of_many=True)  # NumPy's signature
 def numpy_full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None, order: str = "K",
                     subok: bool = True, shape: ShapeLike | None = None, *,
                     device: object = None) -> Result:

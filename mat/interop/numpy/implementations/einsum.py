@@ -45,7 +45,7 @@ class Term(NamedTuple):
     names: str
 
 
-@implements("einsum")
+@implements("einsum", of_many=True)
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: Any) -> Result:
     if len(operands) == 3 and out is None and not kwargs and type(optimize) is bool:

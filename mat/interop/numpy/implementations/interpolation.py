@@ -28,7 +28,7 @@ Interpolated = tuple[Mat, Mat, Mat, Mat, Mat]  # the arguments of `interpolated`
 
 
 # the parameters are NumPy's
-@implements("interp")
+@implements("interp", of_many=True)
 def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
                  right: Operand = None, period: Operand = None) -> Result:
     if isinstance(fp, Mat) and fp.dtype.kind == "c":

@@ -89,12 +89,28 @@ def _as_columns(m: Mat) -> Mat:
 @implements("vstack")
 def numpy_vstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
+    if dtype is None and casting == "same_kind":
+        found = joined_along(tup, 0) if _are_matrices(tup) else stacked_along(tup, 0)
+        if found is not None and found.ndim > 1:
+            return found
     return _join_raised(tup, _as_rows, 0, dtype, casting)
+
+
+def _are_matrices(tup: Operand) -> bool:
+    """Return whether the first of several Mats has two axes or more."""
+    return type(tup) in _SEQUENCES and bool(tup) and type(tup[0]) is Mat and tup[0].ndim > 1
+
+
+_SEQUENCES = frozenset((list, tuple))
 
 
 @implements("hstack")
 def numpy_hstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
+    if dtype is None and casting == "same_kind":
+        found = joined_along(tup, 1 if _are_matrices(tup) else 0)
+        if found is not None:
+            return found
     return _join(tup, 0, None, dtype, casting, _joined_beside)
 
 
@@ -112,4 +128,7 @@ def numpy_dstack(tup: Operand) -> Result:
 
 @implements("column_stack")
 def numpy_column_stack(tup: Operand) -> Result:
+    found = joined_along(tup, 1) if _are_matrices(tup) else stacked_along(tup, 1)
+    if found is not None and found.ndim == 2:
+        return found
     return _join_raised(tup, _as_columns, 1)

@@ -25,7 +25,7 @@ _STATISTICS: dict[str, Function] = {
 Side = Callable[[Mat, int, int, bool], Mat]  # of Mat, axis and width, whether it is the last one
 
 
-@implements("pad")
+@implements("pad", of_many=True)
 def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
               **kwargs: Operand) -> Result:
     if not isinstance(array, Mat) or not array.ndim:

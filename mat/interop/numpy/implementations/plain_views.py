@@ -129,10 +129,26 @@ def numpy_rot90(m: Operand, k: object = 1, axes: object = (0, 1)) -> Result:
         numpy_swapaxes(m, i, j), j)
 
 
+@implements("split")
+def numpy_split(ary: Operand, indices_or_sections: object, axis: object = 0) -> Result:
+    k, parts = _place(ary, axis), indices_or_sections
+    if k < 0 or type(parts) is not int or parts <= 0 or ary.layout.shape[k] % parts:
+        return NotImplemented
+    layout, length = ary.layout, ary.layout.shape[k] // parts
+    shape, step = (*layout.shape[:k], length, *layout.shape[k + 1:]), length * layout.strides[k]
+    if not ary.layout.size:
+        return NotImplemented
+    return [ary.over(Layout(shape, layout.strides, layout.displacement + i * step))
+            for i in range(parts)]
+
+
 @implements("diagonal")
 def numpy_diagonal(a: Operand, offset: object = 0, axis1: object = 0,
                    axis2: object = 1) -> Result:
     i, k = _place(a, axis1), _place(a, axis2)
     if i < 0 or k < 0 or i == k or type(offset) is not int:
         return NotImplemented
+    shape, strides, start = a.layout.shape, a.layout.strides, a.layout.displacement
+    if len(shape) == 2 and offset == 0:
+        return a.over(Layout((min(shape),), (strides[0] + strides[1],), start))
     return a.over(a.layout.diagonal(offset, i, k))

@@ -30,7 +30,7 @@ def _shaped(found: Mat, lines: quantiles.Lines, first: tuple[int, ...], keepdims
     return found.reshape(first + lines.shape)
 
 
-@implements("median")
+@implements("median", of_many=True)
 def numpy_median(a: Operand, axis: AxisLike = None, out: Operand = None,
                  overwrite_input: bool = False, keepdims: bool = False) -> Result:
     return _median(a, axis, out, keepdims, False)

@@ -143,7 +143,7 @@ def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = F
 
 
 
-@implements("trace")
+@implements("trace", of_many=True)
 def numpy_trace(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1,
                 dtype: DTypeLike = None, out: Operand = None) -> Result:
     if not isinstance(a, Mat) or a.ndim < 2 or dtype is not None or not can_hold_sums(out):

@@ -79,7 +79,7 @@ def _cumulative(function: Function, x: Operand, axis: int | None, dtype: DTypeLi
     return scan.cumulative(function, x, axis, wanted, first)
 
 
-@implements("diff")
+@implements("diff", of_many=True)
 def numpy_diff(a: Operand, n: int = 1, axis: int = -1, prepend: Operand = NO_VALUE,
                append: Operand = NO_VALUE) -> Result:
     if not isinstance(a, Mat) or not a.ndim or type(n) is not int or n < 1 or type(axis) is not int:

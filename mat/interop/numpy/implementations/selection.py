@@ -59,7 +59,8 @@ def _or_numpy(found: object) -> Result:
 def numpy_where(condition: Operand, x: Operand = None, y: Operand = None, /) -> Result:
     if x is None and y is None:
         return _nonzero(condition)
-    if isinstance(condition, Mat) and (selecting.are_alike(x, y) or selecting.are_float64(x, y)):
+    if isinstance(condition, Mat) and (selecting.are_alike(x, y)
+                                       or selecting.adapted_to(x, y) is not None):
         return selecting.where(condition, x, y)
     operands = [v if type(v) in _WEAK else _mat(v) for v in (x, y)]
     truth = _mat(condition)

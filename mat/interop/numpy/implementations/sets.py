@@ -19,7 +19,7 @@ def _there(*operands: Operand) -> list[Mat]:
 
 
 # the parameters are NumPy's
-@implements("isin")
+@implements("isin", of_many=True)
 def numpy_isin(element: Operand, test_elements: Operand, assume_unique: bool = False,
                invert: bool = False, *, kind: Operand = None) -> Result:
     mats = _there(element, test_elements)

@@ -51,7 +51,7 @@ def numpy_sort(a: Operand, axis: int | None = -1, kind: Operand = None, order: O
     return _sorted(sorting.sort, a, axis, kind, order, stable, descending)
 
 
-@implements("argsort")
+@implements("argsort", of_many=True)
 def numpy_argsort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None,
                   *, stable: Operand = None, descending: Operand = None) -> Result:
     return _sorted(sorting.argsort, a, axis, kind, order, stable, descending)
@@ -84,7 +84,7 @@ def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None,
     return _sorted(function, a, axis, None, order, True, None)
 
 
-@implements("searchsorted")
+@implements("searchsorted", of_many=True)
 def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
                        sorter: Operand = None) -> Result:
     if side not in ("left", "right"):
@@ -154,7 +154,7 @@ def _ascends(given: Operand, edges: Mat) -> bool:
     return bool(truth.all_true(elementwise.greater_equal(edges[1:], edges[:-1])))
 
 
-@implements("bincount")
+@implements("bincount", of_many=True)
 def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -> Result:
     if not isinstance(x, Mat) or x.ndim != 1 or not (
             computes_elsewhere(x) or (weights is None and x.size >= _MANY)):

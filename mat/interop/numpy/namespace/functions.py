@@ -17,7 +17,15 @@ from ....ops.operands import is_foreign, is_of_others, numpy_gives
 from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
 from ....support.unbound import unbound
-from ..array_function import VIEWS, WRITING, call_numpy, code_of, positional_names
+from ..array_function import (
+    MOST_READY,
+    VIEWS,
+    WRITING,
+    are_ready,
+    call_numpy,
+    code_of,
+    positional_names,
+)
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
@@ -56,23 +64,39 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
     converts = ((function in IMPLEMENTATIONS or function in VIEWS) and function not in WRITING
                 and name not in _AS_THEY_ARE)
-    joins = (positional_names(function) or ("",))[0] in SEQUENCES
+    names = positional_names(function)
+    joins = (names or ("",))[0] in SEQUENCES
+    at = _operands_among(names) if converts else ()
+    adapts = function in _ADAPTING
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        if not (joins and args and _is_of_mats(args[0])):
+        if not kwargs and are_ready(args, at, adapts):
+            found = call_numpy(function, args)
+            if type(found) is Mat:
+                return found
+        elif not (joins and args and _is_of_mats(args[0])):
             if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
                 return numpy_gives(function, args, kwargs)
             if converts and (kwargs or not _are_mats(args)):
                 args, kwargs = _with_mats(function, args, kwargs)
-        found = call_numpy(function, args, kwargs)
+            found = call_numpy(function, args, kwargs)
+        else:
+            found = call_numpy(function, args, kwargs)
         if type(found) is not Mat:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
 
     described = _described(call, name, function, qualified)
     return unbound(described) if isinstance(function, BuiltinFunctionType) else described
+
+
+def _operands_among(names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the positions of array-likes among parameters; of all if no names are known."""
+    if not names:
+        return tuple(range(MOST_READY))
+    return tuple(k for k, name in enumerate(names) if name in OPERANDS or name in SEQUENCES)
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
