@@ -140,9 +140,9 @@ class Calls(Operation):
                 found = self.carry_out_from_host(device, args, kwargs, not exceeds)
                 if found is not None:
                     return found[0]
+            self.note_uses(device.memory, args)
             if exceeds:
                 return self.carry_out_within(device, args, kwargs, None)
-            self.note_uses(device.memory, args)
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
