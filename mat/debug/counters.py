@@ -107,7 +107,7 @@ class CopyCounter(Observer):
         if self.within:
             parts.append(f"{self.within} bytes within a device")
         if self.waits:
-            parts.append(f"{self.waits} waits for a device")
+            parts.append(f"{self.waits} wait{'s' * (self.waits != 1)} for a device")
         if self.in_place:
             parts.append(f"{self.in_place} bytes read in host memory")
         if self.fallbacks:

@@ -126,6 +126,7 @@ class _Pool:
         self.ticks: dict[Key, int] = {}  # of the last uses of ranges
         self.reads: dict[Key, int] = {}  # when views were last read that may stay
         self.known: set[Key] = set()
+        self.counted: set[Key] = set()  # ranges that had to be copied to the device once
         # the bytes of what was written, by ranges of storages that are not garbage
         self.results: dict[int, dict[tuple[int, int], int]] = {}
 
@@ -227,6 +228,7 @@ class _Pool:
     def drop(self, key: Key) -> None:
         """Forget a range, and what was written."""
         self.known.discard(key)
+        self.counted.discard(key)
         self.ranges.pop(key, None)
         self.ticks.pop(key, None)
         self.reads.pop(key, None)
@@ -253,7 +255,7 @@ class _Planner(Device):
                   if isinstance(x, Mat) and self.may_read_host}.values()]
         if once and self.note_whole(operation, args, kwargs, once):
             return True if operation.result is None else args[operation.result]
-        least = self.least_of(operation, args, kwargs)
+        least = self.least_of(tile_of(operation, args, kwargs).reads)
         self.plan.least += least
         self.pool.note_results(args[k] for k in operation.written)
         self.memory.limit = self.plan.pool_bytes  # by which cutters choose
@@ -283,7 +285,7 @@ class _Planner(Device):
         rest = tile._replace(reads=tuple(x for x in tile.reads if id(x) not in stay))
         if not stay or rest.nbytes > pool:
             return False
-        least = sum(x.nbytes for x in rest.reads if not self.pool.has(x))
+        least = self.least_of(rest.reads)
         in_place = sum(stay.values())
         _, _, largest, moved, _ = self.carry_out([rest], ())
         self.plan.least += least
@@ -294,12 +296,16 @@ class _Planner(Device):
                                            in_place=in_place))
         return True
 
-    def least_of(self, operation: Op, args: Arguments, kwargs: Keywords) -> int:
-        """Return the bytes of what is read and is not on the device."""
-        reads = tile_of(operation, args, kwargs).reads
-        ranges = {(id(x.storage), x.layout.bounds): x.nbytes for x in reads
-                  if not self.pool.has(x) and id(x.storage) not in self.pool.results}
-        return sum(ranges.values())
+    def least_of(self, reads: Iterable[Mat]) -> int:
+        """Return the bytes of what is read for the first time and is not on the device."""
+        least = 0
+        for x in reads:
+            key = self.pool.key(x)
+            if (key not in self.pool.counted and id(x.storage) not in self.pool.results
+                    and not self.pool.has(x)):
+                self.pool.counted.add(key)
+                least += x.nbytes
+        return least
 
     def tiles(self, operation: Op, args: Arguments, kwargs: Keywords) -> Iterable[Tile]:
         """Return the tiles, or one for the whole call."""
