@@ -101,9 +101,11 @@ class Elements(MatBase):
             return False
         if kind is float or kind is int:
             return self._set_number(index, value)
+        if kind is type(self):
+            return self._set_part_quickly(index, value)
         if kind is self.element_type.type and kind in _EXACT:  # what x[k] += 1 gives
             return self._set_number(index, _EXACT[kind](value))
-        return kind is type(self) and self._set_part_quickly(index, value)
+        return False
 
     def _set_number(self, index: Index, value: float) -> bool:
         """Write a number to one element, or to the packed elements of a part."""

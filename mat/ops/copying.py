@@ -55,7 +55,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     (8, 16)
     """
     if order == "C":
-        return _converted(self, self.dtype)
+        return _converted(self, self.element_type)
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 
