@@ -349,14 +349,15 @@ class Pooled(Memory):
 
     def _is_used_elsewhere(self, cube: CubeLike) -> bool:
         """Return whether another thread accesses a copy in this memory, or is about to."""
-        if not cube.lock.try_acquire():
+        lock = cube.lock  # once: a part whose Mat is gone has another one each time
+        if not lock.try_acquire():
             return True
         try:
             mine = THREADS.current()
             return any(record.thread != mine and THREADS.ident(record.thread)
                        and record.facet.memory is self for record in tuple(cube.accesses))
         finally:
-            cube.lock.release()
+            lock.release()
 
     def has_room(self, nbytes: int) -> bool:
         with self.lock:

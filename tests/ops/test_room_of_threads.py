@@ -1,5 +1,6 @@
 """Threads that compute on a device whose pool has no room for the operands of all of them."""
 
+import gc
 import threading
 
 import numpy as np
@@ -113,3 +114,15 @@ def test_a_call_gives_up(monkeypatch):
             leave.set()
             holder.join()
     assert (x == 1).all()
+
+
+def test_a_part_whose_mat_is_gone_is_used_by_nobody():
+    """Such a part has a new lock each time that it is asked for it."""
+    x = mat.arange(100_000.0)
+    with mat.use_device("emulated") as device:
+        with x[:50_000].facet("emulated", "input"):
+            parts = [lease.cube() for lease in device.memory._leases.values() if lease.cube]
+        del x
+        gc.collect()
+        assert parts
+        assert not any(device.memory._is_used_elsewhere(part) for part in parts)
