@@ -288,7 +288,7 @@ def test_bad_values(index, value, error, message):
     ("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("int32", np.nan),
     ("int32", np.inf), ("int8", 1e3),
     ("int8", [300]),
-    ("uint16", [-1]), ("int32", [np.nan]), ("bool", np.nan), ("float32", 10**400),
+    ("uint16", [-1]), ("int32", [np.nan]), ("float32", 10**400),
     ("int8", np.int64(300)),
     ("int8", np.float32(np.nan)),
 ])
@@ -298,6 +298,13 @@ def test_numbers_that_do_not_fit_are_refused(name, value, index):
         x[index] = value
     assert x.tolist() == [1]
     assert x.storage.version == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, [np.nan], np.float32(np.nan)])
+def test_nan_is_true(value):
+    x = mat.zeros(1, dtype="bool")
+    x[:] = value
+    assert x.tolist() == np.array([value]).astype(bool).ravel().tolist() == [True]
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64", "complex128"])
