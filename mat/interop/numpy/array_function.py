@@ -205,7 +205,8 @@ def _without_elements(value: Operand) -> Operand:
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Have NumPy call `func` on the host."""
     if _only_reads(func, args, kwargs):
-        found = _not_brief if func in OF_MEMORY else call_briefly(func, args, kwargs)
+        tried = func in OF_MEMORY or func in _of_many  # these in `call_numpy`
+        found = _not_brief if tried else call_briefly(func, args, kwargs)
         return call_reading(func, args, kwargs) if found is _not_brief else found
     if func in SAVING:
         return delegate(lambda file, arrays, more: func(file, *arrays, **more),

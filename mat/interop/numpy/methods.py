@@ -14,6 +14,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops.operands import as_mat, is_foreign, numpy_gives
 from ...ops.operation import named
+from ...ops.roles import method_like
 from ...support.types import Function, Operand
 from .array_function import call_numpy
 from .registry import NO_VALUE
@@ -126,27 +127,11 @@ def _bound(name: str, value: Operand, other: Operand) -> Operand:
 def _clip(self: Mat, min: Operand = None, max: Operand = None,
           out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
           **kwargs: Operand) -> Mat:
-    """Return the elements, those beyond a bound being replaced by it.
-
-    Parameters
-    ----------
-    min, max : Mat, array_like or None
-        The bounds, which broadcast; None is no bound.
-    out : Mat, optional
-        Is overwritten with the result.
-    a_min, a_max : Mat, array_like or None
-        The same, by the names that ``numpy.clip`` gives them.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-    """
     return clip(self, min, max, out, a_min=a_min, a_max=a_max, **kwargs)
 
 
 NAMES.append("clip")
 vars(_clip)["__signature__"] = inspect.Signature(
     [p for p in inspect.signature(_clip).parameters.values() if p.kind is not p.VAR_KEYWORD])
-bind("clip", named(_clip, "clip", _clip.__doc__ or ""))
+bind("clip", method_like(clip, _clip, "clip", "a"))
 bind_function("var", np.var)

@@ -72,18 +72,13 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        if not kwargs and are_ready(args, at, adapts):
-            found = call_numpy(function, args)
-            if type(found) is Mat:
-                return found
-        elif not (joins and args and _is_of_mats(args[0])):
+        ready = not kwargs and are_ready(args, at, adapts)
+        if not ready and not (joins and args and _is_of_mats(args[0])):
             if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
                 return numpy_gives(function, args, kwargs)
             if converts and (kwargs or not _are_mats(args)):
                 args, kwargs = _with_mats(function, args, kwargs)
-            found = call_numpy(function, args, kwargs)
-        else:
-            found = call_numpy(function, args, kwargs)
+        found = call_numpy(function, args, kwargs)
         if type(found) is not Mat:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
