@@ -142,7 +142,7 @@ cdef class HostBlocks:
 
     cdef int fill_integers(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                            int64_t value) except -1:
-        """Write a number, which they can have, to adjacent integers of so many bytes."""
+        """Write a number to adjacent integers of `size` bytes, which can represent it."""
         cdef Py_ssize_t k, first = min(count, FIRST_FILLED)
         for k in range(first):
             if size == 8:
@@ -210,7 +210,7 @@ cdef class HostBlocks:
         return made
 
     cdef void lock_array(self, object value) noexcept:
-        """Have an array that owns its memory not be written."""
+        """Make an array that owns its memory read-only."""
         cnp.PyArray_CLEARFLAGS(<cnp.ndarray>value, cnp.NPY_ARRAY_WRITEABLE)
 
 

@@ -131,7 +131,7 @@ class _Pool:
         self.results: dict[int, dict[tuple[int, int], int]] = {}
 
     def key(self, view: Mat) -> Key:
-        """Return what is known of the copy that a view uses: a small storage's is of all of it."""
+        """Return the key of the copy that a view uses; a small storage is copied whole."""
         storage = view.storage
         whole = storage.is_small_in(self.room)
         key = id(storage), (0, sys.maxsize) if whole else view.layout.bounds

@@ -146,7 +146,7 @@ class Elements(MatBase):
         return True
 
     def _size_if_it_has(self, value: float) -> int:
-        """Return the bytes of an integer of self if it can have that value, else 0."""
+        """Return the bytes of an element if the integer dtype can represent the value, else 0."""
         form = self._find_form() if self.known_form is None else self.known_form
         return form.itemsize if form.lowest <= value <= form.highest else 0
 

@@ -211,8 +211,8 @@ class Seen:
             self.known[first:first + now.size][where] = True
 
     def forget(self, first: int, last: int) -> None:
-        """Have stamps be unknown, since `mat` itself is about to write: if it is interrupted before
-        it remembers them anew, that is no change of the owner's.
+        """Mark stamps as unknown before `mat` itself writes: if it is interrupted before it records
+        them again, its own write does not count as a change of the owner's.
         """
         self.known[first:last] = False
 

@@ -121,7 +121,7 @@ def _role_of(hint: object, check: Function) -> Role | None:
 
 
 def _meant(hint: str, check: Function) -> object:
-    """Return what an annotation means to the module of `check`; None if it means nothing there."""
+    """Return the value of a string annotation in the module of `check`; None if it has none."""
     try:
         return eval(hint, getattr(inspect.unwrap(check), "__globals__", {}))
     except Exception:  # a name for type checkers only, or of a function around it

@@ -83,8 +83,8 @@ def are_alike(a: Operand, b: Operand) -> bool:
 
 
 def adapted_to(a: Operand, b: Operand) -> DType | None:
-    """Return the dtype of the one that is a Mat, if the other is a float or an integer of Python
-    that it can represent; else None.
+    """Return the dtype of the operand that is a Mat, if it can represent the other operand, which
+    is a float or an integer of Python; else None.
     """
     x, number = (b, a) if type(b) is Mat else (a, b)
     if type(x) is not Mat:

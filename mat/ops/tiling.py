@@ -214,8 +214,10 @@ def is_too_large(device: Device, *views: Operand) -> bool:
 
 def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
         memory: Memory) -> tuple[Tile | None, Iterator[Tile]]:
-    """Return the first tile and the others. Two of them have room, with all of the operands of
-    which there are no parts; if there are no such tiles, two of them do; else one does.
+    """Return the first tile of a call and an iterator of the others.
+
+    Two tiles fit into `room` beside the operands that are copied whole; if that is impossible, two
+    tiles without these; else one tile.
     """
     storages = {id(x.storage): x.storage for x in args if isinstance(x, Mat)}.values()
     whole = sum(s.nbytes for s in storages if s.is_small_in(memory))

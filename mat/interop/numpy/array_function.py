@@ -79,7 +79,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
-MOST_READY = 64  # arguments by position, of which it is looked whether they are Mats
+MOST_READY = 64  # positional arguments; calls with more are not checked for Mats
 _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
@@ -177,8 +177,8 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
 
 
 def are_ready(args: Arguments, at: tuple[int, ...], adapts: bool) -> bool:
-    """Return whether the first argument is a Mat, or the text of `einsum`, and those at the
-    positions `at`, which are array-likes, are Mats, too, or with `adapts` numbers of Python.
+    """Return whether no argument has to be converted: the first one is a Mat, or the subscripts of
+    `einsum`; the others at the positions `at` are Mats, or with `adapts` numbers of Python.
     """
     count = len(args)
     if not count or count > MOST_READY:

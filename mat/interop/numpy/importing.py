@@ -25,7 +25,7 @@ def attribute(name: str) -> ModuleType | None:
 
 
 class Attributes:
-    """The last finder: for modules that no file has, but that are attributes."""
+    """The last finder of imports: it finds modules that are attributes of `mat`, not files."""
 
     # the parameters are those that imports pass
     def find_spec(self, fullname: str, path: Sequence[str] | None,  # noqa: ARG002
@@ -35,10 +35,10 @@ class Attributes:
         return None if attribute(fullname) is None else ModuleSpec(fullname, loader)
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Have the import make an empty module, which is replaced."""
+        """Return None: the import makes an empty module, which `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Replace the new module by the attribute, and so for modules inside of it.
+        """Replace the new module by the attribute, and register the modules inside of it.
 
         Otherwise ``import mat.polynomial.polynomial`` would load NumPy's file a second time.
         """

@@ -19,7 +19,7 @@ Result: TypeAlias = Any  # of an implementation: Mats, a number, or NotImplement
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
-OF_MANY: set[object] = set()  # functions of which NumPy does few elements sooner
+OF_MANY: set[object] = set()  # functions that NumPy computes faster for few elements
 ON_HOST: set[object] = set()  # functions of which an implementation computes on the host only
 # by a ufunc and the name of its method: what computes it while a device is in use
 COMPOSED: dict[tuple[np.ufunc, str], Function] = {}
@@ -35,8 +35,8 @@ def numpy_function(name: str) -> Function | None:
 
 
 def implements(*names: str, of_many: bool = False) -> Callable[[F], F]:
-    """Return a decorator that registers an implementation of NumPy's functions of these names; one
-    `of_many` is slower than NumPy for few elements, and is not called on the host then.
+    """Return a decorator that registers an implementation of NumPy's functions of these names;
+    `of_many`: NumPy is faster for few elements, and computes them on the host.
     """
     def register(function: F) -> F:
         for name in names:
