@@ -106,10 +106,12 @@ class _PythonThreads:
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 _forks = [0]
+_renewing = [threading.Lock()]  # held by the thread that frees a lock in a child
 
 
 def _begin_child() -> None:
     _forks[0] += 1
+    _renewing[0] = threading.Lock()  # a thread that the child does not have may hold the old one
 
 
 if hasattr(os, "register_at_fork"):
@@ -128,10 +130,16 @@ class _PythonLock:
     def lock(self) -> Any:
         """The lock of Python, in a child a new one unless the thread that forked has the old."""
         if self.forks != _forks[0]:
+            with _renewing[0]:
+                self._renew()
+        return self.own
+
+    def _renew(self) -> None:
+        """Replace the lock of Python, unless another thread did meanwhile."""
+        if self.forks != _forks[0]:
             if not self.own._is_owned():  # type: ignore[attr-defined]  # as `Condition` asks
                 self.own = threading.RLock()
             self.forks = _forks[0]
-        return self.own
 
     def acquire(self) -> None:
         """Acquire self, waiting for other threads."""

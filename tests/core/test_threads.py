@@ -3,6 +3,7 @@ conflicts are said at once and can be retried, copies are made once, and nothing
 thread is waited for a bounded time only.
 """
 
+import contextlib
 import faulthandler
 import gc
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.core.compiled import _PythonLock
 
 from ..support import selection
 from ..support.mock_memories import Fault, registered
@@ -278,3 +280,31 @@ def test_nothing_is_left_open(world):
     assert len(refused) == 2
     assert not x.storage.accesses
     assert not y.storage.accesses
+
+
+class _ReleasedSlowly:
+    """A lock of a thread that a child does not have, where all threads ask for it together."""
+
+    def __init__(self, threads):
+        self.asked = threading.Barrier(threads)
+
+    def _is_owned(self):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self.asked.wait(0.5)  # a thread alone goes on after that
+        return False
+
+
+def test_a_lock_of_a_child_without_compiled_code_is_renewed_once():
+    lock = _PythonLock()
+    lock.own, lock.forks = _ReleasedSlowly(2), -1
+    inside, most = [], []
+
+    def hold():
+        with lock:
+            inside.append(None)
+            time.sleep(0.05)
+            most.append(len(inside))
+            inside.pop()
+
+    together(hold, hold)
+    assert most == [1, 1]

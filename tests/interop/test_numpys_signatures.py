@@ -166,6 +166,11 @@ def test_keepdims_that_is_not_given():
         assert getattr(mat, name)(x, keepdims=np._NoValue).shape == ()
 
 
+def test_descending_that_is_not_given():  # the default of NumPy 2.5
+    assert mat.sort(mat.array([3, 1, 2]), descending=np._NoValue).tolist() == [1, 2, 3]
+    assert mat.argsort(mat.array([3, 1, 2]), descending=np._NoValue).tolist() == [1, 2, 0]
+
+
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_the_method_clip_takes_one_bound(device):
     with mat.use_device(device):

@@ -17,7 +17,7 @@ from ....ops.joining import concat
 from ....ops.operands import as_mat
 from ....support.types import Function, Operand
 from ..operands import as_mat_if_possible, as_mats
-from ..registry import Result, implements
+from ..registry import NO_VALUE, Result, implements
 from .there import with_axis_moved
 
 _MOST_KEYS = 64  # to sort items by: the elements of one
@@ -35,6 +35,8 @@ def _is_stable(kind: Operand, stable: Operand, descending: Operand) -> bool | No
 # the parameters are NumPy's
 def _sorted(function: Function, a: Operand, axis: int | None, kind: Operand, order: Operand,
             stable: Operand, descending: Operand) -> Result:
+    if descending is NO_VALUE:  # NumPy's default from 2.5 on
+        descending = None
     wanted = _is_stable(kind, stable, descending)
     if not isinstance(a, Mat) or order is not None or wanted is None:
         return NotImplemented
