@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
@@ -250,6 +251,7 @@ class _PythonMaker:
             return made
 
         self.kind = kind
+        kind.__signature__ = inspect.signature(kind)  # which is not that of `new`
         kind.__new__ = staticmethod(new)
 
     def make(self) -> Any:

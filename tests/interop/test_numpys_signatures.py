@@ -38,9 +38,9 @@ REASONS = {
                        "m.array([0, 1]).choose(1, 2)")}
 # which take what is `mat`'s own
 OURS = {"save", "savez", "savez_compressed"}
-# folders and files that have no public names
-NO_NAMES = {"core", "cpu", "cuda", "devices", "facets", "interop", "io", "layout", "matrix",
-            "memories", "native", "ops", "support", "compiled", "version"}
+# folders and files that have no public names, and what is `mat` itself
+NO_NAMES = {"array_api", "core", "cpu", "cuda", "devices", "facets", "interop", "io", "layout",
+            "matrix", "memories", "native", "ops", "support", "compiled", "version"}
 # what has another name here, as an operation or a class of ours
 NAMES = {"concat", "permute_dims", "ndarray", "random.random", "random.RandomState.random",
          "ndarray.conjugate", "ndarray.transpose"}
