@@ -237,7 +237,7 @@ _name_what_is_close("mat.errors")
 
 
 def __getattr__(name: str) -> object:
-    """Return what is imported at its first use, or what NumPy has under this name."""
+    """Return a name that is imported at its first use, or NumPy's object of this name."""
     if name == "debug":
         return _plugin(name)
     if name == "dask":
@@ -262,6 +262,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, which is what ``mat.<TAB>`` shows."""
+    """Return the public names, shown by ``mat.<TAB>``."""
     names: list[str] = _plugin("numpy_names").usable_names("")
     return sorted({*__all__, "array_api", *names})

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def version() -> str:
-    """Return the version, and on further lines what was built and what computes."""
+    """Return the version, and on further lines the build and the computing libraries."""
     facts = mat.show_config()
     return "\n".join([f"mat {facts['mat']}", *(f"{name}: {facts[name]}" for name in BUILD)])
 

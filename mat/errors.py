@@ -34,7 +34,7 @@ class IndexTypeError(DTypeError, IndexError):
 
 
 class PowerError(DTypeError, ValueError):
-    """A negative power of integers, which no integer can hold."""
+    """A negative power of integers: its result is no integer."""
 
 
 class RangeError(DTypeError, OverflowError, ValueError):
@@ -69,7 +69,7 @@ class TornError(MatError, RuntimeError):
 
 
 class LinAlgError(MatError, numpy.linalg.LinAlgError):
-    """A matrix for which there is no result: it is singular or not positive definite."""
+    """A matrix without a result: it is singular or not positive definite."""
 
 
 class DeviceError(MatError, RuntimeError):

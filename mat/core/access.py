@@ -65,7 +65,7 @@ class Access:
             storage.close(record, failed)
 
     def value(self) -> Presented:
-        """Return what a block is given."""
+        """The object that the block receives."""
         record = self.record
         assert record is not None
         return record.value if record.make_value is None else record.make_value()
@@ -152,7 +152,7 @@ class AccessGroup:
             access.undo()
 
     def joined(self) -> list[Direction]:
-        """Return the directions: ``io`` for those that write what another one reads, too.
+        """Return the combined direction: ``io`` if one writes elements that another reads, too.
 
         An access that only reads keeps its direction: it is nested in that of the writer.
         """

@@ -1,6 +1,4 @@
-"""`AccessRecord`: which thread and task access a storage, through which facet, in which direction,
-and from which source line.
-"""
+"""`AccessRecord`: thread and task of an access to a storage, facet, direction and source line."""
 
 from __future__ import annotations
 
@@ -48,20 +46,20 @@ class AccessRecord:
         self.thread: int = 0  # an id of `THREADS`; the last thing to be set
 
     def begin(self, view: ViewLike, direction: Direction, thread: int, task: object) -> None:
-        """Note who accesses what."""
+        """Record who accesses the data."""
         self.view = view
         self.direction = direction
         self.task = task
         self.thread = thread
 
     def narrow(self) -> None:
-        """Have `runs` be no more than what is accessed, without what is in between."""
+        """Limit `runs` to the accessed elements, without the gaps between them."""
         if self.view is not None:
             self.runs = narrowed(self.runs, self.view)
 
     @property
     def way_out(self) -> str:
-        """What to do about a conflict with this access."""
+        """How to resolve a conflict with this access."""
         return "leave that block first, or work on a copy"
 
     def describe(self) -> str:
@@ -74,14 +72,14 @@ class AccessRecord:
 
 
 def narrowed(runs: Runs, view: ViewLike) -> Runs:
-    """Return the elements that `view` sees, of which `runs` are the runs, or the bounds."""
+    """Return the elements that `view` sees, given their `runs` or their bounds."""
     found: Runs = runs if runs.size == view._count() else view._touched_alone()
     return found
 
 
 def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: Runs) -> Runs:
-    """Return the elements of `runs` that no block writes in which `block` is nested, of the same
-    thread and task and in the same memory; none if `block` only holds a copy.
+    """Return the elements of `runs` that no enclosing block of the same thread, task and memory
+    writes; none if `block` only holds a copy.
     """
     if block.only_holds:
         return NONE
@@ -95,8 +93,8 @@ def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: R
 
 
 def conflict(wanted: str, other: AccessRecord, only_reads: bool) -> ConflictError:
-    """Return the error for an access that conflicts with `other`, which is one of the same thread
-    that would allow it if it did not only read if `only_reads` is True.
+    """Return the error for an access that conflicts with `other`. With `only_reads`, `other` is an
+    access of the same thread that conflicts only because it reads.
     """
     way_out = ("all in that block only reads: begin it for 'io', leave it first, or work on a copy"
                if only_reads else other.way_out)

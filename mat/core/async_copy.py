@@ -184,8 +184,8 @@ def _abandon(cube: CubeLike, copy: AsyncCopy) -> None:
 
 
 def arrive(pending: PendingCopy | None) -> bool:
-    """Have the copy be done, for all that happens with its target from now on; return whether its
-    source is still being read.
+    """Order all later uses of the target after the copy; return whether its source is still being
+    read.
     """
     follow = getattr(pending, "follow", None)
     if follow is not None:

@@ -51,7 +51,7 @@ class _Copies(Nested):
         self.many = max(64, 2 * len(kept))
 
     def live(self) -> list[tuple[HasCopies, Memory]]:
-        """Return each live cube with a memory in which it has a copy to drop, without repeats."""
+        """Return each live cube with a memory that holds a copy to drop, without repeats."""
         found = {(id(cube), memory): (cube, memory) for one, memory in tuple(self.registered)
                  if (cube := one()) is not None and memory in cube.handles}
         return list(found.values())
@@ -143,7 +143,7 @@ class Barrier(Block["Barrier"]):
         return []
 
     def _hand_over(self, cube: HasCopies, memory: Memory) -> bool:
-        """Have another thread's open barrier for `memory` drop the copy; False if none is open."""
+        """Make another thread's open barrier for `memory` drop the copy; False if none is open."""
         around = set()
         outer = self.copies
         while outer is not None:

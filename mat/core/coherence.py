@@ -1,5 +1,4 @@
-"""`Coherence`: the copies of one piece of data in several memories, which of them are fresh, and
-how the others are made fresh.
+"""`Coherence`: copies of one piece of data in several memories: their freshness, and refreshing.
 
 Conflicts between accesses are not checked here but by `Cube`.
 """
@@ -81,7 +80,7 @@ class Coherence:
         self.begin()
 
     def begin(self) -> None:
-        """Have no copy and no access; what most storages never have is made when it is needed."""
+        """Start with no copy and no access; rarely used parts are created on demand."""
         self.place = _live.add(self)
         self.split = self.align = 1
         self.pristine = True
@@ -109,7 +108,7 @@ class Coherence:
         return self._guard()
 
     def _guard(self) -> NewLock:
-        """Return the lock, which is made when it is first needed."""
+        """Return the lock, created on first use."""
         if self.own_lock is None:
             self.own_lock = NewLock()
         return self.own_lock
@@ -131,7 +130,7 @@ class Coherence:
         return self.copies
 
     def _make_host_handle(self) -> None:
-        """Have the host's block owned by its handle: it is freed once no array of it is left."""
+        """Tie the host's block to its handle: it is freed once no array of it is left."""
         hub, block, handle = host(), NewBlock(_blocks, self.address, self.nbytes), None
         try:
             handle = hub.handle_of(self, block)
@@ -203,7 +202,7 @@ class Coherence:
         return itemsize // self.split
 
     def divide(self, size: int) -> None:
-        """Have `Runs` count units of no more than `size` bytes, those of elements of a view."""
+        """Make `Runs` count units of at most `size` bytes, the element size of a view."""
         with self.lock:
             unit = self.unit
             if size < unit:
@@ -213,13 +212,15 @@ class Coherence:
             self.align = ALIGNED // self.unit
 
     def to_spans(self) -> SpansLike:
-        """Return the state of parts of the data, which begins with that of whole copies."""
+        """Return the state of parts of the data, initialised from that of whole copies."""
         if self.spans is None:
             self.spans = Spans(self)
         return self.spans
 
     def settle(self) -> None:
-        """Have no `Spans` any more where whole copies are fresh or not, else summarise them."""
+        """Return to whole-copy state if every copy is wholly fresh or stale, else summarise the
+        spans.
+        """
         join_parts(self, self.spans)
         tidy(self, self.spans)
         if self.spans.summarise(self):
@@ -270,7 +271,7 @@ class Coherence:
                 self.after_copy(target, None)
 
     def _make_fresh(self, memory: Memory, put: Callable[[Memory, Handle], None]) -> Handle:
-        """Have `put` write the data to the handle of `memory` and return it.
+        """Write the data to the handle of `memory` by `put`, and return the handle.
 
         A handle that is new is kept only if `put` succeeds.
         """
@@ -303,7 +304,7 @@ class Coherence:
         return handle
 
     def expect_copy(self, memory: Memory) -> None:
-        """Have a new copy in `memory` freed when the cube is garbage or its barrier ends.
+        """Register a new copy in `memory`, to be freed with the cube or when its barrier ends.
 
         This comes first: an error must not leave a copy that nothing frees.
         """
@@ -383,8 +384,8 @@ class Coherence:
     # Memory that others use, too: `shared`
 
     def prepare(self, view: ViewLike, memory: Memory, direction: Direction) -> None:
-        """See to what others did to memory that they share, before an access to `memory`; the
-        caller does not hold the lock.
+        """Before an access to `memory`, handle writes by others to shared memory; the caller does
+        not hold the lock.
         """
 
     def before_copy(self, source: Memory, target: Memory, runs: Runs | None) -> None:
@@ -393,7 +394,7 @@ class Coherence:
         """
 
     def after_copy(self, target: Memory, runs: Runs | None) -> None:
-        """Note that elements were copied to a memory."""
+        """Record that elements were copied to a memory."""
 
     def fresh_memories(self) -> list[Memory]:
         """Return the memories that have the current data."""
@@ -461,7 +462,7 @@ class Coherence:
             return True
 
     def adopt_host(self, handle: Handle, owned: bool) -> None:
-        """Make `handle`, which has the data already, the host's copy.
+        """Make `handle`, whose data is current, the host's copy.
 
         `owned` is False if the memory belongs to the user.
         """

@@ -43,7 +43,7 @@ def line_above(frame: FrameType | None) -> SourceLine:
 
 
 class _ThreadId(threading.local):
-    """An identity for each thread, which no other thread gets later."""
+    """An identity for each thread, never reused."""
 
     next = count(16)  # lower ones are in records of what is not a thread
 
@@ -56,7 +56,7 @@ _THREADS: dict[int, threading.Thread] = {}
 
 
 class _PythonThreads:
-    """The identities of threads, which are not used again, and the lines that they execute."""
+    """The identities of threads, never reused, and the source lines that they execute."""
 
     def __init__(self, package: str, is_between: Callable[[str], object]) -> None:
         self.package = package
@@ -67,7 +67,7 @@ class _PythonThreads:
         return self.ids.id
 
     def ident(self, thread: int) -> int:
-        """Return what `threading.get_ident` is in a thread; 0 if the thread has ended."""
+        """Return the value of `threading.get_ident` in a thread; 0 if the thread has ended."""
         known = _THREADS.get(thread)
         if known is not None and not known.is_alive():
             del _THREADS[thread]
@@ -194,7 +194,7 @@ class _PythonClosedLock(_PythonLock):
 
     @property
     def lock(self) -> Any:
-        """The lock of Python, which there is none of."""
+        """Raise the error: there is no lock of Python."""
         raise self.error()
 
     def acquire_surely(self) -> None:
@@ -228,7 +228,7 @@ class _PythonLiveObjects:
         self.found: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
     def add(self, one: object) -> int:
-        """Add an object; return its place, which is not 0."""
+        """Add an object; return its place, a nonzero number."""
         self.found[id(one)] = one
         return id(one)
 
@@ -259,7 +259,7 @@ class _PythonMaker:
         return object.__new__(self.kind)
 
     def make_like(self, other: object) -> Any:
-        """Return a new object of the class of `other`, which is that of the maker or derived."""
+        """Return a new object of the class of `other`: the maker's, or a derived one."""
         return object.__new__(type(other))
 
 
@@ -283,7 +283,7 @@ class _NoKernels:
 
 
 def share_by(threads: int) -> None:
-    """Have compiled calls divide large work among `threads` threads, which must be running.
+    """Divide large work of compiled calls among `threads` running threads.
 
     With 0, such calls are left to Python.
     """

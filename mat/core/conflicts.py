@@ -1,4 +1,4 @@
-"""`ConflictChecks`: which accesses to a cube exclude each other."""
+"""`ConflictChecks`: the accesses to a cube that exclude each other."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class ConflictChecks(SpannedCopies):
         raise NotImplementedError
 
     def may_conflict(self, mask: int, writes: bool) -> bool:
-        """Return whether an access to the memory with that bit, besides open ones, needs a check:
-        none does that reads what others only read.
+        """Return whether an access to the memory with that bit has to be checked against open ones.
+        Concurrent reads never conflict.
         """
         return (writes or self.writer is not None) and not self.covers(mask, writes)
 
     def covers(self, mask: int, writes: bool) -> bool:
         """Return whether an open access of this thread and task covers another one to the memory
-        with that bit, which then needs none of its own.
+        with that bit, so that it needs no record of its own.
         """
         writer: RecordLike = self.writer
         if self.spans is not None:
@@ -80,8 +80,8 @@ class ConflictChecks(SpannedCopies):
         return apart
 
     def promises(self, block: RecordLike, view: ViewLike) -> bool:
-        """Return whether `block`, which only reads, is around a write of its thread to elements
-        that both see, and not in a block of this thread that writes these.
+        """Return whether `block`, which only reads, encloses a write of its thread to elements that
+        both see, outside any block of this thread that writes them.
         """
         runs = narrowed(view._touched(), view) & narrowed(block.view._touched(), block.view)
         return bool(without_outer(self.accesses, block, runs))
@@ -106,7 +106,7 @@ class ConflictChecks(SpannedCopies):
             self.has_ended(record)
 
     def is_elsewhere_late(self, record: AccessRecord, facet: Facet) -> bool:
-        """Return whether a record is that of a late copy, which reads another memory than that of
+        """Return whether a record is that of a late copy that reads another memory than that of
         `facet`.
         """
         return (record.thread == ASYNC_COPY and record.facet.memory is not facet.memory

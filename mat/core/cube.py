@@ -1,4 +1,4 @@
-"""`Cube`: data with copies in several memories, which are made fresh only when they are accessed.
+"""`Cube`: data with copies in several memories, refreshed only when they are accessed.
 
 A *memory* is a memory space, a *facet* a representation of data in one memory. A *cube* records
 which memories have a copy of its data, which copies are fresh, and which accesses are open; it
@@ -38,7 +38,7 @@ class View:
     presented: dict[int, AccessRecord] | None
 
     def _direction_allowed(self, direction: Direction) -> Direction:
-        """Return the direction with which the storage is to be accessed, if writing is allowed."""
+        """Return the direction for accessing the storage, if writing is allowed."""
         return direction
 
     def _sees_all(self) -> bool:
@@ -117,7 +117,7 @@ class Cube(ConflictChecks):
 
     def open_unpresented(self, view: View, facet: Facet, direction: Direction,
                          where: SourceLine | None) -> AccessRecord:
-        """Begin an access by a kernel, which needs an address only."""
+        """Begin an access by a kernel that needs only an address."""
         if self.shared:
             self.prepare(view, facet.memory, direction)
         thread, task = _threads.current(), _threads.task()
@@ -178,7 +178,7 @@ class Cube(ConflictChecks):
     # the parameters are those of an access
     def _begin(self, record: AccessRecord, view: View, direction: Direction, thread: int,
                task: object) -> None:
-        """Note that the access has begun; nothing fails from here on."""
+        """Register the begun access; nothing fails from here on."""
         self.seen |= record.bit
         record.begin(view, direction, thread, task)
         if direction is not _input and self.writer is None:
@@ -218,7 +218,7 @@ class Cube(ConflictChecks):
     # `presented` is taken before the view is looked at
     def _present(self, view: View, facet: Facet, key: int, handle: Handle,
                  presented: dict[int, AccessRecord]) -> AccessRecord:
-        """Have `facet` present `view`, and keep the value until the handle is dropped."""
+        """Present `view` by `facet`, and keep the value until the handle is dropped."""
         record = AccessRecord(
             facet, handle, facet.present(view, view._presentable(handle), key == facet.writing))
         if not presented:
@@ -298,7 +298,7 @@ class Cube(ConflictChecks):
         return self.spans is None and (not self.fresh & ~mask or self.nbytes <= spanned.SMALL)
 
     def _allocate_block(self) -> bool:
-        """Have the host's copy be a block, if there are blocks; return True if it is."""
+        """Allocate a block for the host's copy, if blocks are available; return whether it was."""
         if _barriers or not _blocks.enabled:
             return False
         self.address = _blocks.allocate(self.nbytes)
@@ -335,7 +335,7 @@ class Cube(ConflictChecks):
         return self.handles[memory]
 
     def written(self, mask: int) -> None:
-        """Commit what a kernel wrote at once to the memory with the bit `mask`."""
+        """Commit a kernel's immediate write to the memory with the bit `mask`."""
         if self.writer is None:  # else its block commits
             self.fresh = mask
             self.pristine = False
@@ -450,7 +450,7 @@ class Cube(ConflictChecks):
             raise
 
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
-        """Notify all observers; return the first error, for which the block counts as failed."""
+        """Notify all observers; return the first error, which marks the block as failed."""
         fault = None
         for observer in tuple(_observers):
             try:

@@ -1,4 +1,4 @@
-"""`Direction`, in which a block accesses data; its docstring is the contract of the library."""
+"""`Direction` of a block's access to data; its docstring is the contract of the library."""
 
 from __future__ import annotations
 

@@ -203,12 +203,12 @@ class DroppableCopies(Coherence):
                 self.discard(memory)
 
     def keep(self, memory: Memory, view: ViewLike) -> Keep:
-        """Return a block in which a copy of what `view` sees is in `memory` and is not dropped."""
+        """Return a block that keeps a copy of the elements of `view` in `memory`."""
         return Keep(self, memory, view)
 
     def begin_keep(self, memory: Memory, view: ViewLike) -> list[int]:
-        """Have a copy of what `view` sees in `memory`, and return the threads that keep it, this
-        one among them.
+        """Create a copy of the elements of `view` in `memory`, and return the threads that keep it,
+        including this one.
         """
         with self.lock:
             part = self.part_to_keep(memory, view)
@@ -224,7 +224,7 @@ class DroppableCopies(Coherence):
         return threads
 
     def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
-        """Return the copy of a part to be kept, which is made if there is none; None: the whole."""
+        """Return the copy of a part to be kept, created if there is none; None: the whole."""
         raise NotImplementedError
 
     def is_kept(self, memory: Memory) -> bool:

@@ -38,7 +38,7 @@ class ExportRecord(AccessRecord):
     # the parameters are the facts of an export
     def export(self, view: Viewed, facet: Facet, mask: int, handle: Handle, value: Presented,
                where: SourceLine | None) -> None:
-        """Note what is exported, to whom."""
+        """Record the exported value and its receiver."""
         self.facet = facet
         self.mask = mask
         self.handle = handle
@@ -52,7 +52,7 @@ class ExportRecord(AccessRecord):
         self.retained: RetainedCopy | None = None
 
     def copy(self) -> ExportRecord:
-        """Return a record with the same facts, which does not end with this one."""
+        """Return a record with the same facts and a lifetime of its own."""
         found = ExportRecord.__new__(ExportRecord)
         assert self.view is not None
         found.export(self.view, self.facet, self.mask, self.handle, self.value, self.where)
@@ -120,7 +120,7 @@ def exports_of(accesses: list[AccessRecord], handle: Handle) -> list[ExportRecor
 
 
 def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Handle) -> bool:
-    """Retain `handle` for its exports, which leave `accesses`; return False if there are none."""
+    """Retain `handle` for exports that outlive `accesses`; return False if there are none."""
     exports = exports_of(accesses, handle)
     if not exports:
         return False

@@ -71,7 +71,7 @@ class Observer:
         """
 
     def allocated(self, cube: CubeLike, memory: Memory) -> None:
-        """Receive a cube for which `memory` allocated a handle."""
+        """Receive a cube for whose copy `memory` allocated a handle."""
 
     def freed(self, cube: CubeLike, memory: Memory) -> None:
         """Receive a cube whose copy in `memory` was dropped."""
@@ -90,14 +90,14 @@ class Observer:
 
     def copied_runs(self, cube: CubeLike, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
-        """Receive a cube of which some elements were copied, those in `runs`.
+        """Receive a cube, the elements `runs` of which were copied.
 
         By default this is `copied`.
         """
         self.copied(cube, source, target, seconds)
 
     def waiting(self, what: str, cube: CubeLike, memory: Memory) -> None:
-        """Receive that the host is about to wait for what a device computes.
+        """Receive that the host is about to wait for a device's result.
 
         An error raised here prevents the wait.
 
@@ -225,8 +225,8 @@ SIZE = "a size that depends on data"
 
 
 class Wait(Block[None]):
-    """A block in which the host waits for what a device computes: observers are notified before it
-    and of the time it took, of blocks in one another for the outermost one only.
+    """A block in which the host waits for a device: observers are notified before it, and
+    afterwards of its duration; of nested blocks only for the outermost.
     """
 
     __slots__ = ("facts", "open", "since", "token")
@@ -259,7 +259,7 @@ _NO_WAIT = nullcontext()
 
 
 def wait(what: str, cube: CubeLike, memory: Memory | None) -> AbstractContextManager[None]:
-    """Return a block in which the host waits for `memory`, if that is a device's and somebody
+    """Return a block in which the host waits for `memory`, if it is a device's and somebody
     observes.
     """
     if not OBSERVERS or memory is None or memory is host():
@@ -269,7 +269,7 @@ def wait(what: str, cube: CubeLike, memory: Memory | None) -> AbstractContextMan
 
 class Computation:
     """A block in which an operation computes in a memory: observers are notified of its begin and
-    its end, and if it does not fail of the time it took.
+    end, and of its duration if it succeeds.
     """
 
     __slots__ = ("begin", "begun", "memory", "operation")

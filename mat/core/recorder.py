@@ -27,7 +27,7 @@ READ = "a graph copies nothing to the host: read results after the call"
 
 
 class DifferentCallError(Exception):
-    """A call uses other data than the one before it, by which it was prepared."""
+    """A call uses other data than the call that prepared it."""
 
 
 class Recorder(Observer):
@@ -57,7 +57,7 @@ class Recorder(Observer):
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Observe what this thread does within the block."""
+        """Observe the actions of this thread within the block."""
         RECORDERS[self._thread] = self
         try:
             with observe(self):
@@ -66,13 +66,15 @@ class Recorder(Observer):
             RECORDERS.pop(self._thread, None)
 
     def error(self, what: str, way: str) -> GraphError:
-        """Return the error for `what` the line of the user does."""
+        """Return the error for the action `what` of the user's line."""
         return GraphError(f"mat.graph cannot record {self.name}: {what} at "
                           f"{line_of(user_line()) or '<unknown>'}; {way}")
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
-        """Note that a call takes a workspace for the time of the block; yield how many it has."""
+        """Record that a call holds a workspace during the block; yield the number of workspaces
+        held.
+        """
         at = self.depth
         if at == len(self.rooms):
             self.rooms.append(0)

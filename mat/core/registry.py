@@ -1,5 +1,4 @@
-"""Memories, which store data, and facets, through which the data in one memory is accessed; and the
-registry of both by name.
+"""Memories store data; facets give access to the data in one memory. The registry has both by name.
 
 What a memory allocates (a handle) and what a facet presents (a value) are opaque here.
 """
@@ -45,7 +44,7 @@ class PendingCopy(Protocol):
 
 
 class Memory:
-    """A memory space in which cubes can have copies of their data.
+    """A memory space that can hold copies of a cube's data.
 
     Subclass it, implement `allocate`, `free`, `copy_in` and `copy_out`, and register a `Facet`
     through which data there is accessed.
@@ -83,7 +82,7 @@ class Memory:
         """
 
     def retain(self, handle: Handle) -> None:
-        """Note that exports, and no cube, have `handle` from now on, until it is freed."""
+        """Transfer `handle` from its cube to exports, until it is freed."""
 
     def copy_in(self, cube: CubeLike, handle: Handle, host: Handle) -> None:
         """Copy all elements of `cube` from the host's handle `host` to `handle`."""
@@ -169,7 +168,7 @@ class Memory:
         return False
 
     def free_oldest(self, nbytes: int) -> None:
-        """Make room for so many bytes by freeing what was used longest ago. Optional."""
+        """Free the least recently used blocks to make room for `nbytes` bytes. Optional."""
 
     def used_by_others(self) -> set[int]:
         """Return the ids of the handles that other threads use now. Optional."""
@@ -182,7 +181,7 @@ class Memory:
         return []
 
     def note_use(self, handle: Handle) -> None:
-        """Note that `handle` is used now, so that others are evicted before it. Optional."""
+        """Mark `handle` as used now, so that others are evicted first. Optional."""
 
     def copy_from(self, cube: CubeLike, handle: Handle, memory: Memory, source: Handle) -> bool:
         """Copy all elements from the handle `source` of another memory and return True. Optional.
@@ -192,7 +191,7 @@ class Memory:
         return False
 
     def begin_copy_in(self, cube: CubeLike, handle: Handle, host: Handle) -> PendingCopy | None:
-        """Begin what `copy_in` does and return an object to wait for its end. Optional.
+        """Begin a `copy_in` and return an object to wait for its end. Optional.
 
         None means that the copy is done already. Until the end `host` is not written and neither
         handle is freed.
@@ -201,7 +200,7 @@ class Memory:
         return None
 
     def begin_copy_out(self, cube: CubeLike, handle: Handle, host: Handle) -> PendingCopy | None:
-        """Begin what `copy_out` does and return an object to wait for its end. Optional.
+        """Begin a `copy_out` and return an object to wait for its end. Optional.
 
         None means that the copy is done already. Until the end neither handle is freed.
         """
@@ -217,7 +216,7 @@ class Memory:
         return 0
 
     def aside(self) -> AbstractContextManager[object]:
-        """Return a block in which copies are not counted by statistics. Optional.
+        """Return a block that excludes its copies from statistics. Optional.
 
         A debugging tool copies elements in and out in such a block.
         """
@@ -228,7 +227,7 @@ class Memory:
 
 
 class Facet(Registration):
-    """A representation of data in one memory, through which a block accesses it.
+    """A representation of data in one memory, for access by blocks.
 
     Subclass it, set the first four attributes, implement `present`, and register it.
 
@@ -264,14 +263,14 @@ class Facet(Registration):
     of_storage: bool = False
 
     def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
-        """Return what a block is given for `view`, whose storage is in `handle`.
+        """Return the value of a block for `view`, whose storage is in `handle`.
 
         The value is kept, and given to later blocks as well, for as long as the handle exists.
         """
         raise NotImplementedError
 
     def chosen(self, view: ViewLike, direction: Direction) -> Facet:  # by default
-        """Return the facet through which a block accesses `view`. Optional.
+        """Return the facet for a block's access to `view`. Optional.
 
         It is called when the block begins, before anything is copied: a facet over whichever memory
         is in use returns the one of that memory, and raises an error if it cannot present `view`.
@@ -279,7 +278,7 @@ class Facet(Registration):
         return self
 
     def lender(self, value: Presented) -> Callable[[], Presented] | None:
-        """Return a function that makes what a ``with`` block is given from a presented value.
+        """Return a function that converts a presented value to that of a ``with`` block.
 
         None means that the block is given the value itself. For values that a block could modify in
         place (a NumPy array has a settable shape) the function makes a view.
@@ -323,7 +322,7 @@ _naming = Naming()
 
 
 def set_naming(naming: Naming) -> None:
-    """Have `naming` resolve the names of devices' facets and memories."""
+    """Resolve the names of devices' facets and memories by `naming`."""
     global _naming
     _naming = naming
 
@@ -410,7 +409,7 @@ def facet_over(memory: Memory, seen: int) -> Facet:
 
 
 def facet_named(name: object) -> Facet:
-    """Return the facet called `name`, which may also be the facet itself.
+    """Return the facet called `name`; a facet is returned as it is.
 
     Raise `FacetError` if there is none, `DeviceError` if its device is not in use.
     """
@@ -432,8 +431,8 @@ def _found(name: str) -> Facet | None:
 
 
 def memory_named(name: object) -> Memory:
-    """Return the memory called `name`, which may also be the memory itself, or one of its facets;
-    raise `FacetError` if there is none.
+    """Return the memory called `name`, of which one of its facets is a name, too; a memory is
+    returned as it is. Raise `FacetError` if there is none.
     """
     found = memories.get(name) or _naming.memory(name) if isinstance(name, str) else None
     memory = name.memory if isinstance(name, Facet) else name

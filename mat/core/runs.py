@@ -132,7 +132,7 @@ class Runs:
                            edges[high:]))
 
     def complement(self, start: int, stop: int) -> Runs:
-        """Return the elements from `start` to `stop` that are not in self, which is in between."""
+        """Return the elements from `start` to `stop` that are not in self, which is between."""
         edges = _chain([start], self.edges, [stop])
         if edges[0] == edges[1]:
             edges = edges[2:]
@@ -199,7 +199,7 @@ NONE = Runs([])
 
 
 def unit_type(dtype: Any, split: int) -> Any:
-    """Return the dtype of units of which `split` are an element of `dtype`."""
+    """Return the dtype of units, `split` of which make an element of `dtype`."""
     return dtype if split == 1 else np.dtype(f"u{dtype.itemsize // split}")
 
 
@@ -229,7 +229,7 @@ def _chain(*parts: Any) -> Any:
 
 
 def _sweep(a: Any, b: Any, least: int) -> Any:
-    """Return the edges of what is in at least so many of two sets."""
+    """Return the edges of the elements in at least `least` of two sets."""
     if not (isinstance(a, list) and isinstance(b, list)):
         return _sweep_many(np.asarray(a), np.asarray(b), least)
     changes = merge(((x, 1 - 2 * (k & 1)) for k, x in enumerate(a)),
@@ -247,7 +247,7 @@ def _sweep(a: Any, b: Any, least: int) -> Any:
 
 
 def _sweep_many(a: Array, b: Array, least: int) -> Array:
-    """Do what `_sweep` does."""
+    """Return the result of `_sweep` for many runs."""
     edges, changes = np.concatenate((a, b)), np.ones(len(a) + len(b), np.int8)
     changes[1:len(a):2] = changes[len(a) + 1::2] = -1
     order = np.argsort(edges, kind="stable")

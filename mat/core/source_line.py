@@ -1,4 +1,4 @@
-"""Source lines, of blocks and of calls, and the words in which messages describe accesses.
+"""Source lines of blocks and calls, and the words of messages about accesses.
 
 A source line is recorded as a code object and an instruction, which is cheap, and rendered only
 when a message needs it.
@@ -59,7 +59,7 @@ def file_and_line(where: SourceLine | None) -> tuple[str, int]:
 
 
 def warn(message: str, category: type[Warning], where: SourceLine | None = None) -> None:
-    """Warn at a line, by default that of the program which led here."""
+    """Warn at a line, by default that of the calling program."""
     file, line = file_and_line(THREADS.line() if where is None else where)
     # what Python notes of each module, to warn once at each line
     warnings.warn_explicit(message, category, file, line, registry=_warned.setdefault(file, {}))
@@ -69,7 +69,7 @@ _warned: dict[str, dict[Any, Any]] = {}
 
 
 def cell_of(file: str) -> str | None:
-    """Return ``In [8]`` for the name by which IPython compiled its cell 8; None for other files."""
+    """Return ``In [8]`` for IPython's file name of its cell 8; None for other files."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
     found = None if name_of is None else name_of(file)

@@ -37,7 +37,7 @@ def begin(cube: CubeLike, spans: SpansLike, view: Viewed, source: SpanCopy, targ
 
 
 def finish(cube: CubeLike, spans: SpansLike, target: SpanCopy) -> None:
-    """Wait for the copy in progress to `target`, and note what is fresh there.
+    """Wait for the copy in progress to `target`, and record the elements fresh there.
 
     If it failed, raise its error; nothing has changed then.
     """

@@ -17,7 +17,7 @@ from .runs import NONE, Runs, unit_type
 
 
 class SpanCopy:
-    """The elements from `start` to `stop` of a cube in a memory, and which of them are fresh.
+    """The elements from `start` to `stop` of a cube in a memory, and the fresh ones among them.
 
     The copy of a part owns its handle; that of the whole has the handle of the cube.
     """
@@ -63,7 +63,7 @@ class SpanCopy:
 
     @property
     def counted(self) -> CubeLike:
-        """What `owner` is, with the size and the dtype of the units that runs count."""
+        """The description of `owner`, with size and dtype of the units that runs count."""
         cube: CubeLike = self.of_cube()
         return cube if self.whole and cube.split == 1 else self
 
@@ -77,7 +77,7 @@ class SpanCopy:
         return units if self.whole else units[self.start:self.stop]
 
     def divide(self, factor: int) -> None:
-        """Count units of which `factor` are one of those until now."""
+        """Count smaller units, `factor` to one of the current ones."""
         self.start, self.stop = self.start * factor, self.stop * factor
         self.size, self.dtype = self.stop - self.start, _unit(self.of_cube())
         self.fresh = self.fresh.times(factor)
@@ -136,7 +136,9 @@ class SpanCopy:
             cube.finish_copy(memory)
 
     def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
-        """Copy to `ensure` what the cube has only in the memories of the bit mask `dropped`."""
+        """Copy to `ensure` the elements that the cube has only in the memories of the bit mask
+        `dropped`.
+        """
         cube = self.of_cube()
         if cube is not None:
             cube.refresh_before_drop(ensure, dropped)

@@ -31,7 +31,7 @@ def is_used(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> bool:
 
 
 def evict(cube: CubeLike, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
-    """Free a copy that is not in use; return False if it is, or if it has what no other one has and
+    """Free an unused copy. Return False if it is in use, or if it alone has some elements and
     `dirty` is False.
     """
     if copy not in spans.copies or is_used(cube, spans, copy) or cube.adopted is copy.memory:
@@ -50,7 +50,7 @@ def evict(cube: CubeLike, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool
 
 
 def move_torn(cube: CubeLike, spans: SpansLike, found: list[Any]) -> None:
-    """Copy what failed blocks left to the host, for `accept_torn`."""
+    """Copy the torn elements of failed blocks to the host, for `accept_torn`."""
     for torn in found:
         middle = spans.on_host(cube)
         if torn.copy is not None and torn.copy is not middle:
@@ -86,7 +86,7 @@ def drop(cube: CubeLike, spans: SpansLike, copies: list[SpanCopy], force: bool) 
 
 
 def refresh_before_drop(cube: CubeLike, spans: SpansLike, doomed: list[SpanCopy]) -> None:
-    """Copy to the host what only these copies have, but for what is being written."""
+    """Copy to the host the elements that only these copies have, except those being written."""
     only = only_in(cube, spans, doomed) - spans.in_flux(cube)
     if only:
         refresh(cube, spans, spans.on_host(cube), only)
@@ -114,5 +114,5 @@ def tidy(cube: CubeLike, spans: SpansLike) -> None:
 
 
 def _from_the_first(copy: SpanCopy) -> tuple[int, int]:
-    """Return the key by which copies are sorted: larger ones come before those in them."""
+    """Return the sort key of copies: larger ones come before those within them."""
     return copy.start, -copy.stop

@@ -22,7 +22,7 @@ def takes_parts(memory: Memory) -> bool:
 
 
 def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
-    """Make `runs` fresh in `copy`, but for what is being written there."""
+    """Make `runs` fresh in `copy`, except the elements being written there."""
     if copy in spans.pending:
         finish(cube, spans, copy)
     if not takes_parts(copy.memory):
@@ -42,7 +42,7 @@ def refresh(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Non
 
 
 def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
-    """Return the other copies that may have what is missing: those of the same memory, that of the
+    """Return the other copies that may have missing elements: those of the same memory, that of the
     host, and the rest.
     """
     hub = host()
@@ -52,7 +52,7 @@ def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
 
 def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCopy,
               runs: Runs) -> None:
-    """Copy `runs`, which are fresh in `source`, and note that they are fresh in `target`.
+    """Copy `runs`, fresh in `source`, and record that they are fresh in `target`.
 
     Where memories do not copy to each other, they are fresh on the host then, too.
     """
@@ -200,7 +200,7 @@ def _take_torn(cube: CubeLike, spans: SpansLike, copy: SpanCopy, runs: Runs) -> 
 
 def copy_torn(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCopy,
               runs: Runs) -> None:
-    """Copy torn elements as they are, which stay torn."""
+    """Copy torn elements unchanged; they stay torn."""
     hub = host()
     middle = target if target.memory is hub else spans.on_host(cube)
     left = runs if target.memory is hub else runs - middle.fresh

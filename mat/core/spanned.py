@@ -1,4 +1,4 @@
-"""`SpannedCopies`: when the state of a cube is that of parts, and what accesses do then.
+"""`SpannedCopies`: when a cube tracks its parts separately, and how accesses then proceed.
 
 `Spans` has the state, and the rules.
 """
@@ -33,8 +33,8 @@ class SpannedCopies(DroppableCopies):
     # When there are spans
 
     def wants_spans(self, memory: Memory) -> bool:
-        """Return whether an access to a part of the elements in `memory`, which is not fresh, is to
-        copy no more than these.
+        """Return whether an access to a part that is stale in `memory` is to copy only its own
+        elements.
         """
         if self.torn_memory is not None and not self.fresh:
             return True  # what it overwrites, or no element, is not torn
@@ -51,7 +51,7 @@ class SpannedCopies(DroppableCopies):
                                          or MOST_OF * self.nbytes <= memory.limit)
 
     def note_use(self, memory: Memory, view: ViewLike) -> None:
-        """Note that the copies in `memory` which have elements of `view` are used now."""
+        """Mark the copies in `memory` that overlap `view` as used now."""
         spans = self.spans
         if spans is None:
             handles = [self.handles.get(memory)]
@@ -116,7 +116,7 @@ class SpannedCopies(DroppableCopies):
             spans.busy -= 1
 
     def close_spans(self, record: AccessRecord, failed: bool) -> None:
-        """Note the end of an access, which is still among those that are open."""
+        """Record the end of an access, while it is still among the open ones."""
         spans, accesses = self.spans, self.accesses
         if record.direction is INPUT or record.used is None:
             accesses.remove(record)
@@ -130,8 +130,8 @@ class SpannedCopies(DroppableCopies):
         self.settle()
 
     def end_part(self, record: AccessRecord, failed: bool) -> None:
-        """Note the end of the outermost access that writes, of a cube without spans, to a part or
-        before others in it have ended.
+        """Record the end of the outermost writing access to a cube without spans, if it covers a
+        part or encloses unfinished ones.
         """
         spans = self.to_spans()
         spans.adopt(record)
@@ -141,7 +141,7 @@ class SpannedCopies(DroppableCopies):
             self.after_copy(record.facet.memory, record.runs)
 
     def export_spans(self, view: ViewLike, facet: Facet, where: SourceLine | None) -> ExportRecord:
-        """Return the record of an export, which uses the copy of all elements."""
+        """Return the record of an export, based on the copy of all elements."""
         spans = self.to_spans()
         runs = spans.touched(view)
         try:
@@ -157,7 +157,7 @@ class SpannedCopies(DroppableCopies):
         return record
 
     def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
-        """Return the copy of a part to be kept, which is made if there is none; None: the whole."""
+        """Return the copy of a part to be kept, created if there is none; None: the whole."""
         if self.spans is None and (view._sees_all() or memory in self.handles
                                    or not self.wants_spans(memory)):
             return None
@@ -204,7 +204,7 @@ class SpannedCopies(DroppableCopies):
         finish_copy(self, memory)
 
     def begin_span_copy(self, view: ViewLike, memory: Memory, where: SourceLine) -> bool:
-        """Begin to copy what `view` sees to `memory`; return False if nothing is under way."""
+        """Begin to copy the elements of `view` to `memory`; return False if none has begun."""
         spans = self.to_spans()
         runs = spans.touched(view)
         for other in spans.writers(self):
@@ -225,7 +225,7 @@ class SpannedCopies(DroppableCopies):
         return True
 
     def _source_of(self, target: SpanCopy, runs: Runs) -> SpanCopy | None:
-        """Return the copy from which all of `runs`, and nothing else, can be copied at once."""
+        """Return the copy that can supply exactly `runs` in one transfer."""
         spans, hub = self.spans, host()
         if target.fresh.meets(runs) or len(runs) != 1:
             return None
@@ -253,6 +253,6 @@ class SpannedCopies(DroppableCopies):
 
 
 def _cannot_prefetch(view: ViewLike, memory: Memory, writer: RecordLike) -> ConflictError:
-    """Return the error for a prefetch of what `writer` writes."""
+    """Return the error for a prefetch of elements that `writer` writes."""
     return ConflictError(f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with "
                          f"the access to {writer.describe()}; leave that block first")

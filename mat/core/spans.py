@@ -1,4 +1,4 @@
-"""`Spans`: the state of a cube of which parts are fresh in different memories.
+"""`Spans`: the state of a cube, parts of which are fresh in different memories.
 
 Most cubes have none: each of their copies is of all elements, and fresh or not as a whole. Elements
 are either fresh in some copy, or never written, or torn, or being written. The caller of every
@@ -44,7 +44,7 @@ class Torn:
 
 
 class Spans:
-    """The copies of a cube, what is fresh in each, and what is fresh nowhere."""
+    """The copies of a cube, the elements fresh in each, and those fresh nowhere."""
 
     def __init__(self, cube: CubeLike) -> None:
         """Begin with the state that the cube has as a whole."""
@@ -71,7 +71,7 @@ class Spans:
             self.adopt(record)
 
     def divide(self, cube: CubeLike, factor: int) -> None:
-        """Count units of which `factor` are one of those until now."""
+        """Count smaller units, `factor` to one of the current ones."""
         self.everything = self.everything.times(factor)
         self.pristine, self.spoiled = self.pristine.times(factor), self.spoiled.times(factor)
         for one in (*self.torn, *cube.accesses):
@@ -82,7 +82,7 @@ class Spans:
                       for (memory, a, b), copy in self.parts.items()}
 
     def adopt(self, record: AccessRecord) -> None:
-        """Note what an access touches that began before there were spans."""
+        """Record the elements of an access that began before there were spans."""
         if record.view is not None:
             record.runs = record.view._touched()
         record.used = self.whole_in(record.facet.memory)
@@ -105,7 +105,7 @@ class Spans:
         return union(r.runs for r in self.writers(cube) if copy is None or r.used is copy)
 
     def committed(self, cube: CubeLike, copy: SpanCopy) -> Runs:
-        """Return what is fresh in `copy` and not being written there."""
+        """Return the elements fresh in `copy` and not being written there."""
         return copy.fresh - self.in_flux(cube, copy)
 
     # Beginning an access
@@ -173,7 +173,7 @@ class Spans:
 
     # the parameters are those of an access
     def promises(self, cube: CubeLike, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
-        """Return what `ConflictChecks.promises` does, of a write to the elements `runs`."""
+        """Return the result of `ConflictChecks.promises` for a write to the elements `runs`."""
         block.narrow()
         return bool(without_outer(cube.accesses, block, narrowed(runs, view) & block.runs))
 
@@ -225,11 +225,11 @@ class Spans:
         return copy
 
     def on_host(self, cube: CubeLike) -> SpanCopy:
-        """Return the copy on the host, which is of all elements."""
+        """Return the host's copy of all elements."""
         return self.whole_in(host()) or self.make(cube, host(), 0, cube.units)
 
     def forget(self, copy: SpanCopy | None) -> None:
-        """Note that a copy is freed."""
+        """Record that a copy is freed."""
         if copy is not None:
             self.copies.remove(copy)
             self.parts.pop((copy.memory, copy.start, copy.stop), None)
@@ -264,7 +264,7 @@ class Spans:
         return next((torn.error for torn in self.torn if torn.runs.meets(runs)), None)
 
     def accept_torn(self) -> None:
-        """Accept what failed blocks left as the data."""
+        """Accept the torn elements of failed blocks as the data."""
         left = []
         for torn in self.torn:
             if torn.copy is None:
@@ -274,7 +274,7 @@ class Spans:
         self.torn = left
 
     def forget_torn(self, runs: Runs) -> None:
-        """Note that `runs` are overwritten."""
+        """Record that `runs` are overwritten."""
         for torn in self.torn:
             torn.runs = torn.runs - runs
         self.torn = [torn for torn in self.torn if torn.runs]
@@ -283,7 +283,7 @@ class Spans:
 
     def close(self, cube: CubeLike, record: AccessRecord, failed: bool,
               earlier: Iterable[AccessRecord], later: Iterable[AccessRecord]) -> None:
-        """Commit what an access wrote, or give it up.
+        """Commit the elements that an access wrote, or give them up.
 
         `earlier` and `later` are the open accesses that began before and after it. Of those that
         write the same elements, the outermost decides; what ends out of order, the last one.
@@ -307,7 +307,7 @@ class Spans:
             self.commit(cube, record, kept)
 
     def commit(self, cube: CubeLike, record: AccessRecord, runs: Runs) -> None:
-        """Note that `runs` are fresh in the copy that `record` used only."""
+        """Record that `runs` are fresh only in the copy that `record` used."""
         cube.version += 1
         still = NONE
         if self.torn and record.direction is IO:  # it was let through, and has read torn elements
@@ -325,7 +325,7 @@ class Spans:
         self.forget_torn(runs)
 
     def give_up(self, record: AccessRecord, runs: Runs) -> None:
-        """Note that `runs` are not what the copy that `record` used is to have."""
+        """Record that `runs` are torn in the copy that `record` used."""
         copy = record.used
         if not runs or copy is None:
             return

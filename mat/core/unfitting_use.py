@@ -1,6 +1,4 @@
-"""What is said of a use of an access that cannot be meant: without ``with``, or writing what was
-requested for reading.
-"""
+"""Messages for misuse of an access: without ``with``, or writing through a read-only request."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ..support.types import CData, Function, Number
 
 
 class Sized(Protocol):
-    """A vector that has a number of elements: a Mat, an array, or what a facet presents of one."""
+    """A vector with a number of elements: a Mat, an array, or the value of a facet."""
 
     @property
     def size(self) -> int: ...
@@ -94,7 +94,7 @@ def _one(verb: str, x: ForeignArray, n: int | None,
          incx: int) -> Iterator[tuple[int, CData, int]]:
     """Yield the pieces of one vector whose order does not matter.
 
-    They are counted upwards, as BLAS wants it.
+    They are counted upwards, as BLAS requires it.
     """
     n, inc = used(x, n, incx), abs(incx * x.increment)
     low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]

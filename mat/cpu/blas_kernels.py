@@ -40,7 +40,7 @@ def routine(verb: str, letter: str) -> int:
 
 
 def one_call(n: int, *steps: int) -> bool:
-    """Tell whether BLAS can take vectors of `n` elements, so far apart, in one call of a kernel."""
+    """Return whether one call of a BLAS kernel can take vectors of `n` elements with such steps."""
     return lib is not None and n <= blas_library.LIMIT and all(0 < abs(step) <= blas_library.LIMIT
                                                                for step in steps)
 
@@ -170,7 +170,7 @@ def prepare_scale_vector(letter: str, layout: Layout) -> Function:
 def _lowest(x: Layout) -> tuple[int, int]:
     """Return where, from its first element, the lowest address of a vector is, and its increment.
 
-    BLAS wants it to begin there.
+    BLAS requires it to begin there.
     """
     assert x.vector is not None, "fits has let it through"
     return x.vector[0] - x.displacement, x.vector[1]

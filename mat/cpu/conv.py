@@ -109,8 +109,8 @@ def _tiles(job: Job, grid: Grid, channels: int, size: int) -> Tiles:
 
 
 def _shared(a: SpacedAxis, grid: Grid, k: int) -> int:
-    """Return how many zeros a line of the buffer may leave to the line behind it, which begins with
-    as many.
+    """Return the number of zeros at the end of a buffer line that can serve as the beginning of the
+    next.
     """
     span, found = a.n + grid.reach[k], a.n
     for phase in grid.phases:

@@ -10,12 +10,12 @@ LITTLE = 1 << 13  # integers up to which they are counted with the GIL
 
 
 def prepare_extent(x: Operand) -> CpuKernel:
-    """Return the kernel that writes the least and the largest integer of `x`, which has some."""
+    """Return the kernel that writes the least and the largest integer of `x`, not empty."""
     return _kernel(lib.mat_extent, x.size, 0)
 
 
 def prepare_count_bins(x: Operand, out: Operand) -> CpuKernel:
-    """Return the kernel that writes how often 0, 1, ... occur in `x`, which are below len(out)."""
+    """Return the kernel that counts 0, 1, ... in `x`, all below len(out)."""
     return _kernel(lib.mat_count_bins, x.size, out.size)
 
 

@@ -49,7 +49,7 @@ class NamedKernel(NamedTuple):
 
 
 def kernel_named(name: str) -> NamedKernel:
-    """Return the element-wise kernel of that name, which there is."""
+    """Return the existing element-wise kernel of that name."""
     found = lib.mat_elementwise(name.encode())
     assert found, name
     return NamedKernel(found.kernel, bool(found.heavy))
@@ -124,8 +124,8 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
 
 def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
           dtype: DType | None = None, kind: str = "") -> OperandView:
-    """Return the view of a Mat of that layout, converted to `dtype`, or of a number, which becomes
-    one of that `kind`.
+    """Return the view of a Mat of that layout, converted to `dtype`, or of a number, converted to
+    that `kind`.
     """
     if layout is None:
         return OperandView((0,) * len(shape), BY_CHAR[letter].size, kind)
@@ -216,8 +216,8 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
 
 
 def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
-    """Return whether rows are written past the caches, by the axes of a loop, each with its length
-    and the strides of the operands, and by the size of what is written.
+    """Return whether to write rows past the caches, given a loop's axes (length and the strides of
+    operands) and the size of the output.
     """
     *outer, (n, *inner) = axes
     repeated = any(step and any(axis[k] == 0 for axis in outer) for k, step in enumerate(inner, 1))

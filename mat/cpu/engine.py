@@ -1,5 +1,5 @@
-"""The engine that computes through C pointers: BLAS and the compiled kernels under one name, which
-implementations for the host's facets get.
+"""The engine that computes through C pointers: BLAS and the compiled kernels under one name, for
+implementations of the host's facets.
 
 Functions take operands as the facets present them: ``pointer``, ``layout``, ``letter``, ``dtype``.
 None of them checks.

@@ -36,7 +36,7 @@ BFLOAT_LEVEL = 4  # from which on pairs of bfloat16 are multiplied, in which 8-b
 
 
 def takes(a: str, b: str, c: str) -> bool:
-    """Tell whether the kernel has C = A B for operands of these dtype characters.
+    """Return whether the kernel supports C = A B for operands of these dtype characters.
 
     Integers of any kinds, of which C gets as many bits as it has; floats of 8 or 16 bits of one
     kind, C like them or float32; booleans.
@@ -107,7 +107,7 @@ class IntegerMatmul:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
     def kernel(self, factors: bool) -> Function:
-        """Return what computes it, with or without factors.
+        """Return the computing function, with or without factors.
 
         For little work it is a `CpuKernel`, which is called faster.
         """
@@ -192,8 +192,8 @@ def prepare_integer_matmul(form: MatmulForm) -> IntegerMatmul:
 
 
 def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> Function:
-    """Prepare a product of matrices with scales for the rows and columns of the result, which are
-    so many elements apart, 0 where there is one for all.
+    """Prepare a product of matrices with scales for the rows and columns of the result. The steps
+    count elements between scales, 0 for one scale in all.
     """
     return IntegerMatmul(form, scaled=1, left_step=left_step, right_step=right_step).scaled
 

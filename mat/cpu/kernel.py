@@ -1,5 +1,5 @@
-"""`CpuKernel`: a compiled kernel, and what it needs to know of operands of one form: an
-implementation of an operation.
+"""`CpuKernel`: a compiled kernel with the facts on operands of one form: an implementation of an
+operation.
 
 A kernel has the C signature `mat_kernel` (``native/cpu/call.h``): sizes and strides are in its
 frame, which is made once for all operands of the same forms; pointers and numbers come with each
@@ -35,7 +35,7 @@ class Finish(NamedTuple):
 
 
 class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
-    """A compiled kernel for operands of one form; call it with what facets present.
+    """A compiled kernel for operands of one form; call it with the values of facets.
 
     `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept. `count` is
     how many units of work there are, rows or elements, and `grain` how many, or what part of one, a
@@ -75,7 +75,7 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
             self.set_finish(*finish)
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CpuKernel:
-        """Note at which positions of a call the operands are, and the numbers; return self."""
+        """Set the positions of operands and numbers in a call; return self."""
         self.operands, self.numbers = operands, numbers
         return self
 

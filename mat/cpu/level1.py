@@ -22,7 +22,7 @@ SAFE = 1e-250, 1e300
 
 
 def is_long(letter: str, n: int, *steps: int) -> bool:
-    """Tell whether vectors of `n` elements, so far apart, are for these kernels, not for BLAS."""
+    """Return whether these kernels, not BLAS, are for vectors of `n` elements with such steps."""
     return (lib is not None and n >= LONG and letter in PRECISION
             and all(step == 1 for step in steps))
 
@@ -42,7 +42,7 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int,
 
 
 class VectorSum:
-    """A sum over one or two vectors, called with what the foreign facet presents."""
+    """A sum over one or two vectors, called with values of the foreign facet."""
 
     __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")
 

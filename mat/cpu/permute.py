@@ -163,10 +163,10 @@ def _blocks(frame: CData, loops: list[CopyAxis], moved: int, switches: Switches)
 
 
 def _long(i: CopyAxis, j: CopyAxis, unit: int) -> bool:
-    """Return whether a block is best low and as long as lines in the destination are: these are
-    written one after another then, and of each line of a cache in the source all is needed soon.
+    """Return whether to use flat blocks as wide as a destination row: rows are then written in
+    sequence, and each cache line of the source is used up soon.
 
-    Those that lie a power of two apart displace each other before that.
+    Lines whose distance is a power of two would evict each other before that.
     """
     return min(i.n, j.n) * unit >= 2 * EDGE and i.s % 1024 != 0
 

@@ -14,7 +14,7 @@ GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 m
 
 
 def prepare_random(name: str, blocks: int, x: Presented) -> CpuKernel:
-    """Prepare the kernel `name` for the packed elements of `x`, which take so many blocks.
+    """Prepare the kernel `name` for the packed elements of `x`, in `blocks` blocks.
 
     A complex element is two real ones.
     """

@@ -33,9 +33,9 @@ def _address(kernel: str) -> int:
 def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False,
               accumulate: bool = False, mask: int = 0, ddof: int | None = None,
               root: bool = False) -> CpuKernel:
-    """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
-    which sums take. Of elements, reductions of truth look at the bits in `mask`. Variances divide
-    by the count less `ddof`, and take the square `root` of that.
+    """Return a kernel for operands of this form. With `accumulate` its numbers are alpha and beta,
+    of sums only. `mask`: the bits of an element that make it true. Variances divide by the count
+    less `ddof`, with the square `root` if set.
     """
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)

@@ -1,4 +1,4 @@
-"""What masks, integers and conditions select: the frames of compiled kernels for one form."""
+"""Selection by masks, integers and conditions: the frames of compiled kernels for one form."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class SharedWork:
         self.woken.put(None)
 
     def finish(self) -> None:
-        """Have no more pieces done, and wait for those that helpers do, whatever interrupts that.
+        """Stop handing out pieces, and wait for those of helpers, even during an interrupt.
 
         Then what the pieces write belongs to others again.
         """
@@ -112,7 +112,7 @@ class Helpers:
         self.count: int = 0
 
     def call(self, job: SharedWork, count: int) -> None:
-        """Have `count` helpers join a job, or as many as there can be."""
+        """Ask up to `count` helpers to join a job."""
         if self.count < count:
             with self.lock:
                 while self.count < count and start(self._serve, self.jobs, name="mat-helper"):
@@ -150,7 +150,7 @@ _servers = Servers()
 
 
 def _forget() -> None:
-    """Forget all threads, which a forked child does not have."""
+    """Forget all threads, in a forked child, where they do not exist."""
     global _helpers, _servers
     _helpers, _servers = Helpers(), Servers()
     share_by(0)
@@ -166,7 +166,7 @@ THREADS.append(lambda: share_by(0))
 
 
 def serving() -> int:
-    """Return how many threads share an operation, of which those that serve have been started."""
+    """Return the number of threads that share an operation, of the started ones."""
     n = threads()
     if _servers.count < n - 1:
         _servers.have(n - 1)
@@ -177,7 +177,7 @@ def serving() -> int:
 # the parameters are those of mat_share
 def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CData, count: int,
           grain: int) -> None:
-    """Have the compiled `kernel` (a `mat_kernel`) do `count` units in one or more threads.
+    """Run `count` units of the compiled `kernel` (a `mat_kernel`) in one or more threads.
 
     Each thread gets at least `grain` units. Unlike `run` this needs no Python code for a piece, and
     its threads poll for the next range for a while before they sleep.

@@ -37,7 +37,8 @@ def programs() -> Iterator[Program]:
 def prepare_accumulate(at: Operand, source: Operand, x: Operand, rule: str,
                        chosen: Ints) -> CudaKernel:
     """Return the kernel that combines the items of `x` at positions with those of `source`, whose
-    first axis is that of the positions; it is called with these, what sorts them, and both others.
+    first axis is that of the positions. Its arguments: positions, their sorting kernel, `x` and
+    `source`.
     """
     rest, steps = apart(x, chosen)
     strides = source.layout.strides

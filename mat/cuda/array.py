@@ -108,7 +108,7 @@ class CudaArray:
         return self.capsule((self, self.handle.export()), LEGACY if max_version is None else flags)
 
     def capsule(self, owner: object, flags: int) -> Capsule:
-        """Return a capsule that keeps `owner`, which keeps the memory."""
+        """Return a capsule that keeps `owner` and so its memory."""
         if min(self.strides, default=0) < 0:
             raise ExchangeError("DLPack's consumers accept no negative strides, torch ends the "
                                 "process; x.contiguous() has none")

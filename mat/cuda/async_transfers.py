@@ -61,7 +61,7 @@ class Transfer:
 
 
 class Sending(Transfer):
-    """A copy to the device of `nbytes`, for which the device waits rather than the host."""
+    """A copy of `nbytes` to the device, waited for by the device rather than the host."""
 
     def __init__(self, event: StreamEvent, keep: tuple[DeviceBlock, Array, Bytes],
                  reads_source: bool) -> None:
@@ -70,7 +70,7 @@ class Sending(Transfer):
         self._reads_source = reads_source  # else a buffer
 
     def follow(self) -> bool:
-        """Have all that is queued on the stream from now on wait for the copy.
+        """Make all later work on the stream wait for the copy.
 
         Return whether its source, the host's array, is still being read.
         """
@@ -81,7 +81,7 @@ class Sending(Transfer):
         return self._reads_source
 
     def is_done(self) -> bool:
-        """Return whether the copy has ended; then let go what it kept."""
+        """Return whether the copy has ended; then release the objects it kept."""
         with self._lock:
             if self._keep is not None and self._event.is_over():
                 self._keep = None
@@ -145,7 +145,7 @@ def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
 
 @contextmanager
 def _begun(gpu: Gpu) -> Iterator[None]:
-    """Wait for what a block began if it fails: nobody else would, and its memory is freed then."""
+    """If the block fails, wait for the work it began, before its memory is freed."""
     try:
         yield
     except BaseException:
@@ -165,7 +165,7 @@ def _packed(gpu: Gpu, nbytes: int) -> Bytes | None:
 
 
 def _after_all(gpu: Gpu) -> None:
-    """Have the copy stream wait for all queued computations.
+    """Make the copy stream wait for all queued computations.
 
     They may write the copied data, or read what the copy overwrites.
     """

@@ -66,7 +66,7 @@ class DeviceBlock:
 
 
 class ForeignBlock(DeviceBlock):
-    """Memory of another library, which `owner` keeps."""
+    """Memory of another library, kept by `owner`."""
 
     __slots__ = ("owner",)
 

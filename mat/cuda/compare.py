@@ -77,7 +77,7 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
 
 
 def read_flags(gpu: Gpu, found: Array, address: int) -> None:
-    """Copy what is at `address` to the host, and wait for that."""
+    """Copy the flags at `address` to the host, and wait for them."""
     refuse_if_recorded(f"{found.nbytes} bytes are copied to the host, which decides by them")
     with gpu.current():
         check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream),

@@ -83,7 +83,7 @@ class Statuses(NamedTuple):
     text_of: Callable[[int], str]
 
     def check(self, status: int, what: str) -> None:
-        """Raise an exception of `mat` if `status` says that the call of `what` failed."""
+        """Raise an exception of `mat` if `status` says that the call of the routine failed."""
         if status == self.not_supported:
             raise NotSupportedError(what)
         if status == self.alloc_failed:
@@ -177,8 +177,8 @@ _workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
 
 
 def prepare_capture(gpu: Gpu) -> DeviceBlock | None:
-    """Make handles for captures, if calls have made others, and give them memory of ours, since
-    they must not allocate then. Return that, which is kept by what is captured.
+    """Make handles for captures, with memory of ours, since they must not allocate during a
+    capture. Return that memory, to be kept by the captured graph.
     """
     used = [handles.captured for handles in (HANDLES, ON_DEVICE) if gpu in handles]
     if not used:

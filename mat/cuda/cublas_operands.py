@@ -1,4 +1,4 @@
-"""Operands as cuBLAS takes them: addresses on a device, and factors, which are C elements."""
+"""Operands for cuBLAS: addresses on a device, and factors as C elements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class At:
 
 
 def alpha_of(letter: str) -> Function:
-    """Return what makes a C element of a number, for a routine that takes its address."""
+    """Return the function that converts a number to a C element, for a routine that takes its
+    address.
+    """
     if letter == "i":
         return _int32
     known = REALS.get(letter)

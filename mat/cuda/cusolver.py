@@ -64,7 +64,7 @@ HANDLES = SolverHandles()
 
 @cache
 def parameters() -> int:
-    """Return a structure of parameters as cuSOLVER makes it, which nobody changes."""
+    """Return cuSOLVER's default structure of parameters, never modified."""
     made = ffi.new("uintptr_t *")
     STATUSES.check(library().cusolverDnCreateParams(made), "the parameters of cuSOLVER")
     return int(made[0])

@@ -70,7 +70,7 @@ class CudaDevice(PooledDevice):
         return capture(self.gpu, rooms, old)
 
     def tidy_up(self) -> None:
-        """Keep what is free for the next block, unless little is left for others."""
+        """Keep free memory for the next block, unless little is left for others."""
         self.memory.settle()
         make_way(self.gpu, 0)
         if not self.gpu.lost:

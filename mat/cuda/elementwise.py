@@ -1,5 +1,5 @@
-"""Element-wise operations on the device: which kernel of ``native/cuda/elementwise.cuh`` does one,
-and the frame that it gets of the operands.
+"""Element-wise operations on the device: the kernel of ``native/cuda/elementwise.cuh`` for an
+operation, and its frame of the operands.
 
 The lines of ``native/shared/elementwise.def`` come in families of one kind. There is a kernel for
 each family, type of elements, and way to step through them, and a program for all light families,
@@ -85,14 +85,14 @@ def lines() -> dict[str, Line]:
 
 
 def type_of(dtype: DType) -> str:
-    """Return what the kernels call elements of that dtype; "" if they do not know it."""
+    """Return the kernels' name of the element type for a dtype; "" if they do not know it."""
     found = BY_NAME.get(dtype.name)
     return "" if found is None else found.suffix
 
 
 def of_equal(name: str, kind: str) -> str:
-    """Return the end of the macro of a line of which the result, of equal operands such as zeros of
-    both signs, is the first one, as NumPy's.
+    """Return the macro's suffix for a line whose result, of equal operands such as zeros of both
+    signs, is the first one, as in NumPy.
     """
     return "_FIRST" if kind in _FIRST.get(name, ()) else ""
 
@@ -101,8 +101,8 @@ def of_equal(name: str, kind: str) -> str:
 
 
 class Family(NamedTuple):
-    """Lines that a kernel has the choice of: `inputs` and one output, in which comparisons are
-    `stored` as bool or not.
+    """Alternative lines of one kernel: `inputs` and one output; comparisons are `stored` as bool or
+    not.
     """
 
     name: str
@@ -388,7 +388,7 @@ def user_source(kernel: UserKernel, count: int) -> str:
 
 
 class Encoded:
-    """A kernel to which numbers are passed in another code, such as the halves of an integer."""
+    """A kernel that receives numbers in another code, such as the halves of an integer."""
 
     def __init__(self, launch: CudaKernel, code: Function, *, bound: bool = False) -> None:
         self.launch: CudaKernel = launch
@@ -396,7 +396,7 @@ class Encoded:
         self.bound: bool = bound
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:
-        """Note the positions of operands and numbers, unless they are known."""
+        """Set the positions of operands and numbers, unless they are known."""
         if not self.bound:
             self.launch.bind(operands, numbers)
         return self
@@ -406,7 +406,7 @@ class Encoded:
 
 
 def _halves(value: Number) -> complex:
-    """Return the two halves of a 64-bit integer, which a float cannot represent."""
+    """Return the two halves of a 64-bit integer: a float cannot represent all its values."""
     bits = int(value)
     return complex(bits & _WORD, bits >> 32 & _WORD)
 

@@ -77,11 +77,11 @@ class PackedStack:
         return self.many * self.each
 
     def load(self, x: MatrixOperand) -> Aligned:
-        """Return what copies from matrices with these steps: ``(x, packed)``."""
+        """Return the copying function ``(x, packed)`` for matrices with these steps."""
         return self._copy(self.own, (*x.batch, x.row, x.column))
 
     def store(self, x: MatrixOperand) -> Aligned:
-        """Return what copies to matrices with these steps: ``(packed, x)``."""
+        """Return the copying function ``(packed, x)`` for matrices with these steps."""
         return self._copy((*x.batch, x.row, x.column), self.own)
 
     def _copy(self, to: Ints, source: Ints) -> Aligned:
@@ -274,7 +274,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
 
 
 def _last_is_number(form: PackedStack) -> FactorStep:
-    """Return what raises `LinAlgError` if the last element of a factor is not a number.
+    """Return the function that raises `LinAlgError` if the last element of a factor is NaN.
 
     cuSOLVER reports no error where a pivot is not a number, as LAPACK does: that ends up there.
     """

@@ -1,4 +1,4 @@
-"""Filling a whole storage on the device with a value for which the driver has no fill."""
+"""Filling a whole storage on the device with values that the driver cannot fill."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _FillTarget:
 
 
 def fill_kernel(gpu: Gpu, handle: DeviceBlock, pattern: bytes, count: int) -> None:
-    """Fill a block with `count` repetitions of `pattern`, which has 8 or 16 bytes."""
+    """Fill a block with `count` repetitions of `pattern`, of 8 or 16 bytes."""
     low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
                  for at in (0, 8))
     grid = (-(-count // _THREADS), 1, 1)

@@ -41,7 +41,7 @@ def _libc() -> Any:
 
 
 def copy_for_children(pool: ForkedPool) -> None:
-    """Have forked children get copies of the blocks of `pool`."""
+    """Give forked children copies of the blocks of `pool`."""
     if sys.platform != "linux":  # elsewhere there is no CUDA with forks
         return
     copies = ForkCopies(pool)
@@ -74,7 +74,7 @@ class ForkCopies:
         self.pool.resume()
 
     def map(self) -> None:
-        """Have the copies where the blocks were, in the child."""
+        """Map the copies at the addresses of the blocks, in the child."""
         for address, copy, size in self.made:
             _libc().mremap(copy, size, size, _MAY_MOVE | _FIXED, address)
         self.made.clear()

@@ -102,13 +102,13 @@ class Gpu:
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
 
     def after_fork(self) -> None:
-        """Make a new lock, as in a forked child, which cannot use the device."""
+        """Make a new lock, in a forked child, where the device is unusable."""
         self._lock = threading.Lock()
         self.capture_lock: threading.Lock = threading.Lock()  # one thread at a time captures
         self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:
-        """Return CUDA's pool of the device, which keeps freed memory over waits from now on.
+        """Return CUDA's pool of the device, set to keep freed memory across waits.
 
         Without that, each wait returns it to the system, and allocations take milliseconds.
         """
@@ -172,7 +172,7 @@ class Gpu:
         return self.forked or has_failed(self.address)
 
     def raise_if_lost(self) -> None:
-        """Raise `DeviceError`, which says why, if nothing on the device can be used."""
+        """Raise `DeviceError` with the reason if the device is unusable."""
         if self.forked:
             raise DeviceError(f"cuda:{self.number} was used before this process was forked, and "
                               "cannot be used in it; start processes that use it with "
@@ -204,15 +204,15 @@ class Gpu:
 
     def in_context(self, call: DriverCall,
                    failed: Callable[..., None] | None = None) -> DriverCall:
-        """Have a compiled call make this device the current one, and call `failed` with a status
-        that is an error if it does not return it. Return the call.
+        """Make this device current for a compiled call; `failed` is called with an error status
+        that the call does not return. Return the call.
         """
         functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
         call.set_context(functions, int(self.context), failed)
         return call
 
     def check_health(self, what: str) -> None:
-        """Raise `DeviceError` if what was queued on the stream has made the device fail."""
+        """Raise `DeviceError` if work queued on the stream has made the device fail."""
         with self.current():
             status = int(driver.cuStreamQuery(self.stream)[0])
         if status in FATAL:
@@ -221,7 +221,7 @@ class Gpu:
     # Kernels
 
     def kernel(self, program: Program, name: str, shared: int = 0) -> DriverObject:
-        """Return the kernel of that name, which may use `shared` bytes of dynamic shared memory.
+        """Return the kernel of that name, with up to `shared` bytes of dynamic shared memory.
 
         It is compiled and loaded if it is not yet.
         """
@@ -378,13 +378,13 @@ class Gpu:
             return True
 
     def make_stream_wait(self, stream: int | None) -> None:
-        """Have a stream, by its number in DLPack, wait for all work that is queued on `stream`."""
+        """Make a stream, given by its number in DLPack, wait for all work queued on `stream`."""
         # the legacy one, which None stands for, is in order with `stream`; -1: the consumer waits
         if stream is not None and stream not in (LEGACY, -1, int(self.stream)):
             self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:
-        """Have another stream, by its handle, wait for all work that is queued on `stream`."""
+        """Make another stream, given by its handle, wait for all work queued on `stream`."""
         with self.current():
             event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING),
                           "an event")

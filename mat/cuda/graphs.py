@@ -1,4 +1,4 @@
-"""Graphs of CUDA: captures of what a thread launches, and their replays.
+"""Graphs of CUDA: captures of a thread's launches, and their replays.
 
 Launches are captured on a stream of their own, so that other threads and libraries can go on
 meanwhile, and are replayed on the stream where the device computes.
@@ -29,7 +29,7 @@ _old: deque[tuple[Gpu, DriverObject]] = deque()  # replays that are garbage
 
 
 class Replay:
-    """What was captured, ready to be launched, with the workspaces that it uses."""
+    """A capture that is ready to be launched, with the workspaces that it uses."""
 
     def __init__(self, gpu: Gpu, replay: DriverObject, rooms: list[DeviceBlock],
                  workspace: DeviceBlock | None) -> None:
@@ -50,7 +50,7 @@ class Replay:
         check(result, "a graph", self.gpu)
 
     def give_up(self) -> DriverObject:
-        """Return the driver's object, which belongs to the caller now."""
+        """Return the driver's object, owned by the caller from now on."""
         replay, self.replay = self.replay, None
         return replay
 
@@ -74,7 +74,7 @@ class Capture:
         self.rooms: list[DeviceBlock] = []
 
     def room(self, depth: int, nbytes: int) -> int:
-        """Return the address of a workspace, which the launches use whenever they are repeated."""
+        """Return the address of a workspace for all repetitions of the launches."""
         if depth >= len(self.rooms) or nbytes > self.rooms[depth].nbytes:
             raise DifferentCallError
         return self.rooms[depth].address
@@ -104,8 +104,8 @@ class Capture:
 
 @contextmanager
 def capture(gpu: Gpu, rooms: list[int], old: Any) -> Iterator[Capture]:
-    """Capture what this thread launches in the block, with workspaces of so many bytes, one within
-    the other. `old` is a replay that nobody launches any more, which the new one may replace.
+    """Capture this thread's launches in the block, with nested workspaces of `rooms` bytes. `old`
+    is a replay that nobody launches any more; it may be reused.
 
     Raise `DifferentCallError` while another thread captures, which may wait for this one.
     """
@@ -130,7 +130,7 @@ def capture(gpu: Gpu, rooms: list[int], old: Any) -> Iterator[Capture]:
 
 
 def _made(gpu: Gpu, graph: DriverObject, old: Replay | None) -> DriverObject:
-    """Return a replay of `graph`: `old`, updated, if that can be, which costs less."""
+    """Return a replay of `graph`, at less cost by an update of `old` if possible."""
     if old is not None:
         replay = old.give_up()
         status = int(driver.cuGraphExecUpdate(replay, graph)[0])

@@ -87,7 +87,7 @@ class DeviceMatmul:
         self.integer: bool = form.c.char not in NARROW and form.c.char != "f"
 
     def kernel(self, factors: bool) -> Function:
-        """Return what is called with a, b and c, or with `factors` like `gemm`."""
+        """Return the function of a, b and c, or with `factors`, of those of `gemm`."""
         if not factors:
             return self._kernel(0, 0, 0).bind((0, 1, 2), ())
         if not self.integer:

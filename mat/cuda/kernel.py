@@ -140,8 +140,8 @@ class CudaKernel:
         return launch
 
     def launch_like(self, values: Arguments) -> CudaLaunch | None:
-        """Return the compiled launch of a kernel that was called with `values`, which needs their
-        addresses only; None if there is none of this kind.
+        """Return the compiled launch of a kernel called with `values`, by their addresses alone;
+        None if there is none of this kind.
         """
         gpu: Gpu = values[self.there].gpu
         ready = self.ready.get(gpu)

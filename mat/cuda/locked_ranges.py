@@ -56,7 +56,7 @@ class LockedRanges:
         return iter(self._table[1])
 
     def add(self, found: LockedRange) -> None:
-        """Add a range, which overlaps with no other one."""
+        """Add a range that overlaps with no other one."""
         with self._lock:
             starts, ranges = self._table
             at = bisect_left(starts, found.low)

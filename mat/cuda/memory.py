@@ -86,7 +86,7 @@ class CudaMemory(Pooled):
             self._returning.clear()
 
     def settle(self) -> None:
-        """Take in what was freed, so that it is counted as kept for the next use."""
+        """Count freed blocks as kept for the next use."""
         with self.lock:
             self._collect()
 

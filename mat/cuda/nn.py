@@ -1,4 +1,4 @@
-"""The kernels of ``native/cuda/convolve.cuh`` and ``pool.cuh``: which one is launched, and how.
+"""The kernels of ``native/cuda/convolve.cuh`` and ``pool.cuh``: choice and launch.
 
 Functions get the axes of the windows and operands with shape, strides and dtype, all of which have
 been checked.
@@ -128,7 +128,7 @@ def _power(least: int, low: int, high: int) -> int:
 
 
 def _cover(columns: int, rows: int, units: int, each: int = 1) -> Tiling:
-    """Return blocks of `THREADS` for columns, rows, of which a thread has `each`, and units."""
+    """Return blocks of `THREADS` for columns, units, and rows, `each` rows to a thread."""
     x = _power(columns, 8, 64)
     y = _power(-(-rows // each), 1, THREADS // x)
     z = _power(units, 1, THREADS // (x * y))
@@ -190,7 +190,7 @@ def _square(rows: Sequence[StridedWindow], dtype: DType) -> int:
 
 
 def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
-    """Tell whether 32 bits hold the steps of rows and columns, in bytes.
+    """Return whether the steps of rows and columns, in bytes, fit into 32 bits.
 
     All kernels but the most general rely on it.
     """

@@ -74,7 +74,7 @@ class Nvrtc:
 
 
 def _read(source: NvrtcObject, size_of: NvrtcObject, read: NvrtcObject) -> bytes:
-    """Return what `read` writes into as many bytes as `size_of` says."""
+    """Return the output of `read` as bytes, their number given by `size_of`."""
     status, size = size_of(source)
     found = bytes(size)
     if status or read(source, found)[0]:

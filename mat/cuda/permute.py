@@ -1,4 +1,4 @@
-"""The plan of a copy from one layout to another on a device: which kernels of
+"""The plan of a copy from one layout to another on a device: the kernels of
 ``native/cuda/permute.cuh``, and their frames.
 
 Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains
@@ -171,7 +171,7 @@ def is_near(axes: Sequence[CopyAxis], unit: int) -> bool:
 
 
 def _by_source(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
-    """Return the axes along which the source has a stride, its fastest first."""
+    """Return the axes with a stride in the source, the fastest first."""
     return sorted((a for a in axes if a.s), key=lambda a: (abs(a.s), a.d))
 
 

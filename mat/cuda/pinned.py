@@ -39,7 +39,7 @@ def _asking() -> Gpu:
 
 
 class Pinned:
-    """One block of the pool, to which it returns by itself."""
+    """One block of the pool; it returns to the pool by itself."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "queue")
 
@@ -73,13 +73,13 @@ class PinnedPool:
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Forget all blocks, as in a forked child, which cannot unlock them; make a new lock."""
+        """Forget all blocks, in a forked child, where they cannot be unlocked; make a new lock."""
         self._lock = threading.RLock()  # a handler of signals may fork
         for container in (self._owned, self._spare, self._freed):
             container.clear()
 
     def pause(self) -> list[LockedRange]:
-        """Have no block taken or unlocked until `resume`; return those that arrays are over."""
+        """Block taking and unlocking until `resume`; return the blocks under live arrays."""
         self._lock.acquire()
         idle = {address for spare in self._spare.values() for address in spare}
         idle.update(address for address, _ in self._freed)
@@ -100,7 +100,7 @@ class PinnedPool:
         return sum(block.nbytes for block in tuple(self._owned.values())) - self.idle
 
     def take(self, nbytes: int, user: Gpu | None = None) -> Pinned:
-        """Return a block of at least so many bytes, which is locked for `user` if it is new.
+        """Return a block of at least `nbytes` bytes; a new one is locked for `user`.
 
         Raise `OutOfDeviceMemory` if no more pages can be locked.
         """
@@ -275,6 +275,6 @@ def is_locked(array: Array, written: bool = False) -> bool:
 
 
 def is_partly_locked(array: Array, written: bool = False) -> bool:
-    """Return whether the driver would refuse to copy this array, which then has to be staged."""
+    """Return whether the driver would refuse to copy this array, so that it has to be staged."""
     low = address_of(array)
     return RANGES.touches(low, low + array.nbytes) and not is_locked(array, written)

@@ -305,7 +305,7 @@ class _Gemm(FactoredProduct):
 
 
 def _scaled(letter: str, shape: Ints, strides: Ints) -> CudaKernel:
-    """Prepare what is left of a product over an empty axis, called like a product."""
+    """Prepare the scaling that remains of a product over an empty axis, called like a product."""
     return prepare_scale(letter, shape, strides, at=2, number=1).bind((1, 2, 4), (0, 3))
 
 

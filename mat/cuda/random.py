@@ -35,7 +35,7 @@ def programs() -> Iterator[Program]:
 
 
 def prepare_random(name: str, blocks: int, x: Presented) -> CudaKernel:
-    """Prepare the kernel `name` for the packed elements of `x`, which take so many blocks.
+    """Prepare the kernel `name` for the packed elements of `x`, in `blocks` blocks.
 
     A complex element is two real ones.
     """

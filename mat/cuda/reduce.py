@@ -1,5 +1,5 @@
-"""Reductions on the device: which kernel of ``native/cuda/reduce.cuh`` takes operands of a form,
-and over how many blocks.
+"""Reductions on the device: the kernel of ``native/cuda/reduce.cuh`` for operands of a form, and
+its number of blocks.
 
 As on the host the form alone decides, not the device: so the same operands give the same bits on
 every one and in every run.
@@ -43,7 +43,7 @@ def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
               accumulate: bool = False, nbytes: int = 0, ddof: int | None = None,
               root: bool = False) -> CudaKernel:  # the parameters are what kernels are told
     """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
-    which sums take.
+    of sums only.
 
     `nbytes` are those of an element of the result, where integers are summed. Variances divide by
     the number of elements less `ddof`, and take the square `root` of that.
@@ -59,8 +59,8 @@ def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
 
 
 class _ReductionPlan(NamedTuple):
-    """A reduction of one form: its kernels, its axes, the number of elements of a result, and what
-    to do with the total.
+    """A reduction of one form: its kernels, its axes, the number of elements of a result, and the
+    treatment of the total.
     """
 
     kernels: Kernels
@@ -152,7 +152,7 @@ _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes
 
 
 def _lanes(each: int, results: int) -> int:
-    """Return how many threads work on a result, to which `each` could contribute; a power of two.
+    """Return the number of threads for a result with up to `each` contributors; a power of two.
 
     Four loads for each keep memory busy, but fewer than four neighbours would not use what comes
     along.

@@ -1,5 +1,5 @@
 """The classes of ``native/cuda/reduce_types.cuh`` by which the device reduces: their kernels for a
-dtype, and how elements are mapped to the items of these.
+dtype, and the mapping of elements to their items.
 
 An operation names one of them, with what it adds, such as the smallest instead of the largest.
 """
@@ -83,7 +83,7 @@ class ReductionType:
         return 16 if item in COMPLEX_TYPES else 8
 
     def ways(self, item: str) -> tuple[str, ...]:
-        """Return the ways of which there are kernels."""
+        """Return the ways that have kernels."""
         return WAYS
 
     def mask(self, letter: str) -> int:
@@ -134,7 +134,7 @@ class VarianceKernels(ReductionType):
 
 
 class ProductKernels(ReductionType):
-    """Products, which are rare, and go one way."""
+    """Products, rarely used and done in one way."""
 
     name = "prod"
 

@@ -1,4 +1,4 @@
-"""Scans on the device: which kernels of ``native/cuda/scan.cuh`` take operands of a form.
+"""Scans on the device: the kernels of ``native/cuda/scan.cuh`` for operands of a form.
 
 As on the host floating-point numbers are added up one after the other along a line, so that the
 bits are the same; only lines are side by side. One long line of them takes as long as these
@@ -31,7 +31,7 @@ _FIELDS = ("length", "step_x", "step_y", "lines", "chunk", "chunks")
 
 @cache
 def kernels() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Return which types the kernel for an operation and two types of elements is made for.
+    """Return the types that a kernel for an operation and two element types is compiled for.
 
     Sums and products of small integers and bools are of 64 bits, unless another type is wanted;
     signed and unsigned integers of one size have the same bits.

@@ -1,5 +1,5 @@
-"""What integers, masks and conditions select on the device: the kernels of
-``native/cuda/select.cuh`` and the frames that they get.
+"""Selection by integers, masks and conditions on the device: the kernels of
+``native/cuda/select.cuh`` and their frames.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _total(shape: Ints, chosen: Ints) -> int:
 
 
 def _around(at: Operand, place: int, rest: int) -> Ints:
-    """Return the strides of positions, which are the same along all axes that are not chosen."""
+    """Return the strides of positions, equal along all axes that are not chosen."""
     return (*(0,) * place, *at.layout.strides, *(0,) * (rest - place))
 
 
@@ -145,8 +145,8 @@ def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
 
 
 def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
-    """Return the kernels that find out which of `n` positions is the last for its place, followed
-    by `then`.
+    """Return the kernels that mark, among `n` positions, the last one of each place, followed by
+    `then`.
     """
     bits = max(_SLOTS * n - 1, 1).bit_length()
     table = -(-n // 8) * 8
@@ -176,7 +176,7 @@ def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> 
 
 
 def prepare_mask_starts(mask: Operand) -> CudaKernel:
-    """Return the kernel that counts what is true before each tile of a packed mask, and in all."""
+    """Return the kernel that counts true elements before each tile of a packed mask, and in all."""
     n = mask.layout.size
     tiles = -(-n // TILE)
     total = _positions("mask_sum", (n, tiles), 1)
@@ -186,7 +186,7 @@ def prepare_mask_starts(mask: Operand) -> CudaKernel:
 
 
 def prepare_mask_positions(mask: Operand) -> CudaKernel:
-    """Return the kernel that writes the positions of what is true in a packed mask."""
+    """Return the kernel that writes the positions of true elements in a packed mask."""
     n = mask.layout.size
     tiles = -(-n // TILE)
     return _positions("mask_positions", (n, tiles), tiles)

@@ -1,4 +1,4 @@
-"""Sorting on the device: the kernels of ``native/cuda/sort.cuh``, which merge runs."""
+"""Sorting on the device: the kernels of ``native/cuda/sort.cuh``, by merging of runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def programs() -> Iterator[Program]:
 
 
 def suffix_of(x: Operand) -> str:
-    """Return the type by which elements are compared: bools are small integers."""
+    """Return the type for comparing elements: bools are small integers."""
     found = BY_NAME[x.dtype.name].suffix
     return "u8" if found == "b1" else found
 
@@ -59,7 +59,7 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     room = area * min(len(widths), 2)
 
     def launch(kind: str, number: int, width: int, then: CudaKernel | None) -> CudaKernel:
-        """Return the kernel that reads what the one before it has written, with others after it."""
+        """Return a kernel that reads the output of the previous one, with others after it."""
         target = _OPERANDS if number == len(widths) else number % 2
         frame = [length, x.element_strides[axis], out.element_strides[axis], tiles, width,
                  (number - 1) % 2, target,

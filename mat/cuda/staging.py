@@ -37,7 +37,7 @@ class StreamEvent:
         return self
 
     def hold_up(self, stream: DriverObject, gpu: Gpu | None = None) -> None:
-        """Have work that is queued on `stream` from now on wait for the event."""
+        """Make all later work on `stream` wait for the event."""
         with (gpu or self.gpu).current():
             check(driver.cuStreamWaitEvent(stream, self.event, 0), "having a stream wait")
 
@@ -47,7 +47,7 @@ class StreamEvent:
               self.gpu)
 
     def is_over(self) -> bool:
-        """Return whether what was queued before the event is done, or will never be."""
+        """Return whether the work queued before the event is done, or will never be."""
         return self.gpu.lost or int(driver.cuEventQuery(self.event)[0]) != NOT_READY
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Stage:
         self.at: int = 0
 
     def next(self) -> tuple[Bytes, StreamEvent]:
-        """Return the next buffer, which is free, and the event to record after its use."""
+        """Return the next free buffer, and the event to record after its use."""
         self.at = (self.at + 1) % len(self.buffers)
         event = self.events[self.at]
         event.wait()
@@ -104,7 +104,7 @@ class Stage:
             _unpack(coming)
 
     def send_rows(self, address: int, source: Array) -> None:
-        """Copy the rows of an array to where they are in its memory, which begins at `address`."""
+        """Copy the rows of an array to its memory on the device, from `address` on."""
         with self.lock:
             for begin, rows in self._portions(source):
                 buffer, event = self.next()
@@ -147,7 +147,7 @@ _lock = threading.Lock()
 
 
 def stage(gpu: Gpu, piece: int, count: int) -> Stage:
-    """Return the `count` buffers of `piece` bytes of a device, which are made when first used."""
+    """Return the `count` buffers of `piece` bytes of a device, made at first use."""
     with _lock:
         found = _stages.get((gpu, piece))
         if found is None:

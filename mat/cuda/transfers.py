@@ -50,8 +50,8 @@ _kept: list[tuple[Pinned, list[StreamEvent]]] = []  # what slots are made of
 
 
 def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
-    """Return the address and the event of each of so many slots in page-locked memory, which
-    compiled copies use; of none, if no pages can be locked.
+    """Return the addresses and events of `count` page-locked slots for compiled copies; none if no
+    pages can be locked.
     """
     try:
         block = POOL.take(count * nbytes, gpu)
@@ -219,7 +219,7 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
 
 
 def _stage_for(gpu: Gpu, rows: Array) -> Stage:
-    """Return the buffers for rows, each of which fits into one."""
+    """Return the buffers for rows that each fit into one."""
     if rows.nbytes > SMALL and current().page_locked:
         return stage(gpu, PIECE, 2)
     return stage(gpu, SMALL, MANY)

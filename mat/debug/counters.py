@@ -27,7 +27,7 @@ from .trace import Trace
 
 
 class CopyCounter(Observer):
-    """Counts of copies, which `count_copies` gives to its block.
+    """Counts of copies, given to the block of `count_copies`.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class CopyCounter(Observer):
 
 
 class AllocationCounter(Observer):
-    """Counts of storages that are created, which `count_allocations` gives to its block.
+    """Counts of new storages, given to the block of `count_allocations`.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class LibraryCall(NamedTuple):
 
 
 class CallRecorder(Observer):
-    """A list of library calls, which `list_calls` gives to its block.
+    """A list of library calls, given to the block of `list_calls`.
 
     Attributes
     ----------
@@ -398,7 +398,7 @@ def list_calls() -> Observation[CallRecorder]:
 
 
 class _AllowedConflicts(Decorating[None]):
-    """The block of `allow_conflicts`, which concerns the thread that begins it."""
+    """The block of `allow_conflicts`, for the thread that begins it."""
 
     __slots__ = ("home", "token")
 

@@ -1,5 +1,5 @@
-"""The direction check: an observer that compares what blocks and operations promised with what they
-did.
+"""The direction check: an observer that compares the promises of blocks and operations with their
+actions.
 
 It accesses nothing itself, and what it reads or writes in a memory counts as no copy. What it finds
 is a `DirectionError` at the end of the block.
@@ -69,13 +69,13 @@ class DirectionReport:
         self._lock = threading.Lock()
 
     def note(self, subject: str, changed: bool) -> None:
-        """Note that an access for ``io`` by a block or operation has ended."""
+        """Record the end of an access for ``io`` by a block or operation."""
         with self._lock:
             self._changed[subject] = changed or self._changed.get(subject, False)
 
     @property
     def too_strong(self) -> list[str]:
-        """The blocks and operations for which ``input`` would do instead of ``io``."""
+        """The blocks and operations that need only ``input`` instead of ``io``."""
         return [subject for subject, changed in self._changed.items() if not changed]
 
     def __repr__(self) -> str:
@@ -214,7 +214,7 @@ class DirectionCheck(Observer):
             report.blind += watched.blind
 
     def released(self, record: ExportRecord) -> None:
-        """Look at what was exported a last time; its pages stay protected until an access."""
+        """Check an export a last time; its pages stay protected until an access."""
         watched = self._open.get(id(record))
         if watched is not None and record.facet.memory is HOST:
             fault = watched.fault()
@@ -227,13 +227,13 @@ class DirectionCheck(Observer):
             self._allow_writing(cube)
 
     def _allow_writing(self, cube: Cube) -> None:
-        """Have this package itself write what was exported, or is exported in another part."""
+        """Let this package itself write an export, or another part of an exported cube."""
         pages = pages_of(cube.handles.get(HOST))
         if pages is not None and pages in self._exported:
             pages.protect(READ_WRITE)
 
     def _export_written(self, of: weakref.ref[Storage], text: str, pages: Pages) -> None:
-        """Note that exported pages were written, unless a block has that to answer for."""
+        """Record that exported pages were written, unless a block is responsible."""
         storage, touched = of(), pages.touched
         found = [] if storage is None else self._on(storage)
         if touched is None or any(not watched.is_export and watched.record.facet.memory is HOST
@@ -274,7 +274,7 @@ class DirectionCheck(Observer):
                 "can use its addresses\n")
 
     def _contents(self, cube: object, offset: int) -> str:
-        """Return in words what a byte of a block of a device's memory belongs to."""
+        """Return a description of the owner of a byte in a block of a device's memory."""
         if not isinstance(cube, Storage):
             return "the block there was freed"
         given = " and ".join(watched.description for watched in self._on(cube))
@@ -284,7 +284,7 @@ class DirectionCheck(Observer):
                 f"at {made or 'no line of Python'}")
 
     def _before_writing(self, storage: Cube, record: AccessRecord) -> None:
-        """Check what other blocks have done until now, before `record` may write."""
+        """Check the writes of other blocks so far, before `record` may write."""
         for watched in self._on(storage):
             fault = self._with_line(watched, watched.fault(record), False)
             watched.nested = True
@@ -320,7 +320,7 @@ class DirectionCheck(Observer):
         self._protect(cube, None)
 
     def _fault_at_end(self, watched: WatchedAccess, failed: bool) -> str:
-        """Return in words what is wrong with an access that ends; nothing if all is well."""
+        """Return the description of a fault in an ending access; nothing if all is well."""
         fault = watched.fault()
         if watched.record.direction is INPUT:
             return self._with_line(watched, fault, failed)
@@ -350,7 +350,7 @@ class DirectionCheck(Observer):
         return fault or (_refusal(watched, pages) if failed else "")
 
     def _revoke(self, watched: WatchedAccess) -> None:
-        """Have any later use of what the block was given noticed."""
+        """Detect any later use of the block's value."""
         record = watched.record
         watched.restore()
         text = f"what was given to {watched.description}{watched.origin()}"
@@ -367,7 +367,7 @@ class DirectionCheck(Observer):
         self.late.append((_here.token, text))
 
     def _raise_late(self) -> None:
-        """Raise what this thread used after the end of its block and was not told yet."""
+        """Raise errors for uses by this thread after the end of its block, not yet reported."""
         if not self.late:
             return
         thread = _here.token

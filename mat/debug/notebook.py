@@ -40,7 +40,7 @@ class FacetNames:
         self.shell = shell
 
     def matches(self, text: str) -> list[str]:
-        """Return the completions of the word `text`, which ends at the cursor."""
+        """Return the completions of the word `text` before the cursor."""
         line = self.shell.Completer.line_buffer
         opened = _OPEN.search(line)
         if opened is None:
@@ -51,7 +51,7 @@ class FacetNames:
 
 @contextlib.contextmanager
 def _as_its_cell(shell: Shell, frame: FrameType | None) -> Iterator[None]:
-    """Have what the shell runs in this block named as the cell is that the frame belongs to."""
+    """Give code that the shell runs in this block the name of the cell of the frame."""
     number = getattr(shell, "execution_count", None)
     while frame is not None and (cell := cell_of(frame.f_code.co_filename)) is None:
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""NVTX ranges of operations and copies, which NVIDIA's profilers show; they need package nvtx."""
+"""NVTX ranges of operations and copies, for NVIDIA's profilers; they need package nvtx."""
 
 from __future__ import annotations
 

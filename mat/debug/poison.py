@@ -1,5 +1,5 @@
-"""Poison: elements that no block writes, by which the direction check finds elements that a block
-left as they were.
+"""Poison: elements of a pattern that no block writes, by which the direction check finds untouched
+elements.
 
 Floats are NaN with an unusual payload. Integers of 32 bits and more follow a pattern that goes by
 position. In 8 or 16 bits any value is an ordinary number: there only a run of neighbours in that

@@ -1,5 +1,5 @@
-"""Host memory in pages of its own, which can be protected; the first access against the protection
-is noted with its thread and line.
+"""Host memory in pages of its own that can be protected: the first access against the protection is
+recorded with its thread and line.
 
 This needs Linux and its C library. On other systems memory is ordinary, and nothing is noted.
 """
@@ -148,7 +148,7 @@ class Pages:
             self.allowed, self.touched, self.notify = READ_WRITE, None, None
 
     def note(self, offset: int, frame: FrameType | None) -> None:
-        """Note an access at the byte `offset`, and allow this one and what follows.
+        """Record an access at the byte `offset`, and allow this one and later ones.
 
         It is called again after an interrupt.
         """
@@ -199,7 +199,7 @@ def pages_of(a: object) -> Pages | None:
 
 
 def owner_of(a: object) -> object:
-    """Return what owns the memory of an array: the last array or other object along ``base``."""
+    """Return the owner of an array's memory: the last object along ``base``."""
     while True:
         base = a.obj if isinstance(a, memoryview) else getattr(a, "base", None)
         if base is None or not isinstance(a, np.ndarray | memoryview):
@@ -221,7 +221,7 @@ class FaultHandler:
         self._lock = threading.RLock()
 
     def begin(self, user: object) -> None:
-        """Begin a time in which the handler may be installed, for `user`."""
+        """Allow the handler to be installed, for `user`."""
         with self._lock:
             self._users.append(user)
 
@@ -286,7 +286,7 @@ def _on_fault(number: int, fault: CData, context: CData) -> None:  # noqa: ARG00
 
 
 def _handle(address: int, frame: FrameType | None) -> None:
-    """Note a fault at an address of `Pages`; leave any other to the handler before this one."""
+    """Record a fault at an address of `Pages`; leave any other to the previous handler."""
     found = next((p for p in _alive() if p.address <= address < p.address + p.nbytes), None)
     if found is not None:
         found.note(address - found.address, frame)

@@ -34,7 +34,7 @@ Notify: TypeAlias = Callable[[str], None]
 
 
 def give_revocable(record: AccessRecord) -> Presented:
-    """Have `record` present a copy of its value that `revoke` can disable, and return the copy.
+    """Present a copy of the record's value that `revoke` can disable, and return it.
 
     Return None if the value is an array, which `Relocation` is for, or cannot be disabled.
     """
@@ -56,7 +56,7 @@ def give_revocable(record: AccessRecord) -> Presented:
 
 
 def take_back(record: AccessRecord) -> None:
-    """Have `record` present again what `give_revocable` has put a copy in the place of, if any."""
+    """Present again the value that `give_revocable` replaced, if any."""
     if type(record.value) in _revocable_classes.values():
         record.value = object.__getattribute__(record.value, "_original")
         record.make_value = record.facet.lender(record.value)
@@ -114,7 +114,7 @@ def _attribute(value: Any, name: str) -> object:
 
 
 def _revocation_of(value: Any) -> tuple[str, Notify] | None:
-    """Return what `value` was revoked with; None also if a block made it, as ``type(p)(...)``."""
+    """Return the revocation of `value`; None also if a block made it, as ``type(p)(...)``."""
     try:
         found: tuple[str, Notify] | None = object.__getattribute__(value, "_revocation")
     except AttributeError:

@@ -55,7 +55,7 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     not being accessed
     """
     if not isinstance(x, Mat):
-        raise DTypeError(f"show wants a Mat, got {type(x).__name__}")
+        raise DTypeError(f"show requires a Mat, got {type(x).__name__}")
     print("\n".join([repr(x), *facts(x)]), file=file or sys.stdout)
 
 
@@ -142,7 +142,7 @@ def _parts_of(x: Mat) -> list[SpanCopy]:
 
 
 def _shown(fresh: Runs) -> str:
-    """Return which elements of a copy are fresh."""
+    """Return the description of the fresh elements of a copy."""
     return f"fresh {fresh!r}" if fresh else "stale"
 
 

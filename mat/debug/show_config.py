@@ -54,7 +54,7 @@ def show_config(mode: Literal["dicts"]) -> dict[str, str]: ...
 
 
 def show_config(mode: str | None = None) -> Config | dict[str, str] | None:
-    """Return facts about what computes here, to be sent with a report of an error.
+    """Return facts about the computing environment, for a report of an error.
 
     Parameters
     ----------

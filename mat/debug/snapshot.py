@@ -132,7 +132,7 @@ class Snapshot:
         return found
 
     def values(self, k: int) -> str:
-        """Return in words what element `k` of the storage was, and what `changed` found."""
+        """Return a description of element `k` of the storage before and after the change."""
         if self.kept is None:
             return ""
         return f": {self.kept[k - self.start]} became {self.now[k - self.start]}"
@@ -150,7 +150,7 @@ class PoisonedOutput:
             elements(record, 0, storage.size) if storage.fresh & record.mask else None)
 
     def fill(self) -> None:
-        """Fill the storage with poison, which `restore` undoes."""
+        """Fill the storage with poison, undone by `restore`."""
         storage = storage_of(self.record)
         put(self.record, poison(storage.size, storage.dtype))
 

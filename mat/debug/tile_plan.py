@@ -1,4 +1,4 @@
-"""``mat.debug.plan``: how operations would be cut into tiles, and what would be copied."""
+"""``mat.debug.plan``: the tiles into which operations would be cut, and the copies they need."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TilePlan:
 
 
 class _Pool:
-    """What would be on the device: ranges of storages, the least recently used of which are evicted
+    """A model of the device's memory: ranges of storages; the least recently used are evicted
     first, and copied to the host if they were written.
     """
 
@@ -152,7 +152,7 @@ class _Pool:
         return self.memory is not None and self.memory.name in view.fresh
 
     def note_results(self, views: Iterable[Mat]) -> None:
-        """Note what is written, which has to be copied to the host if it is used then."""
+        """Record written views: they have to be copied to the host before use there."""
         for view in views:
             number = id(view.storage)
             if number not in self.results:
@@ -161,14 +161,14 @@ class _Pool:
             self.results[number][view.layout.bounds] = span_bytes(view)
 
     def touch(self, view: Mat) -> None:
-        """Note that a view is used, if it is on the device."""
+        """Mark a view as used, if it is on the device."""
         key = self.key(view)
         if key in self.ranges:
             self.ticks[key] = next(self.clock)
             self.ranges.move_to_end(key)
 
     def use(self, view: Mat, writes: bool) -> None:
-        """Note that a view is used; make room for it."""
+        """Make room for a view and mark it as used."""
         key = self.key(view)
         self.ticks[key] = next(self.clock)
         if key in self.ranges:
@@ -203,18 +203,18 @@ class _Pool:
         return tile.nbytes > self.plan.pool_bytes or 2 * recent >= size
 
     def copy_home(self, view: Mat) -> None:
-        """Note that what was written is copied to the host, if it was not."""
+        """Count the copy of written ranges to the host, unless it was done."""
         key = self.key(view)
         if self.ranges.get(key):
             self.ranges[key] = False
             self.plan.moved += view.nbytes
 
     def evict(self) -> None:
-        """Take away the least recently used range; what was written is copied to the host."""
+        """Remove the least recently used range; written data is copied to the host."""
         self.take_away(next(iter(self.ranges)))
 
     def take_away(self, key: Key) -> None:
-        """Take a range away, if it is on the device; what was written is copied to the host."""
+        """Remove a range, if it is on the device; written data is copied to the host."""
         written = self.ranges.pop(key, False)
         size, nbytes = self.sizes.pop(key, (0, 0))
         self.used -= size
@@ -226,7 +226,7 @@ class _Pool:
         self.drop(key)
 
     def drop(self, key: Key) -> None:
-        """Forget a range, and what was written."""
+        """Forget a range, with its written data."""
         self.known.discard(key)
         self.counted.discard(key)
         self.ranges.pop(key, None)
@@ -236,7 +236,7 @@ class _Pool:
 
 
 class _Planner(Device):
-    """A device that computes nothing, and notes what calls would do."""
+    """A device that computes nothing, and records calls."""
 
     def __init__(self, like: Device, pool_bytes: int) -> None:
         self.name = like.name
@@ -249,7 +249,7 @@ class _Planner(Device):
         self.pool = _Pool(None if like is CPU else like.memory, self.plan)
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
-        """Note a call, whose arguments have been checked; numbers that it would return are 1."""
+        """Record a call with checked arguments; numbers that it would return are 1."""
         # an operand that is given twice is read once
         once = [*{_key(x): x for x in (args[k] for k in operation.read_once(args))
                   if isinstance(x, Mat) and self.may_read_host}.values()]
@@ -276,8 +276,8 @@ class _Planner(Device):
 
     def note_whole(self, operation: Op, args: Arguments, kwargs: Keywords,
                    once: list[Mat]) -> bool:
-        """Note a call some of whose operands are read in host memory, of those that it reads once;
-        return False if none is, or if there is no room for the others.
+        """Record a call that reads operands in host memory, among those that it reads once; return
+        False if it reads none there, or if there is no room for the others.
         """
         tile, pool = tile_of(operation, args, kwargs), self.plan.pool_bytes
         stay = {id(x): x.nbytes for x in not_written(once, tile.writes)
@@ -297,7 +297,7 @@ class _Planner(Device):
         return True
 
     def least_of(self, reads: Iterable[Mat]) -> int:
-        """Return the bytes of what is read for the first time and is not on the device."""
+        """Return the bytes that are read for the first time and are not on the device."""
         least = 0
         for x in reads:
             key = self.pool.key(x)
@@ -335,8 +335,8 @@ class _Planner(Device):
     def carry_out(self, tiles: Iterable[Tile],
                   once: Collection[object],
                   goes_home: bool = False) -> tuple[int, Ints, int, int, int]:
-        """Note what tiles use; return their number, the largest shape in the first, the most bytes
-        on the device, those copied to it, and those read in host memory.
+        """Record the use of tiles; return their number, the largest shape in the first, the peak
+        bytes on the device, those copied to it, and those read in host memory.
 
         What a tile writes is copied to the host while the next one computes, if it `goes_home`.
         """
@@ -384,11 +384,11 @@ def _key(view: Mat) -> Key:
 
 
 def _nothing() -> None:
-    """Do nothing, as what comes after the last tile."""
+    """Do nothing, as the continuation after the last tile."""
 
 
 def _copied(view: Mat) -> int:
-    """Return the bytes that are copied of a view: of very many runs also what is in between."""
+    """Return the bytes copied for a view; with very many runs, including the gaps between them."""
     many = view._touched().size > view._count()
     return span_bytes(view) if many else view.nbytes
 
@@ -436,7 +436,7 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     device = in_use()
     limit = pool_bytes or device.memory.limit
     if limit is None:
-        raise SettingError("plan wants pool_bytes, since no device with a limit is in use")
+        raise SettingError("plan requires pool_bytes, since no device with a limit is in use")
     planner = _Planner(device, limit)
     use = DeviceUse(planner)
     use.begin()

@@ -1,5 +1,5 @@
-"""What a trace says of operations that were carried out in tiles: once for each operation and
-line, with the bytes by the Mat of origin.
+"""Trace entries of operations that ran in tiles: one for each operation and line, with the bytes by
+the Mat of origin.
 """
 
 from __future__ import annotations

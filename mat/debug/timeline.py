@@ -89,7 +89,7 @@ def _drawing(events: Sequence[TraceEvent]) -> str:
 
 
 def _bar(event: TraceEvent, top: int, first: float, scale: float) -> str:
-    """Draw what takes time in the upper part of its lane, any other event as a mark below."""
+    """Draw an event with a duration in the upper part of its lane, any other as a mark below."""
     width = max(event.seconds * scale, LEAST)
     x = min((event.at - first) * scale, WIDTH - width)
     y, height = (top + NAME, BAR) if event.kind in WIDE else (top + NAME + BAR + 2, MARK)

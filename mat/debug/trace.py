@@ -241,7 +241,7 @@ class Trace(Observer):
 
     @property
     def waits(self) -> int:
-        """The number of moments at which the host waited for a device."""
+        """The number of times that the host waited for a device."""
         return sum(e.kind == "wait" for e in self.events)
 
     @property
@@ -342,7 +342,7 @@ class Trace(Observer):
         return page(self._drawn(), repr(self), whole=False)
 
     def _drawn(self) -> list[TraceEvent]:
-        """Return what the timeline shows, in the order in which it began."""
+        """Return the events of the timeline, in the order of their beginning."""
         return sorted([*self.events, *self.operations], key=lambda e: e.at)
 
 
@@ -410,7 +410,7 @@ def _lacking(events: list[TraceEvent]) -> Iterable[str]:
 
 
 def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
-    """Return what is to be said of the copies of one storage if they alternate, else None."""
+    """Return the message on the copies of one storage if they alternate, else None."""
     turns = [a for a, b in pairwise(events) if (a.source, a.target) == (b.target, b.source)]
     if len(turns) + 1 < LEAST_TURNS:
         return None

@@ -25,7 +25,7 @@ BASE = "baseTimeNanoseconds"  # what is added to times for those since 1970, as 
 
 
 def bytes_over_time(events: Sequence[TraceEvent]) -> list[tuple[TraceEvent, str, int]]:
-    """Return events, memories and the bytes allocated there from then on, of what was traced."""
+    """Return events, memories and the bytes allocated there, over the time of the trace."""
     allocated: dict[tuple[int, str], int] = {}
     found = []
     for event in events:
@@ -125,8 +125,8 @@ def laid_over(theirs: File | list[Entry], ours: File) -> File:
 
 
 def _same(entry: Entry) -> tuple[object, ...]:
-    """Return what is the same in entries that say the same, such as those of the trace of a forked
-    process, which has the events from before the fork; and in names of one process or thread.
+    """Return a key that equal entries share, such as those of a forked process's trace from before
+    the fork, and the names of a process or thread.
     """
     if entry["ph"] != "M":
         return entry["ph"], entry["name"], entry.get("pid"), entry.get("tid"), entry["ts"]
@@ -135,7 +135,7 @@ def _same(entry: Entry) -> tuple[object, ...]:
 
 
 def _shift(theirs: File, ours: File) -> float:
-    """Return what to add to our times, in microseconds, for those of the other file."""
+    """Return the offset, in microseconds, that converts the other file's times to ours."""
     if theirs.get("otherData", {}).get("clock") == ours["otherData"]["clock"]:
         return 0.0  # a trace of mat, too
     base = theirs.get(BASE, theirs.get("viztracer_metadata", {}).get(BASE))
@@ -160,7 +160,7 @@ def _span(entries: Sequence[Entry]) -> tuple[float, float]:
 
 
 def read(path: Path) -> Any:
-    """Return the JSON in a file, which may be compressed by gzip (`.gz`)."""
+    """Return the JSON in a file, possibly compressed by gzip (`.gz`)."""
     data = path.read_bytes()
     return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
 

@@ -217,7 +217,7 @@ class WatchedAccess:
             self.fresh |= mask
 
     def restore(self) -> None:
-        """Have the record present the value that it had before it was watched."""
+        """Present the value that the record had before it was watched."""
         self.record.value, self.record.make_value = self.value
 
 

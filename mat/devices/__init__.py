@@ -1,1 +1,1 @@
-"""The devices on which operations compute, and the emulated one."""
+"""The devices that operations compute on, and the emulated one."""

@@ -62,7 +62,7 @@ def kinds() -> list[str]:
 
 
 def device_of(mat: Operand) -> Device:
-    """Return the device on which an operation on `mat` would compute now."""
+    """Return the device for an operation on `mat` at this point."""
     return in_use() if mat.device_enabled else CPU
 
 
@@ -142,7 +142,7 @@ class DeviceContext(Block[Device]):
 
 def use_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
                required: bool = False) -> DeviceContext:
-    """Return a block in which operations compute on a device: ``with mat.use_device("cuda"):``.
+    """Return a block that computes on a device: ``with mat.use_device("cuda"):``.
 
     It concerns the current thread or task only. Data is copied to the device when an operation
     needs it there. When the block ends, also by an error, data that is fresh only on the device is
@@ -206,7 +206,7 @@ def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> Device
 
 def set_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
                required: bool = False) -> Device:
-    """Have operations compute on a device permanently and return that device.
+    """Compute on a device permanently and return that device.
 
     It concerns every thread, outside of its `use_device` blocks. ``set_device("cpu")`` ends it;
     copies then remain on the device, and are copied to the host when they are accessed there.

@@ -1,4 +1,4 @@
-"""``emulated``: a device that needs no GPU. It has a memory of its own, in which the CPU computes.
+"""``emulated``: a device without a GPU. The CPU computes in a memory of its own.
 
 It is for finding mistakes: its addresses are no pointers; every block has guard bands, which are
 checked after each operation; memory is poisoned when it is allocated and freed; work can be delayed
@@ -35,7 +35,7 @@ MOST = 64  # devices
 
 
 class EmulatedMemory(Pooled):
-    """The memory of an emulated device, which counts the bytes that are copied in and out."""
+    """The memory of an emulated device, with counts of the bytes copied in and out."""
 
     def __init__(self, name: str, device: Emulated) -> None:
         super().__init__(name)
@@ -197,7 +197,7 @@ class EmulatedMemory(Pooled):
 
 
 class QueuedCopy:
-    """An asynchronous copy in the queue of a device, which `wait` carries out if it is delayed."""
+    """An asynchronous copy in the queue of a device, carried out by `wait` if it is delayed."""
 
     def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
         self.device = device

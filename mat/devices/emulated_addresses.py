@@ -1,4 +1,4 @@
-"""The addresses of an emulated device's blocks, which are no pointers."""
+"""The addresses of an emulated device's blocks, not valid as pointers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESERVED = 1 << 36  # addresses that are reserved at once; that takes no memory
 
 
 class Addresses:
-    """Addresses for the blocks of a device, which this process may neither read nor write.
+    """Addresses for the blocks of a device, inaccessible to this process.
 
     They are reserved from the system, which then knows the address of a wrong access, so that the
     direction check can say whose it is. Where it reserves none they are those from `BASE` on.

@@ -1,5 +1,5 @@
-"""What operations on an emulated device are given: arrays over guarded blocks of its memory; and
-what is queued to compute with them.
+"""The values of operations on an emulated device: arrays over guarded blocks of its memory, and the
+queue of computations with them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class EmulatedBlock:
         self.line: SourceLine | None = None  # which allocated it
 
     def fit(self, nbytes: int) -> None:
-        """Have so many bytes between the guards, at most `room`."""
+        """Place `nbytes` bytes between the guards, at most `room`."""
         self.typed: dict[DType, Array] = {}  # `bytes` as elements, by their dtype
         self.bytes: Bytes = self.raw[GUARD:GUARD + nbytes]  # those between the guards
         self.after: Bytes = self.raw[GUARD + nbytes:2 * GUARD + nbytes]
@@ -60,7 +60,7 @@ class EmulatedBlock:
         return found
 
     def renew(self) -> None:
-        """Fill the bytes as those of a new block, which nobody has written."""
+        """Fill the bytes with the pattern of a new, unwritten block."""
         self.bytes.fill(FRESH)
 
     def check_guards(self) -> None:
@@ -102,7 +102,7 @@ class HostBlock(EmulatedBlock):
 
 
 class EmulatedArray:
-    """The visible elements in the device's memory, which only the device can read.
+    """The visible elements in the device's memory, readable only by the device.
 
     ``pointer`` (the same as ``address``) is the opaque address of the first visible element;
     ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
@@ -129,7 +129,7 @@ class EmulatedArray:
 
     @property
     def pointer(self) -> int:
-        """The address of the first visible element, which is no address of this process."""
+        """The address of the first visible element, invalid in this process."""
         return self.address
 
     def elements(self) -> Array:

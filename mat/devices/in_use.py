@@ -1,4 +1,4 @@
-"""`Device`, the CPU, and which devices are in use: a state of each thread or task.
+"""`Device`, the CPU, and the devices in use: a state of each thread or task.
 
 While none is in use, `compiled.IN_USE` is empty, and calls cost no more.
 """
@@ -28,13 +28,13 @@ class Launches(Protocol):
 
 
 class Captured(Protocol):
-    """What `Device.capture` gives to its block; `launches` is there at the end of the block."""
+    """The value of a block of `Device.capture`; `launches` is set at the end of the block."""
 
     launches: Launches
 
 
 class Device:
-    """A device on which operations compute.
+    """A device for operations to compute on.
 
     Subclass it, set the first three attributes, and call `register_device_kind`. A device is equal
     to its name and prints as its name.
@@ -98,8 +98,7 @@ class Device:
         return False
 
     def present_host(self, view: ViewLike, handle: Handle) -> Presented:
-        """Return what operations are given of `view`, whose storage is in the host's `handle`, to
-        read it there.
+        """Return the value of `view` for operations that read it in host memory, in `handle`.
 
         The view is being accessed until the device has finished what was queued.
         """
@@ -125,7 +124,7 @@ class Device:
 
     def capture(self, rooms: list[int],
                 old: Launches | None) -> AbstractContextManager[Captured]:
-        """Return a block in which this thread's launches are recorded instead of being done.
+        """Return a block that records this thread's launches instead of executing them.
 
         Only devices that `captures` says so of have it.
 
@@ -147,7 +146,7 @@ class Device:
         """Wait until the device has finished all work that was queued."""
 
     def make_stream_wait(self, stream: int | None) -> None:
-        """Have a consumer's stream, by its number in DLPack, wait for the work queued so far.
+        """Make a consumer's stream, given by its number in DLPack, wait for the work queued so far.
 
         The calling thread does not wait.
         """
@@ -205,7 +204,7 @@ class DeviceUse(Nested):
         self.thread: int = threading.get_ident()
 
     def begin(self) -> None:
-        """Tell the device, and have calls find out which device is in use."""
+        """Begin the use of the device, and let calls look it up."""
         if self.device is not CPU:
             self.device.begin(self)
         IN_USE.append(self)
@@ -236,13 +235,13 @@ def permanent() -> DeviceUse:
 
 
 def set_permanent(use: DeviceUse) -> None:
-    """Make `use`, which has begun, what `permanent` returns."""
+    """Make `use`, already begun, the result of `permanent`."""
     global _permanent
     _permanent = use
 
 
 def in_use() -> Device:
-    """Return the device on which operations compute in this context, if their Mats allow it."""
+    """Return the device for operations in this context, if their Mats allow it."""
     use = _context.get()
     if use is not None and use.ended:
         use = still_open(use)
@@ -270,7 +269,7 @@ def devices_in_use() -> Iterator[Device]:
 
 
 class HasDevice(Protocol):
-    """A Mat, on which operations may compute on a device."""
+    """A Mat, the operations on which may compute on a device."""
 
     device_enabled: bool
 

@@ -110,7 +110,9 @@ class LibraryFacet(Facet):
         return self.source.present(view, handle, True)
 
     def lender(self, value: Presented) -> Callable[[], Presented]:
-        """Return what makes an array for each block: an array could be changed in place."""
+        """Return a function that makes a new array for each block: an array could be changed in
+        place.
+        """
         if isinstance(value, np.ndarray):
             whole = value if value.flags.writeable else array_kept_by(value, value, True)
             return lambda: self.array_of(self._imported(), whole)
@@ -130,7 +132,7 @@ class LibraryFacet(Facet):
         return self.module
 
     def _over(self, source: Facet) -> Facet:
-        """Return the facet over the memory of `source`, which is registered at its first use."""
+        """Return the facet over the memory of `source`, registered at its first use."""
         with _registering:
             found = self.siblings.get(source)
             if found is None:

@@ -34,7 +34,7 @@ class PooledDevice(Device):
         remove(self._uses, use)
 
     def tidy_up(self) -> None:
-        """Free what is kept for the next use; called when no block uses the device any more."""
+        """Free memory kept for the next use, after the last block that uses the device."""
         self.memory.trim()
 
     def finish(self) -> None:

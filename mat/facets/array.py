@@ -46,7 +46,7 @@ elements_of: Callable[[Array, Ints, Ints, int, bool], Array] = (
 
 
 class _Keeper:
-    """An object of which `numpy.asarray` makes an array that keeps it, and with it, `owner`."""
+    """An object that `numpy.asarray` converts to an array over `owner`'s memory and keeps."""
 
     def __init__(self, owner: object, interface: dict[str, object]) -> None:
         self.owner = owner
@@ -54,9 +54,7 @@ class _Keeper:
 
 
 def _array_kept_by(owner: object, value: Array, writable: bool) -> Array:
-    """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
-    is made of it without copying.
-    """
+    """Return an array like `value` over the same memory; it and all its views keep `owner`."""
     char: str = value.dtype.char
     plain = char not in EXTENSIONS  # the interface has no code for them
     interface = (value if plain else value.view(f"u{value.itemsize}")).__array_interface__

@@ -1,4 +1,4 @@
-"""What libraries need that look at the class of an array: einops, numba, torch's collation of
+"""Adapters for libraries that check the class of an array: einops, numba, torch's collation of
 batches, pandas, PIL and JAX.
 
 None of them is imported here: adapters are made when the library is imported.
@@ -95,7 +95,7 @@ def _adapt_torch(collate: ModuleType) -> None:
 
 
 def _adapt_numba(extending: ModuleType) -> None:
-    """Have compiled functions take a Mat as the read-only array of its export."""
+    """Let compiled functions take a Mat as the read-only array of its export."""
     types: Any = sys.modules["numba.core.types"]
     support: Any = sys.modules["numba.np.numpy_support"]
 

@@ -1,5 +1,5 @@
-"""Arrow: a vector is exported to pyarrow, polars and other libraries of columns, which would
-otherwise request one item after the other.
+"""Arrow: export of vectors to pyarrow, polars and other libraries of columns, which would otherwise
+request one item after the other.
 
 pyarrow, which is imported when it is first needed, makes the columns.
 """
@@ -18,7 +18,7 @@ from ..support.types import Operand
 
 @method("__arrow_array__")
 def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
-    """Return a column for ``pyarrow.array``, which keeps an export of self.
+    """Return a column for ``pyarrow.array``, with an export of self.
 
     It is no copy where Arrow has the elements' type and no strides.
     """
@@ -31,7 +31,7 @@ def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
 
 
 def _table(self: Mat) -> Operand:
-    """Return the columns of a matrix as one of records, which polars takes for a table."""
+    """Return the columns of a matrix as one of records, a table for polars."""
     arrow = importlib.import_module("pyarrow")
     columns = [_arrow_array(self[:, k]) for k in range(self.shape[1])]
     return arrow.StructArray.from_arrays(columns, [f"column_{k}" for k in range(len(columns))])

@@ -9,7 +9,7 @@ from ..support.types import Operand, Presented
 
 
 class CupyFacet(LibraryFacet):
-    """Arrays of CuPy, which cannot be read-only, so nothing enforces ``input``."""
+    """Arrays of CuPy; they cannot be read-only, so nothing enforces ``input``."""
 
     name: str = "cupy"
     letter: str = "Y"

@@ -1,5 +1,5 @@
-"""What dask requires of a chunk besides NumPy's functions: a name for its contents, the bytes that
-it takes, dask's tables of functions for a class, and Mats as results where there is no table.
+"""dask's requirements on a chunk besides NumPy's functions: a name for its contents, its size in
+bytes, dask's tables of functions for a class, and Mats as results where there is no table.
 
 dask is not imported here. Its tables are filled when it is, or now, if it is there already.
 """
@@ -50,7 +50,7 @@ def _to_numpy(x: Mat, **_: object) -> Array:
 
 
 def _percentile(x: Mat, q: object, method: str = "linear") -> object:
-    """Compute what dask computes of each chunk, by the function that it has for arrays."""
+    """Return dask's percentile of a chunk, by its function for arrays."""
     return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
 
 

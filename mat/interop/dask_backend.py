@@ -36,12 +36,12 @@ class BitGenerator(np.random.PCG64):
 
 
 def ones_chunk(shape: ShapeLike, **settings: Any) -> Mat:
-    """Return a chunk of ones, which takes no memory until it is accessed."""
+    """Return a chunk of ones, without memory until it is accessed."""
     return ones(shape, **_without_meta(settings))
 
 
 def zeros_chunk(shape: ShapeLike, **settings: Any) -> Mat:
-    """Return a chunk of zeros, which takes no memory until it is accessed."""
+    """Return a chunk of zeros, without memory until it is accessed."""
     return zeros(shape, **_without_meta(settings))
 
 
@@ -51,7 +51,7 @@ def empty_chunk(shape: ShapeLike, **settings: Any) -> Mat:
 
 
 def full_chunk(shape: ShapeLike, fill_value: Number, **settings: Any) -> Mat:
-    """Return a chunk of equal elements, which takes no memory until it is accessed."""
+    """Return a chunk of equal elements, without memory until it is accessed."""
     return full(shape, fill_value, **_without_meta(settings))
 
 
@@ -75,7 +75,7 @@ def _blocked(function: Creation, name: str) -> Creation:
 
 
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped here
-    """What dask.array asks of a backend."""
+    """The backend interface of dask.array."""
 
     ones = staticmethod(_blocked(ones_chunk, "ones"))
     zeros = staticmethod(_blocked(zeros_chunk, "zeros"))

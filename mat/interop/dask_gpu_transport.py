@@ -1,5 +1,5 @@
-"""Chunks that are on a GPU, between processes that exchange memory of GPUs: dask's family "cuda",
-which transports such as UCX ask for. What is on the host only goes the other way.
+"""Chunks on a GPU between processes that exchange memory of GPUs: dask's family "cuda", used by
+transports such as UCX. Chunks on the host only go the other way.
 
 dask is not imported.
 """
@@ -30,7 +30,7 @@ class _OnGpu(Protocol):
 
 
 class GpuFrame:
-    """Bytes on a GPU, which are exported as long as this exists."""
+    """Bytes on a GPU, exported during the lifetime of this object."""
 
     def __init__(self, export: Export, nbytes: int) -> None:
         self._export = export

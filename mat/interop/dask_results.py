@@ -31,7 +31,7 @@ REPLACED = {
 
 
 class _State(threading.local):
-    """What this thread is doing."""
+    """The present action of this thread."""
 
     inside: bool = False  # one of these functions, which call each other, is being called
     arrays: bool = False  # new arrays have arrays of NumPy's as chunks, whatever the backend is
@@ -66,7 +66,7 @@ def replace_functions(module: ModuleType) -> None:
 
 
 def _replace(function: Function, new: Function) -> None:
-    """Have `new` for `function` wherever dask.array has it, under any name."""
+    """Replace `function` by `new` wherever dask.array has it, under any name."""
     for path, module in list(sys.modules.items()):
         if path.startswith("dask.array") and isinstance(module, ModuleType):
             for name, value in list(vars(module).items()):
@@ -75,9 +75,9 @@ def _replace(function: Function, new: Function) -> None:
 
 
 def _of_records(function: Function) -> Function:
-    """Return `function`, whose tasks reduce arrays into parts of records, with arrays of NumPy's
-    made for that, whatever the backend is: NumPy's records are no Mats, which reductions of Mats
-    need.
+    """Return `function`, whose tasks reduce arrays into parts of records, with NumPy arrays made
+    for that, whatever the backend is: records of NumPy are no Mats, the operands of Mats'
+    reductions.
     """
 
     @functools.wraps(function)
@@ -119,7 +119,7 @@ def _of_mats(found: Any) -> object:
 
 
 def with_mats_as_chunks(x: Any, **settings: object) -> Any:
-    """Return an array of dask's with the same elements and chunks, which are Mats.
+    """Return an array of dask's with the same elements and chunks as Mats.
 
     A chunk that is a Mat already costs nothing. Arrays of dask's do not know in all cases what
     their chunks are.

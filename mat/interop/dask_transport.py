@@ -1,5 +1,5 @@
 """Mats between the processes of `dask.distributed`: a header, and the elements as one frame of
-bytes, which is the Mat's memory itself unless there are gaps between its elements.
+bytes: the Mat's memory itself unless there are gaps between its elements.
 
 dask is not imported. What is received belongs to the receiver and is used as it is if it can be
 written. A frame before the elements has dask receive these at an address that is aligned, or with
@@ -56,7 +56,7 @@ def header_of(x: Mat) -> tuple[Header, Mat]:
 
 
 def _once_each(x: Mat) -> Mat:
-    """Return `x` with length 1 along the axes on which its elements are repeated."""
+    """Return `x` with length 1 along the axes that repeat its elements."""
     if 0 not in x.element_strides or x.size == 0:
         return x
     return x[tuple(slice(1) if step == 0 else slice(None) for step in x.element_strides)]
@@ -116,7 +116,7 @@ def _aligned(before: Any, elements: Any) -> Any:
 
 
 def laid_out(x: Mat, header: Header) -> Mat:
-    """Return the view of `x`, the Mat that was sent, which the sender had."""
+    """Return the sender's view of `x`, the Mat that was sent."""
     shape: Ints = tuple(header["broadcast_to"])
     steps = [0] * len(shape)
     for step, length, k in zip(x.element_strides, x.shape, header["axes"], strict=True):

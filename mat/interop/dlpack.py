@@ -57,7 +57,7 @@ _NEGATIVE = "it has negative strides, at which torch ends the process"
 
 @method("__dlpack_device__")
 def _dlpack_device(self: Mat) -> Pair:
-    """Return the device on which `__dlpack__` exports, as DLPack numbers devices.
+    """Return the device of `__dlpack__`'s export, in DLPack's numbering.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def _dlpack_device(self: Mat) -> Pair:
 @method("__dlpack__")
 def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = None,
             dl_device: Pair | None = None, copy: bool | None = None) -> Capsule:
-    """Export the elements as a capsule of DLPack 1.0, which ``torch.from_dlpack(x)`` calls for.
+    """Export the elements as a capsule of DLPack 1.0, for ``torch.from_dlpack(x)``.
 
     Exported memory is read-only, and as long as the export lives, writing self is a
     `ConflictError`. Where a consumer does not ask for DLPack 1.0, which knows of read-only memory,
@@ -120,7 +120,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
 
 
 def _export_device(x: Mat, here: Device, requested: Pair | None) -> Device:
-    """Return the device on which a consumer wants the data of `x`."""
+    """Return the device for the data of `x` that a consumer requests."""
     there = here.dlpack if requested is None else tuple(requested)
     if there == HOST:
         return CPU
@@ -156,7 +156,7 @@ def _host_copy(x: Mat, flags: int) -> Capsule:
 
 
 def _capsule_by_numpy(a: Array, legacy: bool = False) -> Capsule:
-    """Return NumPy's capsule, which keeps `a` alive, and does not mark copies as such."""
+    """Return NumPy's capsule, which keeps `a` alive and does not mark copies as such."""
     if a.dtype.char in EXTENSIONS:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, and it has no "
                             f"{a.dtype}; mat.show_config() says why there are none, "
@@ -305,8 +305,8 @@ def _device_of(obj: Operand) -> Pair:
     try:
         kind, number = obj.__dlpack_device__()
     except AttributeError:
-        raise DTypeError("from_dlpack wants an object with __dlpack__ and __dlpack_device__, got "
-                         f"{type(obj).__name__}; mat.array(obj) copies from anything") from None
+        raise DTypeError("from_dlpack requires an object with __dlpack__ and __dlpack_device__, "
+                         f"got {type(obj).__name__}; mat.array(obj) copies from anything") from None
     return int(kind), int(number)
 
 
@@ -328,7 +328,7 @@ def _capsule_of(obj: Operand, where: Pair, *, stream: int | None = None,
 
 
 class _Imported:
-    """The memory that a capsule spans, and the layout in which it has the elements."""
+    """The memory of a capsule, and the layout of the elements in it."""
 
     __slots__ = ("address", "copied", "dtype", "layout", "owner", "size", "writable")
 
@@ -379,7 +379,7 @@ def _import_on_host(capsule: Capsule, copy: bool | None, owner: Owner) -> Mat:
 
 
 class _Exporter:
-    """A capsule as the object from which NumPy imports it."""
+    """A capsule as an object for NumPy's import."""
 
     def __init__(self, capsule: Capsule) -> None:
         self.capsule = capsule

@@ -9,7 +9,7 @@ from ..support.types import Operand, Presented
 
 
 class JaxFacet(LibraryFacet):
-    """Arrays of JAX, which takes them for constants: what it computes has to end in the block."""
+    """Arrays of JAX, constants to it: its computations have to end in the block."""
 
     name: str = "jax"
     letter: str = "J"

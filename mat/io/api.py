@@ -218,10 +218,10 @@ def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Callback |
 
 
 def check_mat(x: object, name: str) -> None:
-    """Raise `DTypeError` unless `x` is a Mat; `name` says for which function and argument."""
+    """Raise `DTypeError` unless `x` is a Mat; `name` is the function and argument."""
     if not isinstance(x, Mat):
-        raise DTypeError(f"{name} wants a Mat, got {type(x).__name__}; mat.from_numpy(a) makes one "
-                         "of an array without copying")
+        raise DTypeError(f"{name} requires a Mat, got {type(x).__name__}; mat.from_numpy(a) makes "
+                         "one of an array without copying")
 
 
 def check_flag(value: object) -> None:

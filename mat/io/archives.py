@@ -1,5 +1,5 @@
-"""Files of several Mats: `save_all` and `load_all` for .npz and .safetensors; and `load`, which
-reads .npy files, too.
+"""Files of several Mats: `save_all` and `load_all` for .npz and .safetensors; and `load`, also for
+.npy files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMATS = ("npz", "safetensors")
 
 
 class Mats(dict[str, Mat]):
-    """Mats by name, and ``metadata``: strings by name, which .safetensors files store with them."""
+    """Mats by name, and ``metadata``: strings by name, stored in .safetensors files."""
 
     metadata: dict[str, str]
 
@@ -351,7 +351,7 @@ def _load_safetensors(found: Mats, source: Source, pages: Bytes | None,
 
 def _check_mats(mats: object) -> None:
     if not isinstance(mats, Mapping):
-        raise DTypeError("save_all wants Mats by name, as in {'w': w}, got "
+        raise DTypeError("save_all requires Mats by name, as in {'w': w}, got "
                          f"{type(mats).__name__}")
     for name, x in mats.items():
         if not isinstance(name, str):
@@ -366,7 +366,7 @@ def _checked_metadata(metadata: object) -> dict[str, str]:
 
 
 def _format(file: File, requested: str | None) -> str:
-    """Return which of `FORMATS` to write."""
+    """Return the one of `FORMATS` to write."""
     if requested is not None:
         if requested not in FORMATS:
             raise FormatError(f"format is one of {', '.join(map(repr, FORMATS))}, got "

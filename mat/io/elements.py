@@ -96,7 +96,7 @@ def shaped(flat: Array, form: ElementFormat) -> Array:
 
 
 def read_into(source: Source, form: ElementFormat, a: Array) -> None:
-    """Read the next elements into the array, which may have any strides."""
+    """Read the next elements into an array with any strides."""
     target = a.T if form.fortran else a
     if target.flags.c_contiguous:
         source.fill(as_bytes(target))

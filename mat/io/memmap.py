@@ -41,7 +41,7 @@ def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
 def _mapped(source: Source, mode: str, wanted: str) -> Bytes:
     """Return the pages of an open file as bytes."""
     if size_on_disk(source.file) is None:
-        raise DTypeError(f"{wanted} wants a file on disk that is not empty, not {source.name}; "
+        raise DTypeError(f"{wanted} requires a file on disk that is not empty, not {source.name}; "
                          "load it without")
     try:
         pages = map_file(source.file.fileno(), source.name, mode)
@@ -56,7 +56,7 @@ def _as_bytes(pages: FilePages) -> Bytes:
 
 def open_memmap(path: File, mode: str = "r+", dtype: DTypeLike = None,
                 shape: ShapeLike | None = None, fortran_order: bool = False) -> Mat:
-    """Return a Mat whose host memory is a .npy file, of which the system reads what is accessed.
+    """Return a Mat over a .npy file as host memory; the system reads its pages when accessed.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def open_memmap(path: File, mode: str = "r+", dtype: DTypeLike = None,
     <Mat 2x3 int16 A [[7 7 7] [7 7 7]]>
     """
     if not is_path(path):
-        raise DTypeError(f"open_memmap wants the path of a file, got {path!r}")
+        raise DTypeError(f"open_memmap requires the path of a file, got {path!r}")
     if mode not in MODES:
         raise FormatError(f"mode is one of {', '.join(map(repr, MODES))}, got {mode!r}")
     if mode == "w+":
@@ -142,7 +142,7 @@ def _checked(form: ElementFormat, name: str, dtype: DTypeLike,
 
 
 def _created(path: str | os.PathLike[str], form: ElementFormat) -> Mat:
-    """Make a file of zeros, which replaces one that is there when it has its room on the disk."""
+    """Make a file of zeros; it replaces an existing one after its disk space is reserved."""
     target, head = os.path.realpath(path), npy.header_of(form)
     if os.path.exists(target) and not os.path.isfile(target):
         raise FormatError(f"{title(path)} is no ordinary file, and cannot be mapped")
@@ -161,7 +161,7 @@ def _created(path: str | os.PathLike[str], form: ElementFormat) -> Mat:
 
 
 def _fill_holes(number: int, name: str, path: str) -> None:
-    """Reserve room for the parts of a file that have none yet, which read as zeros."""
+    """Reserve room for the unallocated parts of a file, which read as zeros."""
     status = os.fstat(number)
     if getattr(status, "st_blocks", 1 << 62) * 512 < status.st_size:
         reserve(number, status.st_size, name, os.path.dirname(os.path.realpath(path)), _WAY_OUT)
@@ -169,7 +169,7 @@ def _fill_holes(number: int, name: str, path: str) -> None:
 
 @method("flush")
 def flush(self: Mat) -> None:
-    """Wait until the disk has what was written to the Mat of a file, also by a device.
+    """Wait until the disk has all writes to the Mat of a file, also those of a device.
 
     Raises
     ------

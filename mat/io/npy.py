@@ -47,7 +47,7 @@ def header_of(form: ElementFormat) -> bytes:
 
 
 def read_header(source: Source) -> ElementFormat:
-    """Read the header and return the format of the elements, which come next.
+    """Read the header and return the format of the elements that follow.
 
     `FormatError` if it is invalid, or describes no array that a Mat can have.
     """

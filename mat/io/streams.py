@@ -89,7 +89,7 @@ def quoted(text: str) -> str:
 
 
 class _CopyingStream:
-    """A stream of unknown type, to which copies are written as `bytes`.
+    """A stream of unknown type, written with copies as `bytes`.
 
     It might keep what it gets, or accept nothing else.
     """
@@ -168,7 +168,7 @@ class Source:
         return self.file
 
     def truncated(self, what: str) -> FormatError:
-        """Return the error that the file ends within `what`."""
+        """Return the error that the file ends within the part `what`."""
         return FormatError(f"{self.name} ends within {what}: it is cut off")
 
     def require(self, n: int, what: str) -> None:
@@ -226,7 +226,7 @@ class Source:
                 found.resize(min(n, 2 * at), refcheck=False)
 
     def _finish(self) -> None:
-        """Make a decompressor verify its checksum, which it does at the end; consume nothing."""
+        """Make a decompressor verify its checksum at the end; consume nothing."""
         if type(self.file).__module__ in ("gzip", "bz2", "lzma"):
             try:
                 self.file.peek(1)

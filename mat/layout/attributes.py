@@ -1,4 +1,4 @@
-"""What attributes are before they are set, in classes that may be compiled."""
+"""Default values of attributes, in classes that may be compiled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from types import FunctionType
 
 
 def begin_as_nothing(kind: type) -> None:
-    """Have the attributes that the class `kind` annotates be None, 0 or False until they are set,
-    as they are where it is compiled.
+    """Default the annotated attributes of the class `kind` to None, 0 or False, as in compiled
+    classes.
     """
     if isinstance(kind.__dict__["__init__"], FunctionType):  # it is not compiled
         numbers = {"int": 0, "bool": False}

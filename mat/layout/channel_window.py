@@ -51,8 +51,8 @@ class Channels(NamedTuple):
 
 class Remainder(NamedTuple):
     """The positions ``first, first + every, ...`` of the input as points over the output, for the
-    derivative by the input: `axis` has the taps that reach them, which are ``last, last - between,
-    ...`` of the window.
+    derivative by the input: `axis` has the taps ``last, last - between, ...`` of the window that
+    reach them.
     """
 
     axis: SpacedAxis
@@ -67,8 +67,8 @@ def spaced(name: str, shape: Ints, taps: Ints, stride: Setting, padding: Setting
     """Return the axes of windows of shape `taps` over an input of `shape`, after checking them."""
     count = len(taps)
     if len(shape) != count:
-        raise ShapeError(f"{name}: a window of shape {taps} wants as many spatial axes in x, whose "
-                         f"spatial shape is {shape}")
+        raise ShapeError(f"{name}: a window of shape {taps} requires as many spatial axes in x, "
+                         f"whose spatial shape is {shape}")
     steps, pads = each(stride, 1, "stride", count), each(padding, 0, "padding", count)
     spaces = each(dilation, 1, "dilation", count)
     for text, given, least in (("stride", steps, 1), ("padding", pads, 0), ("dilation", spaces, 1),

@@ -1,4 +1,4 @@
-"""Which elements of a storage a layout sees, as runs of adjacent ones."""
+"""The elements of a storage that a layout sees, as runs of adjacent ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def element_runs(layout: Layout, most: int) -> list[int] | Array:
 
 
 def _joined(starts: Array, length: int) -> Array:
-    """Return the edges of runs of one length, of which those that touch are one."""
+    """Return the edges of runs of one length, with touching runs joined."""
     apart = starts[1:] > starts[:-1] + length
     first, last = np.append(True, apart), np.append(apart, True)
     return np.stack((starts[first], starts[last] + length), axis=1).ravel()

@@ -1,4 +1,4 @@
-"""What the items of a basic index mean on an axis of some length: positions and slices."""
+"""Meaning of the items of a basic index on an axis of some length: positions and slices."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def is_int(item: object) -> bool:
 
 
 def bound(item: int | None, default: int, n: int) -> int:
-    """Return the place on an axis of length `n` that the start or stop of a slice means, which is
-    `default` if it is None; the step is 1.
+    """Return the position meant by start or stop of a slice with step 1 on an axis of length `n`;
+    `default` if it is None.
     """
     if item is None:
         return default

@@ -1,4 +1,4 @@
-"""Axes that operands have together, and which of them a loop can go over as one.
+"""Common axes of several operands, and the ones that a loop can merge.
 
 An axis is a tuple: its length, then the step of each operand along it. All units are the caller's:
 elements or bytes.

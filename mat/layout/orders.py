@@ -1,6 +1,4 @@
-"""The orders in which new Mats store their elements: by rows ("C"), by columns ("F"), or as another
-one does ("A" and "K").
-"""
+"""Orders of elements in new Mats: by rows ("C"), columns ("F"), or as in another ("A", "K")."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ _ORDERS: dict[object, Order] = {"C": "C", "F": "F", "A": "A", "K": "K"}
 
 
 def as_order(order: object, name: str, allowed: str = "CFAK") -> Order:
-    """Return the order that NumPy's argument names, which is an argument of `name`."""
+    """Return the order given by NumPy's argument to the function `name`."""
     found = order.upper() if isinstance(order, str) else "C" if order is None else ""
     if found not in _ORDERS or found not in allowed:
         raise SettingError(f"the order of {name} is one of {', '.join(map(repr, allowed))}, got "

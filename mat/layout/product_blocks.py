@@ -19,7 +19,7 @@ _PACKING = 4  # so many bytes that are packed count like one that is copied to a
 
 class ProductOperand(NamedTuple):
     """An operand, or the result, of a product: the bytes of an element, the axis "m", "n" or "k"
-    along which elements are adjacent, and whether it has to be copied: else it is there already.
+    along which elements are adjacent, and whether it has to be copied.
     """
 
     size: int
@@ -137,7 +137,7 @@ def _candidates(form: ProductForm, room: int, width: int) -> Iterator[ProductBlo
 
 
 def _mirrored(form: ProductForm) -> ProductForm:
-    """Return the product of the transposes, in which A and B change places."""
+    """Return the product of the transposes, with A and B exchanged."""
     m, n, k = form.lengths
     return form._replace(lengths=(n, m, k), a=form.b, b=form.a)
 

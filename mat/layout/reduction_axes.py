@@ -1,4 +1,4 @@
-"""The axes of a reduction, in the order in which kernels of every engine go over them."""
+"""The axes of a reduction, in the loop order of every engine's kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .merged_axes import merged
 
 
 class ReductionAxis(NamedTuple):
-    """An axis: its length, and its strides in x, which is reduced, and in y, the result."""
+    """An axis of a reduction: its length, and its strides in the operand x and the result y."""
 
     n: int
     x: int
@@ -18,7 +18,7 @@ class ReductionAxis(NamedTuple):
 
     @property
     def order(self) -> float:
-        """Return the key of sorting: axes along which x is broadcast first, then large strides."""
+        """Return the sort key: axes that broadcast x first, then large strides."""
         return -self.x if self.x else -inf
 
 

@@ -1,4 +1,4 @@
-"""Shapes as tuples of lengths: what one is, its axes, and how several broadcast."""
+"""Shapes as tuples of lengths: validation, axes, and broadcasting."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def as_shape(shape: object) -> Ints:
 
 
 def items_of(value: object) -> tuple[object, ...]:
-    """Return the items of a sequence, or one that is none; text and what has no axes are none."""
+    """Return the items of a sequence, else the value as the only item, as of text or 0-d arrays."""
     if type(value) is int:
         return (value,)
     known = type(value) is tuple or type(value) is list  # which takes less time to find out
@@ -59,7 +59,7 @@ def items_of(value: object) -> tuple[object, ...]:
 
 
 def _no_shape(shape: object, items: tuple[object, ...]) -> IntegerError:
-    """Return the error for what is no shape, which says what to write."""
+    """Return the error for an invalid shape, with the way to write one."""
     text = f"a shape is an integer or a sequence of integers, got {shape!r}"
     if isinstance(shape, str):
         return IntegerError(f"{text}; a dtype comes after it: dtype={shape!r}")
@@ -69,7 +69,7 @@ def _no_shape(shape: object, items: tuple[object, ...]) -> IntegerError:
 
 
 def lengths_for(shape: object, old: Ints) -> Ints:
-    """Return `shape`, in which one length may be -1, as lengths of so many elements as `old` has.
+    """Return `shape`, with a length of -1 inferred from the number of elements of `old`.
 
     Raise `ShapeError` if it has another number.
     """
@@ -129,7 +129,7 @@ def as_axes(axes: object, ndim: int) -> Ints:
 
 
 def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
-    """Return the shape to which all `shapes` broadcast, by NumPy's rule."""
+    """Return the common shape of all `shapes`, broadcast by NumPy's rule."""
     given = list(shapes)
     ndim = max((len(s) for s in given), default=0)
     result = [1] * ndim

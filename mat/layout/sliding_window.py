@@ -34,7 +34,7 @@ class WindowAxis(NamedTuple):
 
 
 class SteppedAxis(Protocol):
-    """What `regions` reads of an axis of windows."""
+    """The part of an axis of windows that `regions` reads."""
 
     @property
     def n(self) -> int: ...

@@ -1,4 +1,4 @@
-"""`Layout`: which elements of a flat storage a matrix sees, as displacement, shape and strides.
+"""`Layout`: the elements of a flat storage that a matrix sees, as displacement, shape and strides.
 
 Lengths and strides count elements, so ``element(i, j) = storage[displacement + i*s0 + j*s1]``.
 Layouts are immutable, and independent of memory and dtype.
@@ -340,7 +340,7 @@ class Layout:
         return like.moved_to(start)
 
     def _window(self, down: slice, across: slice) -> Layout:
-        """Return what two slices without steps select of two axes."""
+        """Return the selection of two slices without steps on two axes."""
         shape, strides = self.shape, self.strides
         n, m, s, t = shape[0], shape[1], strides[0], strides[1]
         i, k = bound(down.start, 0, n), bound(across.start, 0, m)
@@ -355,7 +355,7 @@ class Layout:
         return like.moved_to(start)
 
     def _unnamed(self, items: tuple[object, ...]) -> int:
-        """Return the number of axes for which there is no item."""
+        """Return the number of axes without an item."""
         dots = used = 0
         for item in items:
             dots += item is Ellipsis
@@ -365,8 +365,8 @@ class Layout:
         return len(self.shape) - used
 
     def _select(self, item: object, axis: int, shape: list[int], strides: list[int]) -> int:
-        """Append length and stride of what `item` selects of an axis, if that is a slice; return
-        how much later it begins.
+        """Append length and stride of a slice's selection on an axis; return its additional
+        displacement.
         """
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
@@ -415,8 +415,7 @@ class Layout:
         return self._row.moved_to(start)
 
     def column(self, items: tuple[object, ...]) -> Layout | None:
-        """Return ``self[:, k]`` of two axes: a row of the transpose, which both are kept; None if
-        that is not what `items` says.
+        """Return ``self[:, k]`` of two axes, a row of the cached transpose; None for other indices.
 
         Compiled, it raises OverflowError for an index that C cannot represent.
         """

@@ -1,4 +1,4 @@
-"""What of `numpy.lib` there is for Mats: `stride_tricks`, and NumPy's own modules."""
+"""The parts of `numpy.lib` for Mats: `stride_tricks`, and NumPy's own modules."""
 
 from ..interop.numpy.namespace.lookup import module_functions, public_names
 from . import stride_tricks

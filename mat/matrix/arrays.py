@@ -190,7 +190,7 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
 @unbound
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
                device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
-    """Do what `asarray` does; an instance of a subclass of an array is an error.
+    """Return the result of `asarray`; an instance of a subclass of an array is an error.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = No
 
 def _placed(obj: Nested, dtype: DTypeLike, copy: bool | None, order: Order, subok: bool,
             device: DeviceLike) -> Mat:
-    """Return the Mat of `obj` on which operations compute on `device`; None: as by default."""
+    """Return the Mat of `obj`, for operations on `device`; None: as by default."""
     if device is None or not isinstance(obj, Mat):
         return placed(_made(obj, dtype, copy, order, subok, 0), device)
     return _made(_moved(obj, device, copy), dtype, copy, order, subok, 0)
@@ -324,7 +324,7 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
 
 
 def _of_array(obj: Nested, a: Array, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
-    """Return the Mat of `obj`, of which `a` are the elements: over the same memory if possible."""
+    """Return the Mat of `obj` with the elements of `a`: over the same memory if possible."""
     if copy:
         return _new(obj, a, dtype, order)
     kind = inferred(obj, a) if dtype is None else as_dtype(dtype)
@@ -339,7 +339,7 @@ def _of_array(obj: Nested, a: Array, dtype: DTypeLike, copy: bool | None, order:
 
 
 def _new(obj: Nested, plain: Array, dtype: DTypeLike, order: Order) -> Mat:
-    """Return a new Mat of `obj`, of which NumPy makes `plain`."""
+    """Return a new Mat of `obj`, converted by NumPy to `plain`."""
     if dtype is None:
         kind = inferred(obj, plain)
     else:

@@ -41,13 +41,13 @@ _is_compiled = compiled.BLOCKS.enabled
 
 
 def make_mats_of(kind: type) -> None:
-    """Have views and results be objects of that class."""
+    """Create views and results as objects of that class."""
     _maker.set_type(kind, Operators)
 
 
 class Form:
-    """The shape, strides and dtype of a Mat, and what may be written: the same object for all Mats
-    that checks of operations cannot tell apart.
+    """The shape, strides, dtype and writability of a Mat: one object for all Mats that are equal
+    for the checks of operations.
     """
 
     __slots__ = ("dtype", "highest", "itemsize", "layout", "lowest", "shape", "size", "strides",
@@ -115,7 +115,7 @@ def not_initialised() -> UninitialisedError:
 
 
 def _closed_storage() -> Storage:
-    """Return the storage of Mats that are not initialised, which refuses every access."""
+    """Return the storage of uninitialised Mats; it refuses every access."""
     storage = Storage.__new__(Storage)  # not one of those that have copies
     storage.own_lock = compiled.ClosedLock(not_initialised)
     storage.describe(1, _float64, 8, 0)
@@ -180,14 +180,14 @@ class MatBase(Operators):
         return self._find_form() if self.known_form is None else self.known_form
 
     def _find_form(self) -> Form:
-        """Return the form of self, which is not known yet, and remember it."""
+        """Compute the form of self, and remember it."""
         if _is_compiled:
             return self._form_found()
         with _changing:
             return self._form_found()
 
     def _form_found(self) -> Form:
-        """Do what `_find_form` does."""
+        """Return the result of `_find_form`."""
         layout, storage = self.layout, self.storage
         if storage is _closed:
             raise not_initialised()
@@ -215,7 +215,7 @@ class MatBase(Operators):
         return self._view_of(layout)
 
     def _view_of(self, layout: Layout) -> Self:
-        """Do what `over` does."""
+        """Return the result of `over`."""
         if self.storage is _closed:
             raise not_initialised()
         view: Self = _maker.make_like(self)
@@ -232,7 +232,7 @@ class MatBase(Operators):
         self.known_form = None
 
     def _typed(self, layout: Layout, dtype: DType) -> Self:
-        """Return the view of the same bytes as elements of `dtype`, which `layout` counts."""
+        """Return the view of the same bytes as elements of `dtype`, the units of `layout`."""
         view = self._view_of(layout)
         view.element_type = dtype
         view.element_size = dtype.itemsize
@@ -257,20 +257,20 @@ class MatBase(Operators):
         del old_storage, old_presented
 
     def _as_now(self) -> Self:
-        """Return a Mat that sees what self sees now, and that no other thread changes."""
+        """Return a Mat fixed to the present form of self; no other thread changes it."""
         if _is_compiled:
             return self._copied()
         with _changing:
             return self._copied()
 
     def _copied(self) -> Self:
-        """Do what `_as_now` does."""
+        """Return the result of `_as_now`."""
         now = self._view_of(self.layout)
         now.known_form = self._find_form() if self.known_form is None else self.known_form
         return now
 
     def _see(self, layout: Layout, storage: Storage, now: MatBase) -> Self:
-        """Change layout and storage of self, which is as `now` and not accessed; return self."""
+        """Change layout and storage of self, equal to `now` and not accessed; return self."""
         before = now.storage
         with before.lock:  # no access begins meanwhile
             if before.records:
@@ -285,7 +285,7 @@ class MatBase(Operators):
         return self
 
     def _see_for_block(self, layout: Layout, now: MatBase, before: list[MatBase]) -> None:
-        """Change the layout of self, which is as `now`; append that to `before`."""
+        """Change the layout of self, equal to `now`; append that to `before`."""
         self._see(layout, now.storage, now)
         before.append(now)
 
@@ -308,7 +308,7 @@ class MatBase(Operators):
     # Shape, element type and size
 
     def _seen(self) -> Layout:
-        """Return the layout of self, which must be initialised."""
+        """Return the layout of self; raise an error if it is not initialised."""
         if self.storage is _closed:
             raise not_initialised()
         return self.layout
@@ -417,7 +417,7 @@ class MatBase(Operators):
         return self._facet(name, direction)
 
     def _facet(self, name: Any, direction: object) -> Access:
-        """Do what `facet` does."""
+        """Return the result of `facet`."""
         try:
             facet, wanted = _facets[name], _directions[direction]
         except (KeyError, TypeError):
@@ -458,7 +458,7 @@ class MatBase(Operators):
         return self._direction_allowed(direction)
 
     def _direction_allowed(self, direction: Direction) -> Direction:
-        """Do what `allowed` does."""
+        """Return the result of `allowed`."""
         if direction is _input:
             return direction
         layout, storage = self.layout, self.storage
@@ -481,7 +481,7 @@ class MatBase(Operators):
         return self._runs(MOST_RUNS)
 
     def _runs(self, most: int) -> Runs:
-        """Return the visible elements in the units in which the storage counts them."""
+        """Return the visible elements in the units counted by the storage."""
         storage, runs = self.storage, Runs(element_runs(self.layout, most))
         size = self.element_size * storage.split
         return runs if size == storage.itemsize else runs.times(size // storage.itemsize)
@@ -514,7 +514,7 @@ class MatBase(Operators):
         return None if handle is None else self._presentable(handle)
 
     def _waits(self, what: str) -> AbstractContextManager[None]:
-        """Return a block in which the host waits for elements, where only a device has them."""
+        """Return a block in which the host waits for elements, if only a device has them."""
         storage = self.storage
         if not OBSERVERS or storage.is_fresh(host(), self):
             return nullcontext()

@@ -74,7 +74,7 @@ class BriefCall:
         return value
 
     def mat_of(self, value: Array) -> Operand:
-        """Return a Mat with the elements of an array, which is returned if Mats have no such."""
+        """Return a Mat with the elements of an array, or the array if its dtype is unsupported."""
         made: Any = copy_of_array(value, "C") if value.nbytes <= _MOST_RESULT else None
         if made is None:
             if not is_known(value.dtype):

@@ -32,7 +32,7 @@ def is_brief(nbytes: int) -> bool:
 
 
 def copy_bytes(at: int, to: int, nbytes: int) -> None:
-    """Copy so many bytes, for which `is_brief` holds, from one address to another."""
+    """Copy `nbytes` bytes, checked by `is_brief`, from one address to another."""
     if nbytes < _shared or (at < to + nbytes and to < at + nbytes):
         _blocks.copy(to, at, nbytes)
     else:

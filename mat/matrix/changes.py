@@ -1,4 +1,4 @@
-"""`Mat.changed`: what others have written to the memory of a Mat."""
+"""`Mat.changed`: announcement of writes by others to the memory of a Mat."""
 
 from __future__ import annotations
 

@@ -70,13 +70,13 @@ def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:
 
 def _filled_by(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number,
                order: str = "C", device: DeviceLike = None) -> Mat:
-    """Do what `filled` does, for all ways to give the arguments."""
+    """Return the result of `filled`, for all ways to give the arguments."""
     given, dtype, order = shape_dtype_order(lengths, dtype, order)
     return placed(Mat(given, dtype, fill=value, order=order), device)
 
 
 def placed(mat: Mat, device: DeviceLike) -> Mat:
-    """Return `mat`, which is new, for `device`; None stands for the device in use."""
+    """Return `mat`, a new one, for `device`; None stands for the device in use."""
     if device is not None:
         mat.device_enabled = enabled_on(device)
     return mat
@@ -363,7 +363,7 @@ def from_numpy(a: Array, *, exclusive: bool = False) -> Mat:
     if flat is not None and (a.dtype is _float64 or a.dtype in _DTYPES):
         return _as_promised(over_memory(a, flat, False), exclusive)
     if not isinstance(a, np.ndarray) or is_masked(a):
-        raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
+        raise DTypeError(f"from_numpy requires a numpy.ndarray, got {type(a).__name__}; "
                          "mat.array(obj) copies from anything")
     as_dtype(a.dtype)
     if not a.flags.aligned or any(s % a.itemsize for s in a.strides):

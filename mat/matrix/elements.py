@@ -151,7 +151,7 @@ class Elements(MatBase):
         return form.itemsize if form.lowest <= value <= form.highest else 0
 
     def _set_part_quickly(self: Any, index: Index, source: MatBase) -> bool:
-        """Copy a Mat to what a basic index selects: a small one as `copied_to_part` does."""
+        """Copy a Mat to the selection of a basic index: a small one by `copied_to_part`."""
         if _in_use or not _blocks.enabled:
             return False
         layout = self.layout
@@ -175,7 +175,7 @@ class Elements(MatBase):
         return self.item() if found is None else found
 
     def _real(self) -> Number:
-        """Return the only element, which must be real."""
+        """Return the only element, as a real number."""
         if self.element_type is not _float64 and self.element_type.kind == "c":
             raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
         return self._only()
@@ -202,7 +202,7 @@ class Elements(MatBase):
 
 
 def _part_of(layout: Layout, index: Index) -> Layout | None:
-    """Return what a basic index selects of a layout, None for other indices and for elements."""
+    """Return the selection of a basic index on a layout; None for other indices and elements."""
     kind = type(index)
     if kind is slice:
         return layout.rows(index)
@@ -214,8 +214,8 @@ def _part_of(layout: Layout, index: Index) -> Layout | None:
 
 
 def _size_if_plain(dtype: DType, of_integer: bool) -> int:
-    """Return the bytes of an element to which a float, or an integer of Python, is written as it
-    is; 0 for other dtypes.
+    """Return the size of an element that a Python float or integer can be written to directly; 0
+    for other dtypes.
     """
     if dtype is _float64 or (dtype is _int64 and of_integer):
         return 8
@@ -223,9 +223,9 @@ def _size_if_plain(dtype: DType, of_integer: bool) -> int:
 
 
 def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBase) -> bool:
-    """Copy a small Mat to a part of `target`, which has `layout`, if the part has its shape and
-    dtype and the elements of both are packed; return False, with nothing done, for others, and
-    where an access has to be opened.
+    """Fast path: copy a small Mat to a part of `target`, whose layout is `layout`, if shape and
+    dtype are equal and the elements of both are packed; return False, with nothing done, for
+    others, and where an access has to be opened.
     """
     one, given, storage = source.layout, source.storage, target.storage
     if given is storage and one.displacement == part.displacement and (

@@ -19,9 +19,7 @@ from .mat import Mat
 
 
 class FileStorage(ForeignStorage):
-    """Elements whose home is a file, which is checked at every access, as other programs can cut it
-    off.
-    """
+    """Elements in a file, checked at every access: other programs can truncate it."""
 
     __slots__ = ("end", "pages")
     # declared by base classes, and set here
@@ -42,7 +40,7 @@ class FileStorage(ForeignStorage):
         self.share()
 
     def watched(self) -> None:
-        """Return None: what other programs write to the file is not looked for."""
+        """Return None: writes of other programs to the file are not detected."""
 
     def is_guarded_always(self) -> bool:
         return True

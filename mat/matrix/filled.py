@@ -59,7 +59,7 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
     <Mat 2 int64 - [7 7]>
     """
     if fill_value is None:
-        raise DTypeError("full wants a number, got None; empty(shape) leaves elements arbitrary")
+        raise DTypeError("full requires a number, got None; empty(shape) leaves elements arbitrary")
     if isinstance(fill_value, _SEQUENCES):
         return placed(_full_of_array(as_shape(shape), fill_value, dtype, order), device)
     if dtype is not None:
@@ -304,7 +304,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     <Mat 2 - [3. 3.]>
     """
     if fill_value is None:
-        raise DTypeError("full_like wants a number, got None; empty_like(a) leaves elements "
+        raise DTypeError("full_like requires a number, got None; empty_like(a) leaves elements "
                          "arbitrary")
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
@@ -318,7 +318,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
 
 def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,
           device: DeviceLike) -> Mat:
-    """Return a Mat of one value, in what is not given like `a`."""
+    """Return a Mat of one value, with properties of `a` unless they are given."""
     if type(a) is Mat and dtype is None and shape is None and device is None and (
             order == "K" or order == "C") and a.layout.contiguous:
         found: Mat = form_of_result(a.layout.shape, a.element_type).new(a.device_enabled, fill)

@@ -57,13 +57,13 @@ class ForeignStorage(Storage):
         super().__init__(size, dtype, fill_value)
 
     def share(self) -> None:
-        """Note that the memory that was adopted just now is its owner's."""
+        """Mark the memory that was just adopted as its owner's."""
         self.shared = True
         if _AWAY.data:  # type: ignore[attr-defined]  # the set itself, for each new Mat
             self.join(tuple(_AWAY))
 
     def region(self) -> tuple[object, int, int]:
-        """Return what has the memory, None for that of the process, and where it begins and ends
+        """Return the owner of the address space, None for the process, and the bounds of the memory
         there.
         """
         home = self.adopted
@@ -90,7 +90,7 @@ class ForeignStorage(Storage):
                     _link(other, self)
 
     def leave_home(self) -> None:
-        """Note that another memory is about to get a copy."""
+        """Prepare for a copy in another memory."""
         with _links:
             self.away = self.guarded = True
             _AWAY.add(self)
@@ -99,7 +99,7 @@ class ForeignStorage(Storage):
             self.watch()
 
     def watch(self) -> None:
-        """Remember from now on what the home has when it is copied."""
+        """Remember the state of the home at each copy from now on."""
         home, slow = self.adopted, False
         if home is None or not self.nbytes:
             return
@@ -114,7 +114,7 @@ class ForeignStorage(Storage):
             warn_slow(self.nbytes, self.made)
 
     def watched(self) -> Seen | None:
-        """Return what is remembered of the home, by this process."""
+        """Return the remembered state of the home, by this process."""
         found = self.seen_home
         if self.exclusive and (not OBSERVERS or not is_checked()):
             return None
@@ -128,7 +128,7 @@ class ForeignStorage(Storage):
         return found
 
     def unwatch(self) -> None:
-        """Forget what the home had."""
+        """Forget the remembered state of the home."""
         found, self.seen_home = self.seen_home, None
         if found is not None:
             found.end()
@@ -177,8 +177,8 @@ class ForeignStorage(Storage):
     # Whether the owner has written
 
     def verify(self, view: ViewLike, reads: bool) -> None:
-        """Have copies in other memories be stale where the owner has written since they were made;
-        remember what the home has there now, as it is about to be copied, or to be stale.
+        """Invalidate copies in other memories where the owner has written since; remember the
+        home's present state there, before it is copied or overwritten.
         """
         with self.lock:
             home, seen = self.adopted, self.watched()  # here, as others may forget it before
@@ -202,7 +202,7 @@ class ForeignStorage(Storage):
             seen.record(first, now, stale)
 
     def changes(self, seen: Seen, first: int, last: int) -> tuple[Array | None, Array, Array]:
-        """Return the stamps of blocks now, which of them the owner has changed, and which of them
+        """Return the present stamps of blocks, the blocks changed by the owner, and the blocks that
         other memories may have otherwise.
 
         What `mat` itself is just writing there is no change of the owner's.
@@ -222,7 +222,7 @@ class ForeignStorage(Storage):
         return now, changed, stale
 
     def verify_parts(self, seen: Seen, first: int, stale: Array, changed: Array) -> Array:
-        """Have parts of copies in other memories be stale, by blocks from `first` on.
+        """Invalidate parts of copies in other memories, by blocks from `first` on.
 
         Return the blocks whose stamps are to be remembered: not of those that another memory has
         changed, since that is not to be copied over what the owner wrote.
@@ -290,7 +290,7 @@ class ForeignStorage(Storage):
             self.remember(low, high)
 
     def remember(self, low: int, high: int) -> None:
-        """Remember what the home has now between two units, if that is watched."""
+        """Remember the home's state between two units, if it is watched."""
         seen = self.watched()
         if seen is not None:
             first, last = seen.blocks(low * self.unit, high * self.unit)
@@ -307,8 +307,8 @@ class ForeignStorage(Storage):
             self.remember(*bounds)  # what was written there by us is no change of the owner's
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
-        """Have all that other storages over the same memory have changed elsewhere copied home, and
-        if that is about to be written, what they have elsewhere be stale.
+        """Copy home all changes that other storages over the same memory have elsewhere; before a
+        write, invalidate their copies.
         """
         for other in self.near():
             other.come_home(self, view, memory)
@@ -316,7 +316,7 @@ class ForeignStorage(Storage):
                 other.outdate()
 
     def outdate(self) -> None:
-        """Note that other memories do not have what the home has."""
+        """Invalidate other memories' copies of the home's elements."""
         with self.lock:
             home = self.adopted
             if home is None:
@@ -332,7 +332,7 @@ class ForeignStorage(Storage):
             self.settle()
 
     def come_home(self, other: ForeignStorage, view: ViewLike, memory: Memory) -> None:
-        """Copy home what another memory has changed, since `view` of `other` is to be accessed."""
+        """Copy home the changes in another memory, before an access to `view` of `other`."""
         with self.lock:
             self.end_abandoned()
             for record in tuple(self.accesses):
@@ -359,7 +359,7 @@ class ForeignStorage(Storage):
                     and narrowed(a, mine).meets(narrowed(b, view).moved(shift)))
 
     def fetch_home(self) -> None:
-        """Copy home what only another memory has; the caller holds the lock."""
+        """Copy home elements that only another memory has; the caller holds the lock."""
         home = self.adopted
         if home is not None and (self.spans is not None
                                  or (self.fresh and not self.fresh & home.bit)):
@@ -367,7 +367,7 @@ class ForeignStorage(Storage):
                 self._refresh(home)
 
     def save(self) -> None:
-        """Copy home what another memory has changed; not what another process did."""
+        """Copy home the changes in another memory; not those of another process."""
         if self.process != _process() or not self.writable:
             return
         with self.lock:
@@ -402,7 +402,7 @@ def _link(one: ForeignStorage, other: ForeignStorage) -> None:
 
 
 def announce(storage: Storage, view: ViewLike) -> None:
-    """Have the home, of other storages the host, be the only memory with what `view` sees."""
+    """Make the home (for other storages the host) the only memory current in `view`."""
     with storage.lock:
         home = storage.adopted or host()
         if home not in storage.handles:
@@ -449,7 +449,7 @@ def is_checked() -> bool:
 # the parameters are the facts of the memory
 def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle,
                  version: Version | None = None, exclusive: bool = False) -> ForeignStorage:
-    """Return a storage whose elements are in the handle of `memory`, which is somebody else's."""
+    """Return a storage over the handle of `memory`, owned by somebody else."""
     found = ForeignStorage(size, dtype, 0)
     found.owners_version, found.exclusive = version, exclusive
     if memory is host():
@@ -462,7 +462,7 @@ def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle,
 
 @atexit.register
 def _save_all() -> None:
-    """Copy home what other memories have changed, the rest also where there is a conflict."""
+    """Copy home all changes in other memories, continuing after conflicts."""
     fault = None
     for storage in LIVE.all():
         if isinstance(storage, ForeignStorage):

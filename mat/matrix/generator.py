@@ -74,7 +74,7 @@ class Rng:
 
     @property
     def state(self) -> dict[str, object]:
-        """The state, which can be set, as that of NumPy's bit generators can."""
+        """The state; it can be set, as that of NumPy's bit generators."""
         return {"bit_generator": "Philox4x32", "seed": self._key, "counter": self._counter}
 
     @state.setter
@@ -88,7 +88,7 @@ class Rng:
             self._key, self._counter = key, counter
 
     def copy(self) -> Rng:
-        """Return another generator, which will give the same numbers as this one.
+        """Return another generator that will give the same numbers as this one.
 
         Returns
         -------
@@ -196,7 +196,7 @@ _default = Rng()
 
 
 def seed(n: int | None = None) -> None:
-    """Restart the default generator, which draws where no ``rng=`` is given.
+    """Restart the default generator, used where no ``rng=`` is given.
 
     Parameters
     ----------

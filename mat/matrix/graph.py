@@ -1,4 +1,4 @@
-"""`mat.graph`: record what a function launches on a device, and repeat it by one call."""
+"""`mat.graph`: record a function's launches on a device, and repeat them by one call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Recording:
 
 
 class _LastCall:
-    """What the arguments of the last call saw, and what the operands see, as long as they live."""
+    """Layouts of the last call's arguments and operands, as long as they live."""
 
     __slots__ = ("__weakref__", "seen", "views")
 
@@ -67,7 +67,7 @@ class _LastCall:
 
 
 class _Kind:
-    """What is known of calls with arguments of certain forms on a device."""
+    """Knowledge of calls with arguments of certain forms on a device."""
 
     __slots__ = ("calls", "last", "operands", "recent", "recordings", "rooms")
 
@@ -87,7 +87,7 @@ class _Kind:
                 or self.calls - oldest.used > IDLE)
 
     def views_of(self, mats: Sequence[Mat]) -> list[Mat]:
-        """Return what the operands are for these arguments."""
+        """Return the operands for these arguments."""
         views = self.last.views
         if views and self.last.is_of(mats):
             return views
@@ -124,7 +124,7 @@ class Graph(Generic[R]):
         self._attribute = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> Graph[R]:
-        """Return self or, of a method of an object, a graph of its own, which the object keeps."""
+        """Return self or, of a method of an object, a graph of its own, kept by the object."""
         if instance is None:
             return self
         bound = Graph[R](MethodType(self.function, instance))
@@ -154,7 +154,7 @@ class Graph(Generic[R]):
         return self._repeat(device, key, kind, mats)
 
     def _learn(self, device: Device, key: tuple[Any, ...], mats: Sequence[Mat]) -> R:
-        """Run the function, and find out what it uses."""
+        """Run the function, and find the Mats that it uses."""
         recorder = Recorder(self._name, device.memory)
         with recorder.recording():
             result = self.function(*mats)
@@ -167,8 +167,8 @@ class Graph(Generic[R]):
 
     def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind,
                 mats: Sequence[Mat]) -> R:
-        """Access all that the function uses, and do its launches, which are recorded if they are
-        not yet; or run it, if that is not worth while.
+        """Access all Mats that the function uses, and repeat its launches, recorded at first; or
+        run it, if that costs less.
         """
         accesses, learn = Accesses(device), False
         try:
@@ -202,7 +202,7 @@ class Graph(Generic[R]):
 
     def _record(self, device: Device, kind: _Kind, mats: Sequence[Mat],
                 accesses: Accesses) -> Recording:
-        """Run the function and record what it launches, instead of launching it."""
+        """Run the function and record its launches, without executing them."""
         recorder = Recorder(self._name, device.memory, accesses.uses)
         old = None
         if len(kind.recordings) >= MOST_RECORDINGS:
@@ -229,7 +229,7 @@ class Accesses:
         self.launching: bool = False  # what is written is not as before, from then on
 
     def begin(self, views: list[Mat], operands: list[Operand]) -> None:
-        """Begin all; copy what is not fresh on the device."""
+        """Begin all accesses; copy stale operands to the device."""
         where, facet = THREADS.line(), self.device.facet
         for view, operand in zip(views, operands, strict=True):
             storage: Any = view.storage
@@ -238,7 +238,7 @@ class Accesses:
 
     @property
     def uses(self) -> list[Use]:
-        """What is accessed, in which direction."""
+        """The accessed Mats and their directions."""
         return [(record.view, record.direction) for record in self.records]
 
     def finish(self) -> None:
@@ -290,7 +290,7 @@ def _check(mats: Sequence[object]) -> None:
 
 
 def _forms_of(mats: Sequence[Mat]) -> list[object]:
-    """Return what a recording depends on: the forms of Mats, and which of them share a storage."""
+    """Return the key of a recording: the forms of Mats, and the storages that they share."""
     found: list[object] = []
     for k, x in enumerate(mats):
         first = next(j for j in range(k + 1) if mats[j].storage is x.storage)
@@ -303,7 +303,7 @@ def _first_byte(x: Mat) -> int:
 
 
 def graph(function: Callable[..., R]) -> Graph[R]:
-    """Record what a function of Mats launches on a device, and repeat it by one call.
+    """Record a function's launches on a device, and repeat them by one call.
 
     Parameters
     ----------

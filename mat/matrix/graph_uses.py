@@ -1,4 +1,4 @@
-"""What a function that `mat.graph` records uses: as of its arguments, or of other Mats."""
+"""The Mats used by a function that `mat.graph` records: those of its arguments, and others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .mat import Mat
 
 
 class Operand:
-    """A view of an argument, or a Mat that is none, and the direction in which it is used."""
+    """A view of an argument, or another Mat, and the direction of its use."""
 
     __slots__ = ("argument", "direction", "dtype", "layout", "shift", "view")
 
@@ -86,7 +86,7 @@ def operands_of(uses: Sequence[Use], mats: Sequence[Mat]) -> list[Operand]:
 
 
 def _need_for(view: Mat, needs: list[_Needs]) -> _Needs:
-    """Return the item of `needs` for a view, which is added if there is none."""
+    """Return the item of `needs` for a view, added if there is none."""
     for need in needs:
         if need.view.storage is view.storage and is_same(need.view, view):
             return need
@@ -95,7 +95,7 @@ def _need_for(view: Mat, needs: list[_Needs]) -> _Needs:
 
 
 def _joined(needs: list[_Needs]) -> list[Direction]:
-    """Return the directions: ``io`` for those that write a storage of which another one reads."""
+    """Return the directions: ``io`` for those that write a storage read by another one."""
     every: dict[int, Direction] = {}
     for need in needs:
         key = id(need.view.storage)
@@ -115,7 +115,7 @@ def are_covered(uses: Sequence[Use], accesses: Sequence[Use]) -> bool:
 
 
 class Returned:
-    """What a function returns, as far as it can be returned for other arguments."""
+    """The result of a function, as far as it can be reproduced for other arguments."""
 
     __slots__ = ("argument", "operand", "parts", "value")
 
@@ -137,7 +137,7 @@ class Returned:
                              "it; return None or Mats, or a tuple or list of these")
 
     def of(self, mats: Sequence[Mat]) -> Any:
-        """Return what the function would return for these arguments."""
+        """Return the function's result for these arguments."""
         if self.parts is not None:
             return self.value(part.of(mats) for part in self.parts)
         if self.argument >= 0:

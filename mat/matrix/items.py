@@ -58,15 +58,15 @@ class Items(Exports):
             if elements is not None:
                 return elements.item(self.layout.displacement)
         else:
-            raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) "
-                             "takes the k-th")
+            raise ShapeError(f"item() requires one element, {self.label()} has {self.size}; "
+                             "item(k) takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
         with self._waits(ELEMENT):
             return self._item_at(_storage_index(self.layout, k))
 
     def _size_at(self, k: int) -> int:
-        """Return element `k` of a vector of integers, on which the size of a result depends."""
+        """Return element `k` of a vector of integers that determines the size of a result."""
         with self._waits(SIZE):
             return int(self.item(k))
 

@@ -23,8 +23,8 @@ _ROWS = ROWS
 
 
 def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
-    """Return small Mats of one shape and dtype as the rows of a new Mat, which computes as new ones
-    do; None for others, if there are other objects, and where an access has to be opened.
+    """Fast path: return small Mats of one shape and dtype as the rows of a new Mat, on the device
+    in use; None for other objects, and where an access has to be opened.
     """
     found = stacked_along(mats, 0) if mats and type(mats[0]) is _mat else None
     if found is not None:

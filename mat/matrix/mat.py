@@ -163,7 +163,7 @@ class Mat(Items, Printing, Methods):
 
     @property
     def facets(self) -> Mapping[str, FacetState]:
-        """The state of each facet through which the storage was accessed, by its name.
+        """The state of each facet that the storage was accessed through, by its name.
 
         Facets whose memory was freed are not among them.
         """
@@ -185,7 +185,7 @@ class Mat(Items, Printing, Methods):
 
     @property
     def device(self) -> Device:
-        """The device on which an operation on self would compute now; equal to its name."""
+        """The device for an operation on self at this point; equal to its name."""
         return device_of(self)
 
     def drop(self, name: MemoryName | Memory | Facet, *, force: bool = False) -> bool:
@@ -234,7 +234,7 @@ class Mat(Items, Printing, Methods):
         return self.storage.keep(memory_named(name), self)
 
     def accept_torn(self) -> Self:
-        """Accept as the data what a failed block left half-written.
+        """Accept the half-written contents of a failed block as the data.
 
         Returns
         -------
@@ -305,7 +305,7 @@ class Mat(Items, Printing, Methods):
         return GenericAlias(cls, parameters)
 
     def __dir__(self) -> list[str]:
-        """Return the public names, which is what ``x.<TAB>`` shows."""
+        """Return the public names, shown by ``x.<TAB>``."""
         return [name for name in super().__dir__() if name not in _FOR_FACETS
                 and (not name.startswith("_") or name.endswith("__"))]
 
@@ -346,7 +346,7 @@ class Mat(Items, Printing, Methods):
 
 
 def _describe(name: str, text: str) -> None:
-    """Give an attribute, which may be a compiled one, a docstring."""
+    """Give an attribute, possibly a compiled one, a docstring."""
     field = vars(MatBase)[name]
     type.__setattr__(Mat, name, property(field.__get__, field.__set__, None, text))
 

@@ -1,4 +1,4 @@
-"""The methods of `Mat` that are implemented elsewhere, declared in groups by what they do.
+"""The methods of `Mat` that are implemented elsewhere, declared in groups by purpose.
 
 Operations, files and other libraries implement them; the file that implements a method binds it
 with `bind` or `method`. The declarations are for readers and type checkers: a test compares them
@@ -45,7 +45,7 @@ F = TypeVar("F", bound=Function)
 
 
 class Elementwise:
-    """Element-wise functions, which return a new Mat, or with an underscore overwrite self."""
+    """Element-wise functions: a new Mat is returned, or with an underscore self is overwritten."""
 
     __slots__ = ()
 
@@ -174,7 +174,7 @@ class LinearAlgebra:
 
 
 class NeuralNetworks:
-    """Convolution and pooling, which overwrite self."""
+    """Convolution and pooling: self is overwritten."""
 
     __slots__ = ()
 
@@ -192,7 +192,7 @@ class NeuralNetworks:
 
 
 class RandomNumbers:
-    """Random numbers, which overwrite self."""
+    """Random numbers: self is overwritten."""
 
     __slots__ = ()
 
@@ -371,7 +371,7 @@ class ArrayMethods:
 
 
 class Protocols:
-    """Protocols by which NumPy, other libraries, Python and notebooks use a Mat."""
+    """Protocols for NumPy, other libraries, Python and notebooks."""
 
     __slots__ = ()
 
@@ -404,7 +404,7 @@ class Protocols:
 
 class Methods(Elementwise, Reductions, LinearAlgebra, NeuralNetworks, RandomNumbers,
               ElementMethods, Copies, Transposes, Files, NumPyMethods, ArrayMethods, Protocols):
-    """All these methods. `Mat` inherits from this class, on which implementations are bound."""
+    """All these methods. `Mat` inherits from this class; implementations are bound to it."""
 
     __slots__ = ()
 
@@ -426,8 +426,8 @@ def method(name: str) -> Callable[[F], F]:
 
 
 def bind_at_first_use(module: str, *names: str) -> None:
-    """Have a module, given by its name as a plugin, be imported when one of the methods that it
-    binds is first used.
+    """Import a module, given by its name as a plugin, when one of the methods that it binds is
+    first used.
     """
     for name in names:
         bind(name, AttributeAtFirstUse(module, name))

@@ -25,7 +25,7 @@ def as_array(obj: Nested, dtype: DType) -> Array:
 
 
 def as_plain(obj: Nested) -> Array:
-    """Return what NumPy makes of `obj`, without copying if that is possible."""
+    """Return NumPy's conversion of `obj`, without copying if that is possible."""
     try:
         return np.asarray(without_mats(obj))
     except ValueError as error:
@@ -33,8 +33,8 @@ def as_plain(obj: Nested) -> Array:
 
 
 def inferred(obj: Nested, plain: Array) -> DType:
-    """Return the dtype of `obj`, of which NumPy makes `plain`: Python's own floats have the default
-    dtype, leaves with a dtype keep it, and different ones promote as in NumPy.
+    """Return the dtype of `obj`, converted by NumPy to `plain`: Python's own floats have the
+    default dtype, leaves with a dtype keep it, and different ones promote as in NumPy.
     """
     if plain.dtype is FLOAT64 and default_float() is not FLOAT64:
         return _promoted(_leaf_types(obj))
@@ -62,7 +62,7 @@ def _leaf_types(obj: Nested) -> set[object]:
 
 
 def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Array:
-    """Return the elements of `obj`, of which NumPy makes `plain`, as a new array."""
+    """Return the elements of `obj`, converted by NumPy to `plain`, as a new array."""
     if plain.size and not is_supported(plain.dtype):
         raise no_numbers(obj, plain)
     if plain.dtype.kind == "c" and dtype.kind not in "cb":
@@ -117,7 +117,7 @@ def _has_mats(obj: Nested, depth: int) -> bool:
 
 
 def no_numbers(obj: Nested, plain: Array) -> DTypeError:
-    """Return the error for elements that are no numbers, which says what to do."""
+    """Return the error for elements that are no numbers, with the way out."""
     name = type(obj).__name__
     text = f"elements must be numbers, got {plain.dtype} from {name}"
     if plain.dtype.names:

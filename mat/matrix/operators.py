@@ -1,4 +1,4 @@
-"""Python's operators of Mats, element by element as NumPy has them; operations say what they do.
+"""Python's operators of Mats, element by element as in NumPy, by operations.
 
 `OPERATORS` has one object for each operator method, and one more for the reflected and for the
 augmented form of it. `bind` of ``methods.py`` sets what they call.
@@ -22,7 +22,7 @@ _NUMBERS = frozenset((bool, complex, np.bool_, np.int8, np.int16, np.int32, np.i
 
 
 class Operation:
-    """What `Operator` needs of an operation: calls without keywords."""
+    """The interface of an operation for `Operator`: calls without keywords."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class Operation:
 
 
 class Operator:
-    """What a method for one of Python's operators does.
+    """The body of a method for one of Python's operators.
 
     `function` takes self and the other operand, and returns NotImplemented for what it does not
     know. With an operation, Mats and Python's numbers are passed to that directly.
@@ -87,7 +87,7 @@ OPERATORS: dict[str, Operator] = {}  # by the name of the method
 
 
 def _operators(*names: str) -> list[Operator]:
-    """Return new operators, which are also entries of `OPERATORS`."""
+    """Return new operators, also registered in `OPERATORS`."""
     for name in names:
         OPERATORS[f"__{name}__"] = Operator()
     return [OPERATORS[f"__{name}__"] for name in names]

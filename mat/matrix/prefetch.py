@@ -1,4 +1,4 @@
-"""``mat.prefetch``: asynchronous copies, which go on while a block computes."""
+"""``mat.prefetch``: asynchronous copies during the computation of a block."""
 
 from __future__ import annotations
 

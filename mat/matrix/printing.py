@@ -106,7 +106,7 @@ class Printing(Exports):
 
 
 def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:
-    """Return storage ranges that cover what a printer shows.
+    """Return the storage ranges that a printer needs.
 
     It shows all items of short axes, and `edge` items at both ends of long ones.
     """

@@ -69,10 +69,10 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
 
 
 def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLike) -> Mat:
-    """Return evenly spaced numbers, as `arange` does, of which NumPy makes an array."""
+    """Return the evenly spaced numbers of `arange`, computed by NumPy."""
     if start is None and stop is None:
-        raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
-                         "end: mat.arange(1, 3)")
+        raise DTypeError("arange requires the end of the interval: mat.arange(3), or a begin and "
+                         "an end: mat.arange(1, 3)")
     numbers = start, stop, step
     alone = stop is None and step is None and type(start) is float
     if not alone and not _PLAIN.issuperset(map(type, numbers)):
@@ -87,7 +87,7 @@ def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLik
 
 
 def _number(value: Number) -> Number:
-    """Return a number, which may also be given as an array or a Mat without axes."""
+    """Return a number, given directly or as an array or a Mat without axes."""
     return without_mats(value)[()] if isinstance(value, _ARRAYS) else value
 
 
@@ -250,7 +250,7 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
 
 def _spaced(function: Function, ends: tuple[Nested, Nested], num: int, dtype: DTypeLike,
             **settings: Nested) -> Nested:
-    """Return what NumPy's function computes as a Mat; a pair stays one."""
+    """Return the result of NumPy's function as a Mat; a pair stays one."""
     start, stop = (_plain(end, name) for end, name in zip(ends, ("start", "stop"), strict=True))
     (length,) = as_shape(integer(num, "num"))
     kind = None if dtype is None else as_dtype(dtype)

@@ -25,7 +25,7 @@ class Storage(Cube):
         self.describe(size, dtype, dtype.itemsize, fill_value)
 
     def describe(self, size: int, dtype: DType, itemsize: int, fill_value: Number) -> None:
-        """Set what the elements are, and notify observers of a new storage."""
+        """Set size, dtype and initial value of the elements, and notify observers."""
         self.size = size
         self.dtype: DType = dtype
         self.itemsize: int = itemsize

@@ -150,7 +150,7 @@ class Views(Elements):
         return now.over(now.layout.permute(axes))
 
     def broadcast_to(self, *shape: ShapeLike) -> Self:
-        """Return a view of a larger shape, in which axes of length 1 repeat with stride 0.
+        """Return a view of a larger shape: axes of length 1 repeat with stride 0.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Views(Elements):
         """
         now = self._as_now()
         if now.ndim != 2:
-            raise ShapeError(f"row_ wants a matrix, got shape {now.shape}")
+            raise ShapeError(f"row_ requires a matrix, got shape {now.shape}")
         row = now.layout[i]
         layout = Layout((1, *row.shape), now.element_strides, row.displacement)
         return self._see(layout, now.storage, now)

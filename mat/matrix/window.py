@@ -1,4 +1,4 @@
-"""`Window`: the block in which a Mat sees another shape and displacement."""
+"""`Window`: the block that gives a Mat another shape and displacement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`with_facets`, which accesses several Mats at once, and `barrier`, which drops their copies."""
+"""`with_facets`: access to several Mats at once; `barrier`: a block that drops their copies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def with_facets(*requests: Arguments) -> AccessGroup:
         if not isinstance(request, (tuple, list)):
             raise _not_tuples(requests)
         if not 2 <= len(request) <= 3 or not isinstance(request[0], MatBase):
-            raise DTypeError(f"with_facets wants (mat, facet, direction), got {request!r}; "
+            raise DTypeError(f"with_facets requires (mat, facet, direction), got {request!r}; "
                              "mat.from_numpy(a) makes a Mat of an array without copying")
         accesses.append(_requested(request[0], request[1],
                                    request[2] if len(request) == 3 else "io"))
@@ -65,11 +65,11 @@ def _not_tuples(requests: Arguments) -> DTypeError:
     """Return the error for requests that are not tuples, such as those of a single Mat."""
     if isinstance(requests[0], MatBase) and len(requests) > 1 and isinstance(requests[1], str):
         given = ", ".join(map(repr, requests[1:3]))
-        return DTypeError(f"with_facets wants a tuple for each Mat: with_facets((x, {given})), or "
-                          f"x.facet({given}) for a single one, got a "
+        return DTypeError(f"with_facets requires a tuple for each Mat: with_facets((x, {given})), "
+                          f"or x.facet({given}) for a single one, got a "
                           f"{type(requests[0]).__name__} and {given}")
     wrong = next(r for r in requests if not isinstance(r, (tuple, list)))
-    return DTypeError(f"with_facets wants tuples (mat, facet, direction), got {wrong!r}")
+    return DTypeError(f"with_facets requires tuples (mat, facet, direction), got {wrong!r}")
 
 
 def barrier(ensure: MemoryName | Memory | Facet = "host",

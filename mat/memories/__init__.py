@@ -1,1 +1,1 @@
-"""The memories in which data is stored."""
+"""The memories that store data."""

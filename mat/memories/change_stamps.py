@@ -1,4 +1,4 @@
-"""Stamps, by which is found out whether somebody else has written memory since it was looked at.
+"""Stamps of memory, by which writes of others are detected.
 
 Memory is looked at in blocks, and each has a stamp: a number that differs after a change. It is the
 version that a tensor of torch counts, a digest of the bytes, or how often the system has seen one
@@ -41,7 +41,7 @@ class Stamps(Protocol):
 
 
 class Tracking(Protocol):
-    """What is asked which pages were written."""
+    """The interface of a tracker of written pages."""
 
     def begin(self, low: int, high: int) -> None: ...
     def end(self, low: int, high: int) -> None: ...
@@ -111,8 +111,8 @@ _lock = threading.RLock()  # of what the system is asked: each answer is given o
 
 
 class TrackedPages:
-    """How often the system has seen the pages written, and digests of the bytes before the first
-    whole page and after the last, which others use, too.
+    """Write counts of pages, and digests of the bytes before the first whole page and after the
+    last, whose pages are shared with others.
     """
 
     def __init__(self, address: int, nbytes: int, tracking: Tracking) -> None:
@@ -158,7 +158,7 @@ class TrackedPages:
 
 
 def page_tracking() -> Tracking | None:
-    """Return what tracks the pages of this process; None where the system cannot do that."""
+    """Return the page tracker of this process; None where the system has none."""
     if sys.platform != "linux":
         return None
     found: Tracking | None = plugin("page_tracking").page_tracking()
@@ -180,7 +180,7 @@ def stamps_of(address: int, nbytes: int) -> tuple[Stamps, bool]:
 
 
 class Seen:
-    """The stamps that memory had when other memories got, or gave, what it has."""
+    """The stamps of memory at its last exchange with other memories."""
 
     __slots__ = ("block", "known", "process", "shift", "source", "stamps")
 
@@ -198,7 +198,7 @@ class Seen:
         return (low + self.shift) // self.block, -(-(high + self.shift) // self.block)
 
     def changes(self, first: int, last: int) -> tuple[Array | None, Array, Array]:
-        """Return the stamps now, which blocks have changed, and which are not known."""
+        """Return the current stamps, the changed blocks, and the unknown ones."""
         now, unknown = self.source.now(first, last), ~self.known[first:last]
         if now is None:
             return None, unknown & False, unknown

@@ -62,8 +62,8 @@ class FilePages(mmap.mmap):
     identity: tuple[int, int]
 
     def check(self, end: int) -> None:
-        """Raise `DiskError` if the file has become shorter than `end` bytes: to access what is
-        missing would end the process.
+        """Raise `DiskError` if the file is shorter than `end` bytes: an access beyond its end would
+        end the process.
         """
         found = self.size()
         if found < end:
@@ -82,7 +82,7 @@ class FilePages(mmap.mmap):
         return np.ndarray((size,), dtype, buffer=self, offset=offset)
 
     def release(self, begin: int, end: int) -> None:
-        """Have the bytes from `begin` to `end` in memory no longer than the system likes to.
+        """Let the system evict the bytes from `begin` to `end`.
 
         Nothing is lost: pages that were written remain in the system's cache until it has written
         them to the file.
@@ -92,8 +92,7 @@ class FilePages(mmap.mmap):
                 self._advise(begin // PAGE * PAGE, end, _DO_NOT_NEED)
 
     def populate(self, begin: int, end: int) -> bool:
-        """Have the system read the bytes from `begin` to `end` and map them, and wait for that;
-        return False where it cannot.
+        """Read and map the bytes from `begin` to `end` now; return False where the system cannot.
 
         It then reads as for accesses one after another, in large pieces, which it can map as one.
         What is announced it reads page by page, which takes several times as long to map.
@@ -115,7 +114,7 @@ class FilePages(mmap.mmap):
                    for start in (*range(begin // PAGE * PAGE, last, _PROBED), last))
 
     def announce(self, begin: int, end: int) -> None:
-        """Have the system begin to read the bytes from `begin` to `end`.
+        """Let the system begin to read the bytes from `begin` to `end`.
 
         They are not mapped, too: whoever accesses them does that in less time.
         """
@@ -131,7 +130,7 @@ class FilePages(mmap.mmap):
 
 
 class SpillPages(FilePages):
-    """The pages of a file without a name, which only this process and its children have."""
+    """The pages of an unnamed file, private to this process and its children."""
 
     file: io.FileIO | None = None
 
@@ -156,8 +155,8 @@ class SpillPages(FilePages):
         return False
 
     def separate(self) -> None:
-        """Have what is written from now on be this process's own: its children have the file, too,
-        and it remains as it is now.
+        """Make later writes private to this process: the file, shared with its children, keeps its
+        present contents.
         """
         if self.shared:
             _remap_privately(self)
@@ -175,7 +174,7 @@ def all_pages() -> list[FilePages]:
 
 
 def map_file(number: int, title: str, mode: str) -> FilePages:
-    """Return the pages of an open file, which is not empty; `mode` is "r", "r+" or "c".
+    """Return the pages of an open, nonempty file; `mode` is "r", "r+" or "c".
 
     Raise `DiskError` if it cannot be mapped.
     """
@@ -241,8 +240,8 @@ def pages_of(handle: object) -> FilePages | None:
 
 
 def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
-    """Return the identity of the file that an array is over, and where in it the array begins; None
-    if other maps of the file would not have what is written to it.
+    """Return the identity of the file under an array, and the array's offset in it; None if other
+    maps of the file would not see writes.
     """
     base: Any = handle
     while base is not None and not isinstance(base, mmap.mmap):
@@ -302,7 +301,7 @@ def release(passed: Array) -> None:
 
 
 def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> None:
-    """Have an open file have `nbytes` bytes, and their room on the disk, so that no later write
+    """Extend an open file to `nbytes` bytes and reserve disk space for them, so that no later write
     fails.
 
     Raise `DiskError` if there is no room. Where the system cannot reserve any, the file only gets
@@ -322,7 +321,7 @@ def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> N
 
 
 def is_of_room(error: OSError) -> bool:
-    """Return whether the system says that a disk, or what this user may have of it, is full."""
+    """Return whether an error says that the disk or the user's quota is full."""
     return error.errno in _NO_ROOM
 
 

@@ -1,4 +1,4 @@
-"""The host memory, in NumPy arrays: the hub through which all copies are made."""
+"""The host memory, in NumPy arrays: the hub of all copies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which pages of memory were written, as Linux says: asynchronous write protection of userfaultfd,
-and the ioctl PAGEMAP_SCAN, both from Linux 6.7 on.
+"""Linux's record of written pages: asynchronous write protection of userfaultfd and the ioctl
+PAGEMAP_SCAN, both from Linux 6.7 on.
 
 A page that is scanned is protected again. The next write to it, by anybody in this process or by
 the system for it, costs a fault of about a microsecond, and nothing else happens. What a device
@@ -32,7 +32,7 @@ _MOST = 512  # regions that one call finds
 
 
 class PageTracking:
-    """What the system is asked, for one process."""
+    """Page tracking by the system, for one process."""
 
     def __init__(self) -> None:
         """Ask for it; raise `OSError` where the system cannot do that."""
@@ -66,7 +66,7 @@ class PageTracking:
             self._ask(self.faults, _UNREGISTER, low, high - low)
 
     def written(self, low: int, high: int) -> list[Region]:
-        """Return which of these pages were written since they were scanned last, or tracked."""
+        """Return the pages that were written since their last scan, or since tracking began."""
         regions: list[Region] = []
         with self.lock:
             while low < high:
@@ -95,7 +95,7 @@ _asked: int = 0  # the process that has asked
 
 
 def page_tracking() -> PageTracking | None:
-    """Return what tracks pages of this process; None where the system cannot do that."""
+    """Return the page tracker of this process; None where the system has none."""
     global _found, _asked
     if _asked != os.getpid():
         _found, _asked = None, os.getpid()

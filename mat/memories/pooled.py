@@ -47,7 +47,7 @@ class _Lease(ref[Handle]):
     thread: int  # that has the handle until a cube has it; 0: exports have it
 
     def assign(self, cube: CubeLike) -> None:
-        """Note what the calling thread uses the handle for."""
+        """Record the calling thread's purpose for the handle."""
         self.thread = get_ident()
         self.cube = None if cube is None else ref(cube)
 
@@ -79,7 +79,7 @@ class Pooled(Memory):
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Make a new lock, and free what threads had that the child does not have."""
+        """Make a new lock, and free handles of threads that the child does not have."""
         self.lock = threading.RLock()
         self._sums = None
         here = get_ident()
@@ -113,8 +113,8 @@ class Pooled(Memory):
         """Prepare a cached handle for its next use. Optional."""
 
     def fit(self, handle: Handle, nbytes: int) -> bool:
-        """Have a handle that was freed be one of `nbytes` bytes, for which its block has room;
-        return False if that cannot be done. Optional.
+        """Resize a freed handle to `nbytes` bytes within its block; return False if that is
+        impossible. Optional.
         """
         return bool(handle.nbytes == nbytes)
 
@@ -167,9 +167,9 @@ class Pooled(Memory):
         return handle
 
     def _is_of_class(self, handle: Handle, size: int) -> bool:
-        """Return whether the block of a handle is used again for so many bytes: one of their class,
-        unless what it has too many is more than a 64th of the limit. Operands that together are as
-        large as a small pool have to fit into it.
+        """Return whether a handle's block serves allocations of `size` bytes: those of its class,
+        unless the excess is more than a 64th of the limit. Operands that together are as large as a
+        small pool have to fit into it.
         """
         room: int = handle.room
         if room < size or size_class(room) != size_class(size):
@@ -228,7 +228,7 @@ class Pooled(Memory):
             return self._counted()[1]
 
     def _lease(self, handle: Handle, cube: CubeLike) -> None:
-        """Count `handle`, which is in no container, as in use."""
+        """Count `handle`, in no container, as in use."""
         (used, kept), self._sums = self._counted(), None
         lease = _Lease(handle, self._lost.append)
         lease.key, lease.nbytes = id(handle), handle.room
@@ -270,7 +270,7 @@ class Pooled(Memory):
                 self.retire(handle)
 
     def _cache(self, handle: Handle) -> None:
-        """Add a block to those of its class, which then is the last one that is given up."""
+        """Add a block to those of its class, as the last one to be given up."""
         size = size_class(handle.room)
         spares = self._spare.pop(size, [])
         spares.append(handle)
@@ -286,15 +286,15 @@ class Pooled(Memory):
             self.raw_free(self._unspare(next(k for k, spares in self._spare.items() if spares), 0))
 
     def _unspare(self, size: int, k: int = -1) -> Handle:
-        """Return cached block `k` of a class, which then is in no container."""
+        """Take cached block `k` of a class out of its container, and return it."""
         (used, kept), self._sums = self._counted(), None
         handle = self._spare[size].pop(k)
         self._sums = used, kept - handle.room
         return handle
 
     def _reuse(self, size: int) -> Handle | None:
-        """Return a cached block for `size` bytes; None if none of its class is large enough: then
-        these are returned to the device, so that lengths which grow slowly do not fill the pool.
+        """Return a cached block for `size` bytes; None if none of its class is large enough: these
+        are then returned to the device, so that slowly growing lengths do not fill the pool.
         """
         found = size_class(size)
         spares = self._spare.get(found, ())

@@ -57,7 +57,7 @@ def spilled_array(size: int, dtype: DType) -> Array:
 
 
 def spilled_copy(flat: Array) -> Array:
-    """Return a 1-d array, which nobody else uses, or a copy in a file if it is to be there."""
+    """Return a private 1-d array, or a copy of it in a file if it is to be spilled."""
     if not spills(flat.nbytes) or not flat.flags.writeable or pages_of(flat) is not None:
         return flat
     found = spilled_array(flat.size, flat.dtype)

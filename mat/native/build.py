@@ -1,6 +1,6 @@
-"""The build of ``mat._native``, a cffi extension of the C files in ``cpu``; of the modules that
-Cython compiles, which are the Python files with a ``.pxd`` of the same name beside them, and
-``mat/_core.pyx``; and of distributions.
+"""The build of ``mat._native``, a cffi extension of the C files in ``cpu``; of the modules compiled
+by Cython, Python files with a ``.pxd`` of the same name beside them and ``mat/_core.pyx``; and of
+distributions.
 
 Setuptools runs it; `mat` never imports it. Both the C compiler and cffi read the headers in ``cpu``
 whose names end neither in ``_inline.h`` nor in ``mat.h``, so that these have plain declarations
@@ -83,7 +83,7 @@ MICROSOFT = ("they are written in GNU C, which Microsoft's compiler does not com
 
 
 def headers() -> list[Path]:
-    """Return the headers for cffi, first ``call.h``, which the others need."""
+    """Return the headers for cffi, beginning with ``call.h``, needed by the others."""
     found = sorted(p for p in (HERE / "cpu").glob("*.h") if p.name not in APART
                    and not p.stem.endswith("_inline"))
     return [HERE / "cpu" / "call.h", *found]
@@ -133,7 +133,7 @@ def compiled() -> list[Extension]:
 
 
 def as_c(ext: Extension, digest: str) -> list[str]:
-    """Return the sources of a module in C, which Cython writes once for every Python.
+    """Return the sources of a module in C, written by Cython once for every Python.
 
     Annotations are for readers and type checkers; the types of C are in the ``.pxd`` files.
     """
@@ -148,7 +148,7 @@ def as_c(ext: Extension, digest: str) -> list[str]:
 
 
 def write_c(ext: Extension) -> None:
-    """Have Cython write a module in C, below ``build/cython``."""
+    """Write a module in C by Cython, below ``build/cython``."""
     # without Cython, what is said is the notice
     from Cython.Build import cythonize
     from Cython.Compiler.Options import get_directive_defaults
@@ -298,7 +298,7 @@ class BuildKernels(build_ext):
 
 
 class Wheel(bdist_wheel):
-    """The command that makes a wheel, which is for every machine if it has no compiled kernels."""
+    """The command that makes a wheel, for every machine if it has no compiled kernels."""
 
     def get_tag(self) -> tuple[str, str, str]:
         self.root_is_pure = not any(path.suffix in (".so", ".pyd")
@@ -307,7 +307,7 @@ class Wheel(bdist_wheel):
 
 
 class Metadata(egg_info):
-    """The metadata, in which the README's links are absolute: a package index shows it alone."""
+    """The metadata, with absolute links in the README: a package index shows it alone."""
 
     def finalize_options(self) -> None:
         super().finalize_options()

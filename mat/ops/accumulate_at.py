@@ -36,13 +36,13 @@ _BY_NAME = {name: rule for rule, name in RULES.items()}
 @op(method="", by_form=True)
 def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
                   chosen: Ints) -> None:
-    """Combine the items of `x` at the positions `at`, which `order` sorts, with those of `source`,
+    """Combine the items of `x` at the positions `at`, sorted by `order`, with those of `source`,
     whose first axis is that of the positions.
     """
     if at.ndim != 1 or order.layout.shape != at.layout.shape or source.dtype != x.dtype:
-        raise ShapeError(f"accumulating wants a vector of positions, their order, and a source of "
-                         f"the dtype of x, got {at.label()}, {order.label()}, {source.label()} and "
-                         f"{x.label()}")
+        raise ShapeError(f"accumulating requires a vector of positions, their order, and a source "
+                         f"of the dtype of x, got {at.label()}, {order.label()}, {source.label()} "
+                         f"and {x.label()}")
 
 
 accumulate_at.cut_by(by_accumulation(accumulate_at, argsort))
@@ -63,7 +63,7 @@ def accumulate_at_numpy(np: Engine, at: Array, order: Array, source: Array, x: A
 
 
 def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool:
-    """Do what ``rule.at(x, index, value)`` does; return whether that is possible here.
+    """Compute ``rule.at(x, index, value)``; return whether that is possible here.
 
     Nothing is written where it is not.
     """
@@ -85,7 +85,7 @@ def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool
 
 
 def _positions(chosen: Advanced) -> Mat:
-    """Return the positions, none of which is negative."""
+    """Return the positions, made nonnegative."""
     at, _ = chosen.positions()
     if chosen.mask is not None or len(chosen.indices) > 1 or not at.size:
         return at
@@ -117,8 +117,8 @@ def _of_dtype(rule: np.ufunc, x: Mat, value: Operand) -> Mat | None:
 
 
 def _is_element(value: Number, dtype: DType) -> bool:
-    """Return whether a number of Python is exactly one of a dtype of that kind: NumPy computes with
-    it in a larger one, which for uint64 is not exact.
+    """Return whether a number of Python is exactly representable in a dtype of that kind: NumPy
+    computes with it in a larger one, inexact for uint64.
     """
     if dtype == np.uint64 or not represents(dtype, value) or np.result_type(dtype, value) != dtype:
         return False

@@ -1,6 +1,6 @@
-"""Operands that are converted before all are checked: Python's integers beyond the range of a Mat's
-dtype, where NumPy takes them (in comparisons, and in division, whose result is of floating point),
-and what is not bool for the logic of devices.
+"""Conversions of operands before the checks: Python's integers beyond the range of a Mat's dtype,
+where NumPy takes them (comparisons, and division with floating-point results), and other types than
+bool for logic on devices.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NUMBERS = (int, float, complex, np.number)
 
 def as_booleans(args: Arguments) -> Arguments:
     """Return the arguments of logic with numbers as booleans, since kernels that compute with these
-    would convert 0.5 to 0; on a device with kernels of its own, which converts to no lower kind,
-    with Mats as booleans, too.
+    would convert 0.5 to 0. On a device with kernels of its own, which cannot convert to a lower
+    kind, Mats become booleans, too.
     """
     x, y, out = args
     mats = bool(IN_USE) and bool(in_use().implementations)
@@ -49,8 +49,8 @@ def as_floats(args: Arguments) -> Arguments:
 
 
 def as_loop_numbers(rule: np.ufunc, args: Arguments) -> Arguments:
-    """Return the arguments of a function whose results are floats with such an integer in the
-    dtype in which `rule` computes with the other operand.
+    """Return the arguments of a function with floating-point results, with such an integer in the
+    dtype that `rule` computes in for the other operand.
     """
     def change(value: int) -> Number:
         dtype = next(x.dtype for x in args[:2] if isinstance(x, Mat))

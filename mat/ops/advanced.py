@@ -1,5 +1,5 @@
-"""What an index with masks and arrays of integers selects of a Mat while a device is in use: which
-axes are chosen of, the positions there, and where the axes of these come in the result.
+"""Selection by masks and arrays of integers while a device is in use: the indexed axes, the
+positions on them, and the place of their axes in the result.
 
 Indices that NumPy refuses, and the few that devices cannot take, are left to NumPy: `advanced`
 returns None for them.
@@ -29,8 +29,8 @@ _ARRAYS = (Mat, np.ndarray, list, tuple, range)
 
 
 class Advanced(NamedTuple):
-    """What an index selects: of a view, the items of the axes `chosen` at positions, whose axes are
-    at `place` of those of the result.
+    """The selection of an index: the items of a view at positions on the axes `chosen`, whose axes
+    are at `place` of those of the result.
     """
 
     view: Mat
@@ -78,7 +78,7 @@ def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
 
 
 def advanced(x: Mat, index: Index) -> Advanced | None:
-    """Return what `index` selects of `x`; None if that is to be left to NumPy.
+    """Return the selection of `index` on `x`; None if NumPy has to do it.
 
     Raise `IndexOutOfRange` if an integer is out of range.
     """
@@ -114,7 +114,7 @@ def advanced(x: Mat, index: Index) -> Advanced | None:
 
 def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,
             chosen: Ints) -> Advanced | None:
-    """Return what is selected of a view; None if there are too many axes, or other shapes."""
+    """Return the selection on a view; None if there are too many axes, or other shapes."""
     try:
         broadcast_shapes([i.shape if i.dtype.kind != "b" else (1,) for i in at])
     except ShapeError:
@@ -158,8 +158,8 @@ def _without_mats(item: Any) -> Any:
 
 
 def _expanded(x: Mat, items: list[Any]) -> list[Any] | None:
-    """Return an index with slices for ``...`` and for what is missing; None if there is anything
-    but slices, integers, None, and arrays of integers or bool.
+    """Return an index with slices for ``...`` and missing axes; None if there is anything but
+    slices, integers, None, and arrays of integers or bool.
     """
     if any(isinstance(i, bool | np.bool_) or (isinstance(i, Mat) and i.dtype.kind not in "biu")
            or not (i is None or i is Ellipsis or isinstance(i, (Mat, slice, *_INTEGERS)))
@@ -197,7 +197,7 @@ def all_within(index: Mat, low: int, high: int) -> bool:
 
 
 def gathered(chosen: Advanced) -> Mat:
-    """Return a new Mat with what is selected."""
+    """Return a new Mat with the selected elements."""
     at, _ = chosen.positions()
     return gathered_at(chosen.view, at, chosen.place, chosen.chosen)
 
@@ -211,7 +211,7 @@ def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:
 
 
 def scattered(chosen: Advanced, value: Mat) -> None:
-    """Overwrite what is selected with a Mat of the same dtype that broadcasts to it."""
+    """Overwrite the selected elements with a Mat of the same dtype that broadcasts to them."""
     view, mask = chosen.view, chosen.mask
     if mask is not None and value.size == 1 and value.ndim <= 1:
         ones = (1,) * (view.ndim - mask.ndim - chosen.place)

@@ -75,8 +75,8 @@ def tiled(x: Mat, times: Ints) -> Mat:
 
 
 def on_diagonal(x: Mat, k: int = 0) -> Mat:
-    """Return a matrix of zeros with the vector `x` on its diagonal `k`, which is above the main one
-    if `k` is positive, and below if negative.
+    """Return a matrix of zeros with the vector `x` on its diagonal `k`: above the main one if `k`
+    is positive, below if negative.
     """
     n = x.size + abs(k)
     found = new_like(x, (n, n), x.dtype)
@@ -98,7 +98,7 @@ def triangle(x: Mat, k: int, upper: bool) -> Mat:
 
 
 def _counted(length: int, like: Mat) -> Mat:
-    """Return the integers below `length`, on the device on which operations on `like` compute."""
+    """Return the integers below `length`, on the device for operations on `like`."""
     found = arange(length)
     found.device_enabled = like.device_enabled
     return found
@@ -108,8 +108,8 @@ def _counted(length: int, like: Mat) -> Mat:
 
 
 def bordered(x: Mat, widths: Widths, fill: Fill, first: Number = 0) -> Mat:
-    """Return `x` within a new Mat, with a border of these widths before and after along each axis,
-    which is `first` where `fill` does not overwrite it.
+    """Return `x` within a new Mat, with a border of these widths before and after along each axis;
+    its elements are `first` unless `fill` overwrites them.
     """
     axes = list(zip(x.shape, widths, strict=True))
     found = new_like(x, tuple(n + before + after for n, (before, after) in axes), x.dtype)
@@ -122,7 +122,7 @@ def bordered(x: Mat, widths: Widths, fill: Fill, first: Number = 0) -> Mat:
 
 def fill_with_numbers(values: list[tuple[Number, Number]], first: Number) -> Fill:
     """Return a function that fills the border of each axis with a number before and one after,
-    unless all are `first`, which is there already.
+    unless all equal the present value `first`.
     """
     def fill(target: Mat, widths: Widths) -> None:
         for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):

@@ -27,15 +27,15 @@ def check_matrices(name: str, *mats: Mat) -> None:
     blas_dtype(*mats)
     for a in mats:
         if len(a.layout.shape) != 2:
-            raise ShapeError(f"{name} wants matrices, got shape {a.layout.shape}")
+            raise ShapeError(f"{name} requires matrices, got shape {a.layout.shape}")
 
 
 def check_vectors(name: str, *vectors: Mat) -> None:
     """Raise `ShapeError` for operands of more than one axis that are no vectors to BLAS."""
     for x in vectors:
         if x.layout.ndim > 1 and x.layout.vector is None:
-            raise ShapeError(f"{name} wants vectors, got {x.label()}, whose elements are unevenly "
-                             "spaced; contiguous() gives a copy")
+            raise ShapeError(f"{name} requires vectors, got {x.label()}, whose elements are "
+                             "unevenly spaced; contiguous() gives a copy")
 
 
 def check_bool(**flags: object) -> None:

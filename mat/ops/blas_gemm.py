@@ -106,8 +106,8 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
 def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool) -> None:
     left, right, out = a.layout.shape, b.layout.shape, c.layout.shape
     if not len(left) == len(right) == len(out) == 2:
-        raise ShapeError(f"gemm wants matrices, got shapes {left}, {right} and {out}; for others "
-                         "give m, n, k, lda, ldb, ldc")
+        raise ShapeError(f"gemm requires matrices, got shapes {left}, {right} and {out}; for "
+                         "others give m, n, k, lda, ldb, ldc")
     m, k = (left[1], left[0]) if transpose_a else left
     j, n = (right[1], right[0]) if transpose_b else right
     if k != j or out != (m, n):
@@ -265,8 +265,8 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
     blas_dtype(a, b, c)
     check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if not a.ndim == b.ndim == c.ndim >= 3 or not a.shape[:-2] == b.shape[:-2] == c.shape[:-2]:
-        raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, "
-                         f"{b.shape} and {c.shape}")
+        raise ShapeError(f"gemm_batched requires equal leading axes before matrices, got "
+                         f"{a.shape}, {b.shape} and {c.shape}")
     if c.size or a.size or b.size:
         first: tuple[int | slice, ...] = (*(0,) * (a.ndim - 2), slice(None))
         if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):

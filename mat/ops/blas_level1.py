@@ -186,7 +186,7 @@ def _only_moves(x: Mat, y: Mat) -> bool:
 @copy.prepare("foreign", dtypes=compiled(BLAS), when=_only_moves)
 def copy_in_blocks(cpu: Engine, x: Mat, y: Mat, n: int | None = None, incx: int = 1,
                    incy: int = 1) -> Function:
-    """Return the kernel for layouts of which one is no vector, such as that of a transpose."""
+    """Return the kernel for layouts that are no vectors, such as that of a transpose."""
     if n is None and incx == incy == 1:
         kernel: Function = cpu.prepare_copy(x, y)
         return kernel

@@ -1,4 +1,4 @@
-"""BLAS levels 2 and 3: operations on matrices, but for products, which are in ``blas_gemm.py``.
+"""BLAS levels 2 and 3: operations on matrices, except products (``blas_gemm.py``).
 
 Names and argument order are those of BLAS; the last operand is written and returned. Matrices may
 be strided: whatever has adjacent elements along one axis goes to BLAS as it is, transposed views as
@@ -76,7 +76,7 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *,
     check_bool(transpose=transpose)
     m, n = a.layout.shape[::-1] if transpose else a.layout.shape
     if x.size != n or y.size != m:
-        raise ShapeError(f"gemv of op(A) {m}x{n} wants vectors of {n} and {m} elements, got "
+        raise ShapeError(f"gemv of op(A) {m}x{n} requires vectors of {n} and {m} elements, got "
                          f"{x.shape} and {y.shape}")
     check_vectors("gemv", x, y)
     check_disjoint("gemv", y, a, x)
@@ -153,8 +153,8 @@ def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     check_matrices("ger", a)
     blas_dtype(x, y, a)
     if (x.size, y.size) != a.layout.shape:
-        raise ShapeError(f"ger into {a.shape} wants vectors as long as its columns and rows, got "
-                         f"{x.shape} and {y.shape}")
+        raise ShapeError(f"ger into {a.shape} requires vectors as long as its columns and rows, "
+                         f"got {x.shape} and {y.shape}")
     check_vectors("ger", x, y)
     check_disjoint("ger", a, x, y)
 
@@ -220,7 +220,7 @@ def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = F
     check_bool(transpose=transpose, lower=lower)
     n = a.shape[1] if transpose else a.shape[0]
     if c.shape != (n, n):
-        raise ShapeError(f"syrk of A {a.shape} wants C of shape {(n, n)}, got {c.shape}")
+        raise ShapeError(f"syrk of A {a.shape} requires C of shape {(n, n)}, got {c.shape}")
     check_disjoint("syrk", c, a)
 
 
@@ -304,7 +304,7 @@ def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool =
         raise ShapeError(f"side is 'left' or 'right', got {side!r}")
     n = b.shape[0] if side == "left" else b.shape[1]
     if a.shape != (n, n):
-        raise ShapeError(f"trsm on the {side} of B {b.shape} wants A of shape {(n, n)}, got "
+        raise ShapeError(f"trsm on the {side} of B {b.shape} requires A of shape {(n, n)}, got "
                          f"{a.shape}")
     check_disjoint("trsm", b, a)
 

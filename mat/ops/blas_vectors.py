@@ -1,4 +1,4 @@
-"""Vectors as BLAS takes them: which elements of an operand are used, and level 1 on each engine.
+"""Vectors for BLAS: the used elements of an operand, and level 1 on each engine.
 
 Operands of any shape count as vectors of their visible elements in row-major order. ``n`` is how
 many elements to use, ``incx`` and ``incy`` how far apart; with a negative increment they begin at
@@ -41,22 +41,22 @@ class HostVectorEngine(VectorEngine, Protocol):
 
 
 def vector(layout: Layout) -> bool:
-    """Tell whether BLAS can take the elements as one vector, with a 32-bit increment."""
+    """Return whether BLAS can take the elements as one vector, with a 32-bit increment."""
     return layout.vector is not None and abs(layout.vector[1]) <= blas_library.LIMIT
 
 
 def forward(layout: Layout) -> bool:
-    """Tell whether BLAS can take them as a vector that counts upwards, where the order matters."""
+    """Return whether BLAS can take them as a vector in ascending order, where the order matters."""
     return vector(layout) and device_forward(layout)
 
 
 def device_vector(layout: Layout) -> bool:
-    """Tell whether they are one vector, for cuBLAS, which counts with 64 bits."""
+    """Return whether they are one vector for cuBLAS, with a 64-bit increment."""
     return layout.vector is not None
 
 
 def device_forward(layout: Layout) -> bool:
-    """Tell the same of one that counts upwards."""
+    """Return whether they are such a vector in ascending order."""
     return layout.vector is not None and layout.vector[1] > 0
 
 

@@ -47,7 +47,7 @@ def plan_calls_of(kind: type) -> None:
 
 
 class PlanNode:
-    """A node of the tree in which calls find their plans: one step for each token of a key."""
+    """A node of the tree of plans: one step for each token of a call's key."""
 
     __slots__ = ("branches", "first", "first_token", "plan", "result_form")
 
@@ -169,7 +169,7 @@ class Calls(Operation):
         return needed > limit
 
     def note_uses(self, memory: Memory, args: Arguments) -> None:
-        """Note that what `memory` has of the operands is used: it is not evicted for the others."""
+        """Mark the operands' copies in `memory` as used: they are not evicted for the others."""
         for value in args:
             if type(value) is _mat_types[0]:
                 value.storage.note_use(memory, value)
@@ -197,8 +197,8 @@ class Calls(Operation):
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:
-        """Carry out the operation on a device on which there may be no room for all operands, of
-        which `shortage` is the error if that was found out.
+        """Carry out the operation on a device that may lack room for all operands; `shortage` is
+        the error if that is known already.
         """
         raise NotImplementedError
 
@@ -224,7 +224,7 @@ class Calls(Operation):
         return self._run_on(device, plan, args, kwargs)
 
     def _run_on(self, device: Device, plan: Plan, args: Arguments, kwargs: Keywords) -> Operand:
-        """Do what `run_on` does."""
+        """Carry out `run_on`."""
         if device is _cpu:
             return plan.run(args, kwargs)
         if plan.facet is not device.facet or plan.lent:
@@ -246,8 +246,8 @@ class Calls(Operation):
         return self.make(args)
 
     def at_once(self, given: Arguments, first: int, out: Operand) -> Operand:
-        """Carry out the operation on the one or two arguments from `first` on, which need no
-        conversion: Mats and numbers, into a new Mat or the Mat `out`; return None, with nothing
+        """Fast path: carry out the operation on one or two arguments from `first` on, Mats and
+        numbers that need no conversion, into a new Mat or the Mat `out`; return None, with nothing
         done, for others.
         """
         kind, x = _mat_types[0], given[first]
@@ -267,7 +267,7 @@ class Calls(Operation):
         return self.make(args) if out is None else self.carry_out(args, _NO_KEYWORDS)
 
     def make(self, args: Arguments) -> Operand:
-        """Do what `new` does."""
+        """Return the result of `new`."""
         node = self.find(self.new_root, args, None, False)
         if node is None or node.result_form is None:
             return self.call_new(args)
@@ -324,7 +324,7 @@ class Calls(Operation):
 
     def walk(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
              add: bool) -> PlanNode | None:
-        """Do what `find` does."""
+        """Return the result of `find`."""
         return self.find(root, args, kwargs, add)
 
     def find(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
@@ -423,7 +423,7 @@ class Calls(Operation):
 
     def remember(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
                  plan: Plan | None, result_form: Form | None = None) -> None:
-        """Have later calls with such arguments find `plan`, and the form of a new result."""
+        """Store `plan`, and the form of a new result, for later calls with such arguments."""
         if self.count > _MOST_PLANS:
             self.forget_plans()
             return

@@ -193,7 +193,7 @@ def _given(name: str, x: Mat, window: object, kind: object, **settings: object) 
     if kind not in KINDS:
         raise SettingError(f"{name}: kind is one of {KINDS}, got {kind!r}")
     if not 3 <= x.ndim <= 2 + MOST_SPATIAL:
-        raise ShapeError(f"{name} wants x of shape (n, channels, *spatial), with 1 to "
+        raise ShapeError(f"{name} requires x of shape (n, channels, *spatial), with 1 to "
                          f"{MOST_SPATIAL} spatial axes, got {x.shape}; x[None] adds the first axis")
     if kind == "average" and x.dtype.kind in "iu":
         raise DTypeError(f"{name}: averages are floats, x has dtype {x.dtype}; convert with "

@@ -1,5 +1,5 @@
-"""Operands of one call that see common elements of a Mat: a device has to have them in one copy,
-since what is written through one may be read through another.
+"""Operands of one call that share elements of a Mat: a device needs them in one copy, since a write
+through one must be visible through another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def in_common_copies(facet: Facet, written: Sequence[Mat],
 
 @contextmanager
 def _held(facet: Facet, mats: list[Mat]) -> Iterator[None]:
-    """Access the copies of Mats, of which the call writes a part."""
+    """Access the copies of Mats, written in part by the call."""
     group = with_facets(*((x, facet, INPUT) for x in mats))
     with group:
         for access in group.accesses:
@@ -47,7 +47,7 @@ def _held(facet: Facet, mats: list[Mat]) -> Iterator[None]:
 
 
 def _joined(target: Mat, views: Sequence[Mat], size: int) -> tuple[int, int]:
-    """Return the bounds of what the views that overlap `target`, or one that does, see together."""
+    """Return the common bounds of the views that overlap `target`, or each other there."""
     low, high = _bounds(target, size)
     for start, stop in sorted(_bounds(view, size) for view in views):
         if start < high and low < stop:

@@ -1,4 +1,4 @@
-"""What operands had before an operation in tiles wrote them, to be restored if a tile fails."""
+"""Original contents of the operands that an operation in tiles writes, restored if a tile fails."""
 
 from __future__ import annotations
 

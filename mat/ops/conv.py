@@ -30,7 +30,7 @@ def sizes(name: str, x: Ints, w: Ints, stride: Setting = None, padding: Setting 
           dilation: Setting = None, groups: int = 1) -> Channels:
     """Return the sizes for x and w of these shapes; `ShapeError` if they do not fit."""
     if not 3 <= len(x) <= 2 + MOST_SPATIAL or len(w) != len(x):
-        raise ShapeError(f"{name} wants x of shape (n, channels, *spatial), with 1 to "
+        raise ShapeError(f"{name} requires x of shape (n, channels, *spatial), with 1 to "
                          f"{MOST_SPATIAL} spatial axes, and w of shape (outputs, channels / groups,"
                          f" *window), got x {x} and w {w}; x[None] adds the first axis")
     if groups < 1 or w[0] % groups or w[1] * groups != x[1]:
@@ -60,7 +60,7 @@ def fitting(name: str, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Channels:
 
 
 def _some(*mats: Mat) -> bool:
-    """Tell whether there are elements: without any, NumPy writes the zeros."""
+    """Return whether there are elements: without any, NumPy writes the zeros."""
     return all(m.size for m in mats)
 
 
@@ -101,8 +101,8 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
 
 
 def _sizes_of(x: int, w: int) -> Function:
-    """Return a function of the arguments and keywords of an operation that returns the sizes; the
-    positions are those of what has the shapes of x and w.
+    """Return a function of an operation's arguments and keywords that returns the sizes; the
+    positions are those of the arguments with the shapes of x and w.
     """
     return lambda args, kwargs: sizes("conv", args[x].shape, args[w].shape, **kwargs)
 

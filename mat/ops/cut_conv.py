@@ -105,7 +105,7 @@ def slabs(a: SpacedAxis, length: int) -> Iterator[Slab]:
 
 
 def _taps(a: SpacedAxis, point: int) -> tuple[int, int]:
-    """Return which taps of the window of a point are within the input: a half-open range."""
+    """Return the taps of a point's window within the input, as a half-open range."""
     at = point * a.step + a.off
     return max(0, -(at // a.dilation)), min(a.k, (a.nx - 1 - at) // a.dilation + 1)
 
@@ -113,8 +113,8 @@ def _taps(a: SpacedAxis, point: int) -> tuple[int, int]:
 # the parameters are those of a cutter, with what it is for
 def slab_tiles(operation: Function, roles: str, axes: tuple[SpacedAxis, ...], args: Arguments,
                kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Yield the tiles of one image, by outputs and by slabs along the first spatial axis, which
-    have as many outputs as there is room for.
+    """Yield the tiles of one image, by outputs and by slabs along the first spatial axis, with as
+    many outputs as there is room for.
     """
     x, w, y = (args[roles.index(role)] for role in "xwy")
     if not y.size:

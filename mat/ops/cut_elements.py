@@ -52,8 +52,8 @@ def by_elements(operation: Gridded) -> Cutter:
 # the parameters are those of a call, and its grid
 def tiles_or_packed(operation: Gridded, shape: Ints, axes: dict[int, GridAxes], args: Arguments,
                     kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Return the tiles of a grid: of views, or of packed parts where these are far fewer, which is
-    so where operands are stored in different orders.
+    """Return the tiles of a grid: of views, or of packed parts where these are far fewer, as for
+    operands stored in different orders.
     """
     grid, packed = TileGrid(shape, axes, args), PackedGrid(shape, axes, args)
     lengths = packed.blocks(budget)
@@ -88,8 +88,8 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: 
 
 
 def with_copies(operation: Gridded, args: Arguments) -> Arguments:
-    """Return arguments in which operands that share elements with the result at other positions,
-    which would be overwritten before they are read, are copies.
+    """Return arguments with copies of the operands that share elements with the result at other
+    positions, and would be overwritten before they are read.
     """
     out = args[operation.result]
     with calls_of_their_own():  # that are cut, too, if there is no room for them
@@ -99,8 +99,8 @@ def with_copies(operation: Gridded, args: Arguments) -> Arguments:
 
 
 def by_lines_of_factors(operation: Gridded, factors: int, axis: int) -> Cutter:
-    """Return the cutter of an operation on matrices, element by element, but with operand number
-    `factors` of any shape, which has a factor for each index of an axis.
+    """Return the cutter of an element-wise operation on matrices, with operand number `factors` of
+    any shape: one factor for each index of an axis.
     """
     operation.reads_once = True
 

@@ -32,8 +32,8 @@ def by_positions(operation: Gridded, grid_of: GridOf) -> Cutter:
 
 
 def item_axes(ndim: int, chosen: Ints, place: int, count: int) -> GridAxes:
-    """Return the axes of an operand of which items are chosen, in a grid with the other axes and,
-    at `place`, `count` axes of positions.
+    """Return the axes of an operand with chosen items, in a grid with the other axes and, at
+    `place`, `count` axes of positions.
     """
     others = iter(range(ndim - len(chosen)))
     return tuple(None if k in chosen else _after(next(others), place, count) for k in range(ndim))

@@ -1,4 +1,4 @@
-"""Cutting operations that find out the positions of what is true in a packed mask."""
+"""Tiles of operations that compute the positions of true elements in a packed mask."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _parts(mask: Mat, length: int, tile: int) -> Iterator[slice]:
 
 
 def by_tiles_of_mask(operation: Function, tile: int) -> Cutter:
-    """Return the cutter of ``mask_starts(mask, starts)``; the host adds up what is counted."""
+    """Return the cutter of ``mask_starts(mask, starts)``; the host adds up the counts."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         mask, starts = args[0].reshape(-1), args[1]
         counts = np.zeros(starts.size, np.int64)

@@ -66,7 +66,7 @@ class MatrixProduct(NamedTuple):
         return self.beta is not None and self.beta != 0
 
     def form(self) -> ProductForm:
-        """Return what blocks are chosen by."""
+        """Return the properties by which blocks are chosen."""
         size = max(self.sum_dtype.itemsize, self.c.element_size) if self.inner else (
             self.c.element_size)
         return ProductForm(self.lengths(), _operand(self.a, "m", "k"), _operand(self.b, "k", "n"),
@@ -82,8 +82,8 @@ def _operand(x: Mat, down: str, across: str) -> ProductOperand:
 
 
 def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, ProductBlocks]:
-    """Return how a product is cut, with operands that are on the device left there or not: the way
-    in which less is copied; raise `TileTooLarge` if there is no room for one element of each.
+    """Return the cut of a product, with operands that are on the device left there or not,
+    whichever copies less; raise `TileTooLarge` if there is no room for one element of each.
     """
     form, found = product.form(), []
     there = [k for k, x in enumerate((product.a, product.b)) if is_there(x)]
@@ -103,7 +103,9 @@ def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, Produc
 
 
 def product_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
-    """Yield the tiles of a product; with what the next tile needs, one takes twice the budget."""
+    """Yield the tiles of a product; together with data for the next tile, one takes twice the
+    budget.
+    """
     limit = in_use().memory.limit
     room = 2 * budget if limit is None else min(2 * budget, limit)
     _, blocks = plan_product(product, room - room // _SPARE)
@@ -194,8 +196,8 @@ def _compute(multiply: Multiply, a: Mat, b: Mat, beta: Number | None, result: St
 
 
 def _and_use(run: Callable[[], object], stays: Mat) -> object:
-    """Carry out a tile, and have the device make room by other copies than the one that stays,
-    which was opened before them.
+    """Carry out a tile, and let the device evict other copies than the one that stays, opened
+    before them.
     """
     found = run()
     device = in_use()
@@ -212,7 +214,7 @@ def _and_use(run: Callable[[], object], stays: Mat) -> object:
 def panel_tiles(a: Mat, beta: Number, c: Mat, budget: int,
                 update: Callable[[Mat, Number, Mat], object]) -> Iterator[Tile]:
     """Yield tiles that compute ``c <- beta c`` and an update by each panel of columns of `a`, for a
-    square `c` for which there is room, and of which a part is not written.
+    square `c` that fits and is written in part.
     """
     result = StagedResult(c, c.dtype, True)
     k = a.layout.shape[1]

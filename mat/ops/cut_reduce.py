@@ -42,11 +42,11 @@ class Parts(Protocol[P]):
         ...
 
     def of(self, x: Mat, axes: Ints, window: Window) -> P:
-        """Return what there is to know of a part."""
+        """Return the partial result of a part."""
         ...
 
     def merged(self, one: P, other: P) -> P:
-        """Return what is known of two parts, which stay as they are; the second comes later."""
+        """Return the partial result of two parts, both unchanged; the second comes later."""
         ...
 
     def finish(self, part: P, out: Mat, count: int, settings: Arguments) -> None:
@@ -92,8 +92,8 @@ def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> It
 
 
 class Tree(Generic[P]):
-    """The results of parts, of which two of as many parts each are merged: like the digits of a
-    binary number that counts them. There are few at a time, and errors grow as slowly.
+    """The results of parts, merged in pairs of equal counts, like the digits of a binary counter.
+    There are few at a time, and errors grow as slowly.
     """
 
     def __init__(self, parts: Parts[P], count: int) -> None:
@@ -110,7 +110,7 @@ class Tree(Generic[P]):
 
     def add(self, x: Mat, axes: Ints, window: Window, out: Mat,
             more: tuple[int, Arguments]) -> None:
-        """Reduce a part; the last one completes a block of the result, which is written."""
+        """Reduce a part; the last one of a block completes and writes its result."""
         size, part, waiting = 1, self.parts.of(x, axes, window), [*self.waiting]
         while waiting and waiting[-1][0] == size:
             part = self.parts.merged(waiting.pop()[1], part)
@@ -127,8 +127,8 @@ class Tree(Generic[P]):
 
 
 def _use_now(parts: Iterable[Any]) -> None:
-    """Note that what is known of some parts, and the result, are used now, so that they are evicted
-    after parts of operands, which are not used any more.
+    """Mark the partial results and the result as used now, so that parts of finished operands are
+    evicted before them.
     """
     device = in_use()
     for part in parts if device is not CPU else ():
@@ -185,7 +185,7 @@ class Merged:
 
 
 class Averaged(Merged):
-    """Sums of parts, which are divided by the number of elements at last."""
+    """Sums of parts, divided by the number of elements at the end."""
 
     def finish(self, part: Mat, out: Mat, count: int, settings: Arguments) -> None:
         out.assign_(elementwise.divide(part, float(count), part))
@@ -230,8 +230,8 @@ class Moments:
 
 
 class Places:
-    """Extremes and their indices along one axis, or in row-major order, in which the first of
-    several wins, and NaN all.
+    """Extremes and their indices along one axis, or in row-major order: the first of equal ones,
+    and NaN before all.
     """
 
     besides, numbers = 8, 0
@@ -260,7 +260,7 @@ class Places:
 
 
 class PlacesOfAll(Places):
-    """The same in row-major order of all elements of a Mat: numbers, of which the host chooses."""
+    """The same in row-major order of all elements of a Mat: numbers, compared on the host."""
 
     besides = 2
 

@@ -1,4 +1,4 @@
-"""Cutting running sums and the like: by whole lines, or along the lines, each part of which begins
+"""Tiles of running sums and the like: by whole lines, or along the lines, where each part begins
 with the last result of the part before it.
 """
 
@@ -56,7 +56,7 @@ def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
 
 def _continue(operation: Op, step: Function, x: Mat, out: Mat, axis: int,
               before: Mat | None) -> None:
-    """Carry out the operation on a part of lines, which begins with the result before it."""
+    """Carry out the operation on a part of lines, beginning with the result before it."""
     if before is not None:
         found = new_like(x, x.shape, out.dtype).assign_(x)
         first = along(found, axis, slice(0, 1))

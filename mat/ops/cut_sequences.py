@@ -22,7 +22,7 @@ _INDICES = np.dtype(np.int64)
 
 
 def vector_parts(size: int, per_element: int, budget: int) -> Iterator[slice]:
-    """Yield the parts of a vector of which one needs at most `budget` bytes."""
+    """Yield parts of a vector that need at most `budget` bytes each."""
     if budget < per_element:
         raise TileTooLarge(per_element)
     length = budget // per_element
@@ -34,8 +34,8 @@ def vector_parts(size: int, per_element: int, budget: int) -> Iterator[slice]:
 
 
 def by_searches(operation: Gridded) -> Cutter:
-    """Return the cutter of ``search(a, v, out, right)``: between elements of v;
-    without room for the sorted vector, of which few elements are looked at, the host searches.
+    """Return the cutter of ``search(a, v, out, right)``: between elements of v. Without room for
+    the sorted vector, of which few elements are read, the host searches.
     """
     def grid_of(args: Arguments) -> TileGrid:
         v = args[1]
@@ -70,8 +70,8 @@ def _count(operation: Function, x: Mat, out: Mat, adds: bool) -> None:
 
 
 def by_accumulated_weights(accumulate: Function) -> Cutter:
-    """Return the cutter of ``count_weights(x, order, weights, out)``, which is done by another
-    operation that is cut itself: it adds in the same order.
+    """Return the cutter of ``count_weights(x, order, weights, out)``, computed by another operation
+    with tiles of its own, which adds in the same order.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, order, weights, out = args
@@ -128,7 +128,7 @@ def _place(operation: Function, x: Mat, ranks: Mat, out: Mat, part: slice) -> No
 
 
 def by_scattered_ranks() -> Cutter:
-    """Return the cutter of ``unsort(order, ranks, out)``, by scatters, which are cut themselves."""
+    """Return the cutter of ``unsort(order, ranks, out)``, by scatters with tiles of their own."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         order, ranks, out = args
         yield Tile(lambda: fill(0, out))

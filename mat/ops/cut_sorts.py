@@ -1,4 +1,4 @@
-"""Sorting in tiles: other lines along other axes, and a line for which there is no room by runs.
+"""Sorting in tiles: across lines along other axes, and by runs for a line that does not fit.
 
 The runs of a line are sorted one by one. Then each part of the result is sorted of those elements
 of all runs that belong there: in the order of the runs, so that equal ones stay in their order. On

@@ -1,4 +1,4 @@
-"""Cutting operations on stacks of matrices, each of which is computed whole, as it is factored."""
+"""Tiles of operations on stacks of matrices that are computed whole, such as factorizations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tiling import Cutter, Tile, TileTooLarge
 
 def by_stacks(operation: Gridded, reason: str) -> Cutter:
     """Return the cutter of an operation on matrices, or stacks of them, that cannot be cut for a
-    `reason` which continues "since ..."; operands of one axis are vectors.
+    `reason`, the continuation of "since ..."; operands of one axis are vectors.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         mats = {k: args[k] for k in operation.operands if isinstance(args[k], Mat)}

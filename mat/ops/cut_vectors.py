@@ -81,7 +81,7 @@ def _put_back(view: Mat, packed: Mat) -> None:
 
 def _combined(operation: Gridded, grid: TileGrid, combine: Combine,
               budget: int) -> Iterator[Tile]:
-    """Yield the tiles of a grid, the last of which combines their numbers."""
+    """Yield the tiles of a grid; the last one combines their numbers."""
     found: list[object] = []
     for window in grid.windows(grid.blocks(budget)):
         tile = tile_of(operation, grid.arguments(window), {})
@@ -133,8 +133,8 @@ def as_norm(found: list[float], dtype: DType) -> float:
 
 
 def all_true(operation: Gridded) -> Cutter:
-    """Return the cutter of an operation that returns whether something holds for all elements of
-    its operands, which are of one shape.
+    """Return the cutter of an operation that tests whether a condition holds for all elements of
+    its operands of one shape.
     """
     operation.reads_once = True
 

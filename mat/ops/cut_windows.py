@@ -49,7 +49,7 @@ class WindowGrid(TileGrid):
                      for n, a in zip(lengths, self.axes, strict=True))
 
     def arguments(self, window: tuple[slice, ...]) -> Arguments:
-        """Return the arguments with views of a block of windows, and of what they see."""
+        """Return the arguments with views of a block of windows, and of the elements they cover."""
         found = list(super().arguments(window))
         seen = tuple(slice(max(0, first(a, part.start)),
                            min(a.nx, first(a, part.stop - 1) + a.k) if part.stop else 0)
@@ -73,7 +73,7 @@ class WindowGrid(TileGrid):
 
 
 def first(a: WindowAxis, i: int) -> int:
-    """Return the index in the input of the first element of window `i`, which may be outside."""
+    """Return the index in the input of the first element of window `i`, possibly outside of it."""
     return i * a.step + a.off
 
 
@@ -108,9 +108,9 @@ def by_windows(operation: Gridded, inputs: Ints, outputs: Ints,
 def by_images(operation: Gridded, inputs: Ints, outputs: Ints,
               axes_of: Callable[[Arguments, Keywords], WindowAxes],
               of_one: Gridded, kept: Mapping[str, str]) -> Cutter:
-    """Return the cutter of an operation on images with channels: by images and channels, and where
-    those are too large by parts of one image, for which `of_one`, the operation of `mat.nn`, gets
-    those settings that are `kept`, by other names.
+    """Return the cutter of an operation on images with channels: by images and channels, and if
+    those are too large by parts of one image, for `of_one`, the operation of `mat.nn`, with the
+    settings `kept` under other names.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         axes = axes_of(args, kwargs)

@@ -113,7 +113,7 @@ class Declaration(Calls):
         return bound.args, given
 
     def _wrong_arguments(self, args: Arguments, kwargs: Keywords) -> str:
-        """Return which arguments are missing, superfluous or unknown, in words."""
+        """Return a description of missing, superfluous or unknown arguments."""
         call = f"{self.__name__}({', '.join(self.positional)})"
         named = [n for n in self.__signature__.parameters if n not in self.positional]
         if len(args) > self.arity:
@@ -129,9 +129,7 @@ class Declaration(Calls):
         return f"{call} is called without {' and '.join(missing)}"
 
     def check_operand(self, k: int, args: Arguments) -> None:
-        """Raise `DTypeError` unless operand `k`, which is not a Mat, is a number where that may be
-        one.
-        """
+        """Raise `DTypeError` unless operand `k`, not a Mat, is a number where one is allowed."""
         name, value = self.positional[k], args[k]
         if self.roles[name].or_number:
             check_operand(value, self._first_dtype(args), name)
@@ -140,9 +138,7 @@ class Declaration(Calls):
                          f"mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
 
     def _first_dtype(self, args: Arguments) -> DType:
-        """Return the dtype of the first Mat, which numbers among the operands are checked
-        against.
-        """
+        """Return the dtype of the first Mat, for checking numbers among the operands."""
         mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
         found: DType = next(mats).element_type
         return found
@@ -170,7 +166,7 @@ class Declaration(Calls):
         return method_like(self, method, name or self.__name__ + "_", self.positional[at])
 
     def _signature_with_self(self, at: int) -> inspect.Signature:
-        """Return the signature of a method, of which operand `at` is self."""
+        """Return the signature of a method, with operand `at` as self."""
         given = list(self.__signature__.parameters.values())
         own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
                                 annotation=inspect.Parameter.empty)

@@ -54,8 +54,8 @@ _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: fl
 
 
 def _kind(value: object) -> DType | type:
-    """Return what decides promotion: a dtype, or int, float or complex for a Python number, which
-    adapts.
+    """Return the promotion kind of a value: a dtype, or int, float or complex for a Python number
+    that adapts.
     """
     if isinstance(value, Mat):
         return value.element_type
@@ -135,7 +135,7 @@ def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
 
 
 def special(name: str) -> np.ufunc:
-    """Return the ufunc of that name in ``scipy.special``, which is loaded when first needed."""
+    """Return the ufunc of that name in ``scipy.special``, loaded on demand."""
     found: np.ufunc = getattr(importlib.import_module("scipy.special"), name)
     return found
 
@@ -171,7 +171,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
 
 
 def _dtypes_of(name: str) -> str:
-    """Return the dtype characters of which there are compiled kernels of that function."""
+    """Return the dtype characters with compiled kernels of that function."""
     return "".join(_TYPES[kind] for kind in kinds_of(name)) + complex_types_of(name)
 
 
@@ -228,15 +228,15 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
 
 def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments] | None:
-    """Return what converts numbers that `rule` takes beside any integers, or None."""
+    """Return the conversion of numbers that `rule` takes beside any integers, or None."""
     gives_floats = not compares and "bb->b" not in rule.types
     return _ADAPTING.get(rule, beyond_integers if compares else
                          partial(as_loop_numbers, rule) if gives_floats else None)
 
 
 def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
-    """Have kernels of the host and of GPUs compute where `rule` does so in one dtype of theirs,
-    those of GPUs in one of `on_device`, to which they convert other operands.
+    """Register kernels of the host and of GPUs where `rule` computes in one of their dtypes;
+    kernels of GPUs compute in one of `on_device` and convert other operands to it.
     """
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
@@ -255,8 +255,8 @@ def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVE
 
 
 def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
-    """Return what `loop_dtypes` does, with float32 for tests and comparisons of 8-bit floats, of
-    which there are no kernels: the results are the same.
+    """Return the result of `loop_dtypes`, with float32 for tests and comparisons of 8-bit floats,
+    without kernels of their own: the results are the same.
     """
     found = loop_dtypes(rule, *operands)
     if found[0].char in FLOAT8 and found[-1].kind == "b" and all(
@@ -266,10 +266,10 @@ def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
 
 
 def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
-    """Return a test whether the host's kernels for `dtypes` can do what `rule` does: where that
-    computes in one of these, and `out` has the dtype of the result, or for a comparison of the
-    types of BLAS and int64 that of the operands. They compute with up to `halves` 16-bit floats
-    as a device does: in float32, rounded at the end.
+    """Return a test whether the host's kernels for `dtypes` implement `rule`: it computes in one of
+    these, and `out` has the dtype of the result, or for a comparison of BLAS types and int64 that
+    of the operands. With up to `halves` 16-bit floats they compute as a device does: in float32,
+    rounded at the end.
     """
     def fits(*operands: Operand) -> bool:
         *loop, result = _kernel_dtypes(rule, *operands[:-1])
@@ -293,7 +293,7 @@ def _in_float32(*operands: Operand) -> bool:
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
-    """Declare ``name(x, out=None)``, which tests each element of `x`; return the function.
+    """Declare ``name(x, out=None)``, a test of each element of `x`; return the function.
 
     `doc` is what comes out: bool. It has no methods.
     """
@@ -309,8 +309,8 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
 
 
 def clipping(name: str, doc: str) -> Function:
-    """Declare ``name(x, low, high, out=None)``, which keeps the elements of `x` between bounds;
-    return the function. It has no methods.
+    """Declare ``name(x, low, high, out=None)``, which limits elements to bounds; return the
+    function. It has no methods.
     """
     def check(x: InputOrNumber, low: InputOrNumber, high: InputOrNumber, out: Output) -> None:
         check_clip(x, low, high, out)
@@ -350,8 +350,8 @@ def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
 
 
 def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
-    """Return a test whether a device can do what `rule` does: where that computes in one dtype, one
-    of `chars`, which can represent the numbers.
+    """Return a test whether a device implements `rule`: it computes in one dtype, one of `chars`,
+    which can represent the numbers.
     """
     def fits(*operands: Operand) -> bool:
         *dtypes, _ = _kernel_dtypes(rule, *operands[:-1])
@@ -425,7 +425,7 @@ _SEQUENCES = (list, tuple, str, bytes)
 
 
 def _with_sparse(rule: Function, x: Mat, other: object, reflected: bool) -> object:
-    """Return what the operator `rule` gives for the array of `x` beside a sparse array."""
+    """Return the result of the operator `rule` for the array of `x` beside a sparse array."""
     if not is_sparse(other):
         return NotImplemented
     with x.facet("array", "input") as a:
@@ -433,7 +433,7 @@ def _with_sparse(rule: Function, x: Mat, other: object, reflected: bool) -> obje
 
 
 def _is_count(x: Mat) -> bool:
-    """Return whether `x` is an integer without axes, by which Python's sequences are repeated."""
+    """Return whether `x` is an integer without axes, a repeat count for Python's sequences."""
     return not x.layout.shape and x.element_type.kind in "iu"
 
 

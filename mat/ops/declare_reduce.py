@@ -194,9 +194,7 @@ class Reduction:
 
 
 class UfuncReduction(Reduction):
-    """A reduction that is the method ``reduce`` of a ufunc, which is called without the wrapper
-    around it.
-    """
+    """A reduction that is the method ``reduce`` of a ufunc, called without its wrapper."""
 
     ufunc: ClassVar[np.ufunc]
     accumulates = True
@@ -218,14 +216,12 @@ class UfuncReduction(Reduction):
 
 
 def is_half(dtype: DType) -> bool:
-    """Return whether `dtype` is that of floating-point numbers of 8 or 16 bits, which sums would
-    exceed.
-    """
+    """Return whether `dtype` is a floating-point type of 8 or 16 bits, prone to overflow."""
     return dtype.char in HALVES + FLOAT8
 
 
 def assigning(function: Function) -> Function:
-    """Return `function`, which writes to `out` of one dtype only, for any dtype."""
+    """Return `function`, which writes to `out` of one dtype only, extended to any dtype."""
     def reduce_and_assign(x: Array, axis: AxisLike = None, keepdims: bool = False,
                           out: Array | None = None) -> object:
         found = function(x, axis=axis, keepdims=keepdims)

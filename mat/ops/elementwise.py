@@ -1,5 +1,4 @@
-"""Element-wise operations: one declaration each, from which the function, the methods and the
-operator come.
+"""Element-wise operations: one declaration each for the function, the methods and the operator.
 
 What the compiled kernels and those of a device compute is in ``native/shared/elementwise.def``.
 """
@@ -275,8 +274,8 @@ def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
 @assign.prepare("array", dtypes=STORED,
                 when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
 def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
-    """Return a function that copies `x` first, which NumPy itself omits for arrays of one axis that
-    step in the same direction, also where their steps differ.
+    """Return a function that copies `x` first, since NumPy omits that for arrays of one axis that
+    step in the same direction, even by different steps.
     """
     if is_shift(x, out):
         # from the right end, and without a copy of the source

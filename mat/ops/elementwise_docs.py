@@ -1,4 +1,4 @@
-"""The docstrings of element-wise functions and methods, out of what each of them computes."""
+"""The docstrings of element-wise functions and methods, made from their formulas."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ MOST = 2 * TILE  # bytes that are read at once: views with gaps may span more
 
 def carry_out_over_files(operation: Cuttable, args: Arguments,
                          kwargs: Keywords) -> tuple[object] | None:
-    """Carry out a call, whose arguments have been checked, on the host in tiles; return what the
-    last of them returned, as a tuple.
+    """Carry out a call with checked arguments on the host in tiles; return the result of the last
+    one as a tuple.
 
     Return None, and do nothing, if it need not or cannot be done in tiles.
     """
@@ -135,8 +135,8 @@ class ReadingAhead:
             _release(passed)
 
     def wait(self) -> None:
-        """Wait until what was asked for is done: accesses meanwhile would have the system read in
-        two places in turns.
+        """Wait for the requested reads: accesses meanwhile would make the system alternate between
+        two places.
         """
         asked, thread = self.asked, self.thread
         if not self.reads or thread is None or not thread.is_alive():
@@ -182,8 +182,8 @@ def _is_cached(pages: FilePages, begin: int, end: int) -> bool:
 
 
 def _read(pages: FilePages, begin: int, end: int) -> None:
-    """Have the system read some bytes, and map them unless they are very many, of views with gaps
-    in between.
+    """Let the system read some bytes, and map them unless they are very many, of views with gaps in
+    between.
     """
     if end - begin > MOST or not pages.populate(begin, end):
         pages.announce(begin, end)

@@ -1,4 +1,4 @@
-"""The public functions of element-wise operations: what they do with operands and with ``out=``."""
+"""The public functions of element-wise operations: their treatment of operands and ``out=``."""
 
 from __future__ import annotations
 
@@ -236,9 +236,7 @@ def _signature(operands: tuple[str, ...], kernel: Calls, rule: np.ufunc) -> insp
 
 
 def _with_keywords(function: Function) -> inspect.Signature:
-    """Return the function's signature with what NumPy's products of matrices take for its
-    ``**others``.
-    """
+    """Return the function's signature with the ``**others`` of NumPy's products of matrices."""
     found = readable(inspect.signature(function), {})
     *own, _ = found.parameters.values()
     return found.replace(parameters=[
@@ -247,14 +245,14 @@ def _with_keywords(function: Function) -> inspect.Signature:
 
 
 def _is_numpys(kernel: Calls, rule: np.ufunc) -> bool:
-    """Return whether NumPy has the function, whose ufunc computes what the operation cannot."""
+    """Return whether NumPy has the function, with a ufunc for operands beyond the operation's."""
     operation: Operand = kernel
     return getattr(np, operation.__name__, None) is rule
 
 
 def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
               others: Keywords) -> Operand:
-    """Have NumPy's ufunc compute what operations of `mat` do not know."""
+    """Compute by NumPy's ufunc for arguments that operations of `mat` do not know."""
     operation: Operand = kernel
     name = operation.__name__
     if not _is_numpys(kernel, rule):

@@ -106,8 +106,8 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
     same_shape(a, b)
     same_dtype(a, x)
     if a.ndim != 2 or x.size != a.shape[1]:
-        raise ShapeError(f"geerv wants matrices and a vector as long as their rows, got {a.shape} "
-                         f"and {x.shape}")
+        raise ShapeError(f"geerv requires matrices and a vector as long as their rows, got "
+                         f"{a.shape} and {x.shape}")
     check_factors(b, alpha, beta)
 
 

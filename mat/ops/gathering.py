@@ -1,5 +1,5 @@
-"""Operations that copy what integers select: gathers and scatters, and the positions of what is
-true in a mask. Devices have kernels for them.
+"""Copies by integers: gathers and scatters, and the positions of true elements in a mask. Devices
+have kernels for them.
 
 A position counts the items of some axes, which are called chosen, by rows. Whoever calls these
 operations has checked the positions (`within`). This module does not know how indices are written.
@@ -31,8 +31,8 @@ def _fits_device(*mats: Mat) -> bool:
 
 
 def gathered_shape(x: Mat, at: Mat, place: int, chosen: Ints) -> Ints:
-    """Return the shape of what the positions `at` select: the axes of `x` that are not chosen, with
-    those of `at` at `place` among them.
+    """Return the shape of a selection by the positions `at`: the axes of `x` that are not chosen,
+    with those of `at` at `place` among them.
     """
     rest = [n for k, n in enumerate(x.layout.shape) if k not in chosen]
     return (*rest[:place], *at.layout.shape, *rest[place:])
@@ -121,7 +121,7 @@ def scatter_numpy(np: Engine, at: Array, source: Array, x: Array, place: int, ch
 
 @op(method="")
 def within(at: Input, low: int, high: int) -> None:
-    """Return whether all integers, which are packed, are at least `low` and below `high`."""
+    """Return whether all packed integers are at least `low` and below `high`."""
 
 
 within.waits_for = "whether indices are in range"
@@ -138,7 +138,7 @@ def within_numpy(np: Engine, at: Array, low: int, high: int) -> bool:
 
 @op(method="", by_form=True)
 def mask_starts(mask: Input, starts: Output) -> None:
-    """Count what is true before each tile of a packed mask, and, at last, in all of it."""
+    """Count the true elements before each tile of a packed mask, and, at last, in all of it."""
 
 
 mask_starts.cut_by(by_tiles_of_mask(mask_starts, TILE))
@@ -156,7 +156,7 @@ def mask_starts_numpy(np: Engine, mask: Array, starts: Array) -> None:
 
 @op(method="", by_form=True)
 def mask_positions(mask: Input, starts: Input, out: Output) -> None:
-    """Write the positions of what is true in a packed mask."""
+    """Write the positions of true elements in a packed mask."""
 
 
 mask_positions.cut_by(by_parts_of_mask(mask_positions, mask_starts, TILE))
@@ -171,7 +171,7 @@ def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> 
 
 
 def positions_of(mask: Mat) -> Mat:
-    """Return the positions of what is true in `mask`, of bool, as a new vector of int64."""
+    """Return the positions of true elements in `mask`, of bool, as a new vector of int64."""
     # no other thread can change a copy after it was counted
     packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
     if not packed.size:

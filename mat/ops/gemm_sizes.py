@@ -12,7 +12,7 @@ from ..support.types import Array
 
 
 class GemmParts(NamedTuple):
-    """The lengths and leading dimensions given to `gemm`; None: what the shapes say."""
+    """The lengths and leading dimensions given to `gemm`; None: those of the shapes."""
 
     m: int | None = None
     n: int | None = None
@@ -43,8 +43,8 @@ def _length(name: str, given: int | None, x: Mat | Array, axis: int) -> int:
     """Return the length `given`, else that of an axis of `x`."""
     if given is None:
         if len(x.shape) != 2:
-            raise ShapeError("gemm of operands that are not matrices wants m, n, k, lda, ldb and "
-                             f"ldc; {name} is missing")
+            raise ShapeError("gemm of operands that are not matrices requires m, n, k, lda, ldb "
+                             f"and ldc; {name} is missing")
         return x.shape[axis]
     if integer(given, name) < 0:
         raise ShapeError(f"{name} is a length, 0 or more, got {given}")

@@ -20,7 +20,7 @@ from .tiling import is_too_large
 
 
 class ReadsOnce(Protocol):
-    """An operation, of which this module knows only this much."""
+    """The operation's interface used by this module."""
 
     main: int
     numbers: list[tuple[int, str]]
@@ -67,9 +67,7 @@ def carry_out_from_host(operation: ReadsOnce, device: Device, args: Arguments, k
 
 
 def _have_room(device: Device, operands: list[Operand]) -> bool:
-    """Return whether the limit of a device has room for the operands, some of which may be the
-    same.
-    """
+    """Return whether a device's limit has room for the operands, possibly repeated."""
     limit = device.memory.limit
     return limit is None or span(operands) <= limit or not is_too_large(device, *operands)
 
@@ -93,7 +91,7 @@ def _operands_that_stay(operation: ReadsOnce, device: Device, args: Arguments,
 
 
 def _note_uses(device: Device, args: Arguments) -> None:
-    """Note that the copies of the operands were used."""
+    """Mark the operands' copies as used."""
     for view in args:
         if isinstance(view, Mat):
             handle = view.storage.handles.get(device.memory)

@@ -1,4 +1,4 @@
-"""Which operands a device reads in host memory, since a copy would not pay.
+"""Operands that a device reads in host memory, since a copy would not pay.
 
 A copy of a large operand in a full memory evicts others. If these are used again before this one
 is, as in a loop over operands that have no room together, each turn copies all of them, and no copy
@@ -66,7 +66,7 @@ class LastUses:
             return self._ticks.get(view.storage, {}).get((device.memory.bit, *view.layout.bounds))
 
     def note(self, device: Device, view: Mat) -> int | None:
-        """Note that a view is read on a device now; return when it was before."""
+        """Record a read of a view on a device now; return the time of the previous one."""
         key = device.memory.bit, *view.layout.bounds
         with self._lock:
             ticks = self._ticks.setdefault(view.storage, {})

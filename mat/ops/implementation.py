@@ -1,6 +1,4 @@
-"""Implementations: the code that does an operation's work through one facet, and which operands it
-can take.
-"""
+"""Implementations: the code for an operation through one facet, and the operands it supports."""
 
 from __future__ import annotations
 
@@ -19,14 +17,14 @@ DEVICES = frozenset(("cuda",))  # names of facets that are known before there is
 
 
 class Implementation(NamedTuple):
-    """The code that does an operation's work through one facet, and which operands it can take."""
+    """The code for an operation through one facet, and the operands it supports."""
 
     facet_name: str  # of a device's facet, whichever of its kind is in use
     function: Function
     fits: Callable[[Layout], object] | None  # None: any strides
     dtypes: frozenset[str] | None  # None: all
     pack: bool  # rather pack operands than try another implementation
-    bare: bool  # wants no engine: a ufunc, or a function of the engine itself
+    bare: bool  # requires no engine: a ufunc, or a function of the engine itself
     silent: bool = False  # NumPy never warns of it
     # called once for operands of the same forms, with the Mats; returns the implementation
     prepares: bool = False
@@ -40,7 +38,7 @@ class Implementation(NamedTuple):
 
     @property
     def facet(self) -> Facet:
-        """The facet through which operands are accessed."""
+        """The facet for access to operands."""
         return facet_named(self.facet_name)
 
 
@@ -52,7 +50,7 @@ def known(facet: str | Facet) -> str:
 
 
 def rank(implementation: Implementation) -> int:
-    """Return the position of an implementation in the order in which they are tried."""
+    """Return the position of an implementation in the order of trial."""
     name = implementation.facet_name
     return PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE)
 

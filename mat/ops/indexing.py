@@ -75,7 +75,7 @@ def get_item(self: Mat, index: Index) -> Operand:
 
 
 def _has_room(index: Index) -> bool:
-    """Return whether `index` contains ``...``, which makes the result a Mat even without axes."""
+    """Return whether `index` contains ``...``, so that the result is a Mat even without axes."""
     items = index if isinstance(index, tuple) else (index,)
     return any(i is Ellipsis for i in items)
 
@@ -90,7 +90,7 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
 
 
 def _set_part(self: Mat, index: Index, value: Operand) -> None:
-    """Overwrite what a basic index selects."""
+    """Overwrite the selection of a basic index."""
     now = self._as_now()
     layout = now.layout
     _assign_part(now, layout if index is Ellipsis else layout[index], value)
@@ -127,7 +127,7 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
 
 
 def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
-    """Overwrite `target`, a part of self, with what is no Mat of at most so many axes."""
+    """Overwrite `target`, a part of self, with a value that is no Mat of at most so many axes."""
     source = _source(apart_from(value, self), self.dtype)
     if isinstance(source, Mat) and source.ndim > len(target.shape):
         source = _without_leading(source, len(target.shape))
@@ -138,7 +138,7 @@ def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
 
 
 def _source(value: Operand, dtype: DType) -> Operand:
-    """Return what to assign to elements of `dtype`: a Mat, or a number that fits."""
+    """Return the value to assign to elements of `dtype`: a Mat, or a number that fits."""
     if isinstance(value, list | tuple) or not is_operand(value):
         return adopted(as_array(value, dtype))
     if not isinstance(value, Mat | np.ndarray):
@@ -173,12 +173,12 @@ def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
 
 
 def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
-    """Return the error for what NumPy refuses, with a `ValueError` if nesting is ragged."""
+    """Return the error for an index that NumPy refuses, a `ValueError`, too, if ragged."""
     return IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}")
 
 
 def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
-    """Return what a mask or an array of integers selects, if slices take all of the other axes;
+    """Return the selection of a mask or an array of integers, with slices of all of the other axes;
     None for other indices.
     """
     at = -1
@@ -232,7 +232,7 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
 
 
 def _value(value: Operand, target: Mat) -> Mat:
-    """Return what to assign to elements of `target` as a Mat of its dtype."""
+    """Return the value to assign to elements of `target` as a Mat of its dtype."""
     source = _source(apart_from(value, target), target.dtype)
     if not isinstance(source, Mat):
         return number_as_mat(source, target.dtype, target)
@@ -240,7 +240,7 @@ def _value(value: Operand, target: Mat) -> Mat:
 
 
 def _overwrite(self: Mat, chosen: Selection, value: Operand) -> bool:
-    """Overwrite what is selected by compiled kernels; return whether that could be done."""
+    """Overwrite the selection by compiled kernels; return whether that was possible."""
     if self.element_type.kind != "c" and type(value) in (bool, int, float):
         check_number(value, self.element_type, "value")
         self.allowed(IO)
@@ -283,7 +283,7 @@ def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> 
 
 @method("__contains__")
 def contains(self: Mat, value: Operand) -> bool:
-    """Return whether any element equals that of `value`, which broadcasts."""
+    """Return whether any element equals that of `value`, after broadcasting."""
     try:
         found = self == (value if is_operand(value) else array(value))
     except DTypeError:  # no number, or one that no element can equal
@@ -318,7 +318,7 @@ def replace_(self: Mat, nested: Nested) -> Mat:
     """
     elements = as_array(nested, self.dtype)
     if elements.shape != self.shape:
-        raise ShapeError(f"replace_ wants shape {self.shape}, got {elements.shape}")
+        raise ShapeError(f"replace_ requires shape {self.shape}, got {elements.shape}")
     with self.facet("array", "output") as a:
         a[...] = elements
     return self

@@ -42,14 +42,14 @@ class IntegerEngine(Protocol):
 
 
 def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
-    """Tell whether the kernels have the product of these operands into `out`."""
+    """Return whether the kernels support the product of these operands into `out`."""
     return takes(a.element_type.char, b.element_type.char,
                  out.element_type.char) and out.layout.ndim <= MOST_AXES
 
 
 # the parameters are two operands with their scales, and the result
 def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
-    """Tell whether the host's kernel has their product: of matrices, whose sums do not wrap."""
+    """Return whether the host's kernel supports their product: matrices without overflow."""
     one, other = a.element_type.char, b.element_type.char
     exact = one in SUMMED_EXACTLY and other in SUMMED_EXACTLY and a.layout.shape[-1] <= LONGEST
     return out.layout.ndim == 2 and (exact or (one == other and one in NARROW))
@@ -81,7 +81,7 @@ def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
     if out.kind in "iu":
         for name, value in (("alpha", alpha), ("beta", beta)):
             if value != int(value):
-                raise DTypeError(f"{name} is {value!r}, which is no integer, as {out} wants; "
+                raise DTypeError(f"{name} is {value!r}, which is no integer, as {out} requires; "
                                  f"convert the operands with astype('float64')")
 
 

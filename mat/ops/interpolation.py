@@ -52,9 +52,9 @@ def _taken(x: Mat, at: Mat) -> Mat:
 
 
 def windows_sum(x: Mat, taps: Mat, mode: str) -> Mat:
-    """Return the sums of the products of `taps` with each window of `x`, two vectors of one dtype,
-    of which `x` is not the shorter one: for windows inside of it ("valid"), as many as it has
-    elements ("same"), or for all that have an element of it ("full").
+    """Return the sums of the products of `taps` with each window of `x`, two vectors of one dtype
+    with `x` not the shorter one: for windows inside of it ("valid"), as many as it has elements
+    ("same"), or for all that overlap it ("full").
     """
     n, size = taps.size, x.size
     start = n - 1 if mode == "valid" else 0

@@ -31,11 +31,11 @@ _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
     if not isinstance(mats, _ITERABLES):
-        raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
+        raise DTypeError(f"{name} requires a sequence of Mats, got {mats!r}")
     what = f"an operand of {name}"
     parts = as_mats(mats, what) if name == "concat" else [as_mat(m, what) for m in mats]
     if not parts:
-        raise ShapeError(f"{name} wants at least one Mat")
+        raise ShapeError(f"{name} requires at least one Mat")
     return parts
 
 
@@ -233,7 +233,8 @@ def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
     if dtype is not None or casting != "same_kind":
         parts = converted("stack", parts, out, dtype, casting)
     if any(m.layout.shape != parts[0].layout.shape for m in parts):
-        raise ShapeError(f"stack wants equal shapes, got {', '.join(str(m.shape) for m in parts)}")
+        shapes = ", ".join(str(m.shape) for m in parts)
+        raise ShapeError(f"stack requires equal shapes, got {shapes}")
     k = as_axis(axis, len(parts[0].layout.shape) + 1)
     shape = parts[0].layout.shape
     found = None

@@ -35,10 +35,10 @@ def _check_square(name: str, a: object) -> Mat:
     Its dtype is one that LAPACK has or that converts to float64.
     """
     if not isinstance(a, Mat):
-        raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
+        raise DTypeError(f"{name} requires a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps "
+                         "an array")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"{name} wants a square matrix, got shape {a.shape}")
+        raise ShapeError(f"{name} requires a square matrix, got shape {a.shape}")
     return _check_lapack(a)
 
 
@@ -87,7 +87,7 @@ def _result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
 
 
 def _for_device(*operands: Mat) -> bool:
-    """Tell whether all are of one dtype, and the result, the last, has elements and few axes."""
+    """Return whether all are of one dtype, and the result, the last, has elements and few axes."""
     out = operands[-1]
     return (out.size > 0 and out.ndim <= DEVICE_AXES
             and all(x.element_type == out.element_type for x in operands))
@@ -241,12 +241,12 @@ def solve(a: Mat, b: Mat) -> Mat:
     """
     a = _check_square("solve", a)
     if not isinstance(b, Mat):
-        raise DTypeError(f"solve wants Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an "
+        raise DTypeError(f"solve requires Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an "
                          "array")
     _check_lapack(b)
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
     if rows != a.shape[-1]:
-        raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got "
+        raise ShapeError(f"solve: a of shape {a.shape} requires b with {a.shape[-1]} rows, got "
                          f"{b.shape}")
     (a, b), dtype = _alike_for_lapack(a, b)
     result: Mat = solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
@@ -356,7 +356,7 @@ def slogdet(a: Input) -> None:
     """
     _check_square("slogdet", a)
     if a.ndim != 2:
-        raise ShapeError(f"slogdet wants one matrix, got shape {a.shape}")
+        raise ShapeError(f"slogdet requires one matrix, got shape {a.shape}")
 
 
 slogdet.is_computed_whole(_WHOLE)

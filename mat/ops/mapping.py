@@ -111,8 +111,8 @@ def map_displacements(fn: Callable[[Mat], object], mat: Mat, shape: ShapeLike, *
 def _check_packed(name: str, mat: object) -> None:
     view = check_is_input(name, mat)
     if not view.is_contiguous:
-        raise ShapeError(f"{name} wants packed elements, got {view.label()}; contiguous() gives a "
-                         "copy")
+        raise ShapeError(f"{name} requires packed elements, got {view.label()}; contiguous() gives "
+                         "a copy")
 
 
 def map_into(result: Mat, fn: Function, *mats: Mat) -> Mat:
@@ -145,13 +145,13 @@ def map_into(result: Mat, fn: Function, *mats: Mat) -> Mat:
     """
     sizes = [check_is_input("map_into", m).size for m in (result, *mats)]
     if not mats or len(set(sizes)) != 1:
-        raise ShapeError("map_into wants at least one Mat and equal sizes, got "
+        raise ShapeError("map_into requires at least one Mat and equal sizes, got "
                          f"{[m.shape for m in (result, *mats)]}")
     values = [fn(*elements)
               for elements in zip(*(m.to_numpy().ravel().tolist() for m in mats), strict=True)]
     elements = as_array(values, result.dtype)
     if elements.ndim != 1:
-        raise ShapeError(f"map_into wants one number for each element, got {values[0]!r}")
+        raise ShapeError(f"map_into requires one number for each element, got {values[0]!r}")
     with result.facet("array", "output") as a:
         a[...] = elements.reshape(result.shape)
     return result

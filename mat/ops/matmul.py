@@ -54,8 +54,8 @@ def _transposed(shape: Ints, transpose: bool) -> Ints:
 def product_shape(left: Ints, right: Ints) -> Ints:
     """Return the shape of the matrix product, by NumPy's rule."""
     if not left or not right:
-        raise ShapeError(f"matmul wants at least one axis each, got shapes {left} and {right}; * "
-                         "multiplies by numbers")
+        raise ShapeError(f"matmul requires at least one axis each, got shapes {left} and {right}; "
+                         "* multiplies by numbers")
     inner = right[-2] if len(right) > 1 else right[0]
     if left[-1] != inner:
         raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} "
@@ -98,7 +98,7 @@ def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
 
 
 def _of_blas(a: Mat, b: Mat, out: Mat) -> bool:
-    """Tell whether all are of one dtype, and few and near enough to count with 32 bits.
+    """Return whether all are of one dtype, with lengths and steps that fit into 32 bits.
 
     In stacks, vectors are rows or columns, which have no way to go backwards.
     """
@@ -177,7 +177,7 @@ def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
 
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
-    """Tell whether `gemm` takes these dtypes, so that parts of the sums can be added up."""
+    """Return whether `gemm` takes these dtypes, so that parts of the sums can be added up."""
     one, other, to = (x.element_type for x in (a, b, out))
     if one.char in BLAS:
         return bool(one == other == to)
@@ -257,7 +257,7 @@ def _turned(x: Operand, transpose: bool) -> Operand:
 
 
 def _by_numpy(a: Operand, b: Operand, out: Operand, others: Keywords) -> Mat:
-    """Have NumPy compute with arguments that the operation does not know."""
+    """Compute by NumPy with arguments that the operation does not know."""
     if out is not None:
         others["out"] = out
     found: Mat = plugin("ufunc_calls").call_ufunc(np.matmul, (a, b), others)
@@ -286,8 +286,8 @@ def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
 def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
     a, b = as_operand(a, "a"), as_operand(b, "b")
     if not isinstance(a, Mat) or not isinstance(b, Mat):
-        raise ShapeError(f"matmul wants matrices or vectors, got {a!r} and {b!r}; * multiplies by "
-                         "numbers")
+        raise ShapeError(f"matmul requires matrices or vectors, got {a!r} and {b!r}; * multiplies "
+                         "by numbers")
     return a, b
 
 

@@ -1,5 +1,4 @@
-"""Reductions of what is a number, of elements of which some are NaN: missing. NumPy's functions
-whose names begin with "nan" are made of them.
+"""Reductions that skip missing elements (NaN): the basis of NumPy's functions with names in "nan".
 
 Where only NaN is reduced, they warn as NumPy does, if the host computed; a device is not waited
 for.

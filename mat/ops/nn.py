@@ -64,9 +64,9 @@ def window_axes(name: str, x: Mat, taps: Ints, y: Mat, batched: bool = False,
     """
     shape, batch = x.layout.shape, x.layout.shape[:1] if batched else ()
     if len(shape) != len(taps) + len(batch) or (batched and not batch):
-        raise ShapeError(f"{name} with a window of shape {taps} and batched={batched} wants x of "
-                         f"{len(taps) + bool(batched)} axes, got shape {shape}; batched=True takes "
-                         "the first one as the batch")
+        raise ShapeError(f"{name} with a window of shape {taps} and batched={batched} requires x "
+                         f"of {len(taps) + bool(batched)} axes, got shape {shape}; batched=True "
+                         "takes the first one as the batch")
     axes = windows(shape[len(batch):], taps, **settings)
     wanted = (*batch, *(a.n for a in axes))
     if y.layout.shape != wanted:

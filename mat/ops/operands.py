@@ -1,4 +1,4 @@
-"""What operators and functions of Mats take besides Mats: arrays, sequences and numbers."""
+"""Operands of operators and functions other than Mats: arrays, sequences and numbers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _mat, _array, _own = Mat, np.ndarray, np.ndarray.__array_function__
 
 
 def as_operand(value: object, name: str) -> Operand:
-    """Return `value` as an operand: a Mat or a number as it is, an array wrapped without copying,
-    a sequence, or what has a method ``__array__``, as the Mat of what NumPy makes of it.
+    """Return `value` as an operand: a Mat or a number as it is, an array wrapped without copying, a
+    sequence or an object with a method ``__array__`` converted by NumPy.
     """
     if isinstance(value, Mat):
         return value
@@ -38,8 +38,8 @@ def as_operand(value: object, name: str) -> Operand:
 
 
 def _becomes_array(value: object) -> bool:
-    """Return whether `value` can be converted to an array, as a column of a table can be, and says
-    no other way in which NumPy's functions compute with it, as an array of dask does.
+    """Return whether `value` converts to an array, as a column of a table, and does not define its
+    own treatment by NumPy's functions, as an array of dask.
     """
     kind = type(value)
     return (hasattr(kind, "__array__") and not hasattr(kind, "__array_function__")
@@ -96,7 +96,7 @@ def is_operand(value: object) -> bool:
 
 
 def is_foreign(value: object) -> bool:
-    """Return whether NumPy decides what functions give for `value`: a number, or an object of
+    """Return whether NumPy decides the result of functions of `value`: a number, or an object of
     another library, such as a column of a table, a masked array or an array of dask.
     """
     kind: Any = type(value)
@@ -112,8 +112,8 @@ def is_foreign(value: object) -> bool:
 
 
 def is_of_others(values: object) -> bool:
-    """Return whether `values` is a sequence with an object among them whose class says what NumPy's
-    functions do with it.
+    """Return whether `values` is a sequence with an object whose class defines its treatment by
+    NumPy's functions.
     """
     if not isinstance(values, list | tuple):
         return False
@@ -126,7 +126,7 @@ def is_of_others(values: object) -> bool:
 
 
 def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
-    """Return what NumPy's function gives for foreign operands, with Mats for arrays.
+    """Return the result of NumPy's function for foreign operands, with Mats for arrays.
 
     It may be a number or an object of another library, which the types of functions do not say.
     Python's floats have the default dtype.
@@ -146,7 +146,7 @@ def _with_mats(found: Operand) -> Operand:
 
 
 def has_priority(value: object) -> bool:
-    """Return whether `value` is a table or a column of pandas, which asks the Mat first."""
+    """Return whether `value` is a table or column of pandas: its operators ask the Mat first."""
     kind = type(value)
     return kind is not Mat and hasattr(kind, "__pandas_priority__")
 
@@ -159,6 +159,6 @@ def is_sparse(value: object) -> bool:
 
 
 def has_its_own_way(value: object) -> bool:
-    """Return whether the class of `value` defines itself what ufuncs do with it."""
+    """Return whether the class of `value` defines its own treatment by ufuncs."""
     hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
     return hook is not np.ndarray.__array_ufunc__ and not isinstance(value, Mat)

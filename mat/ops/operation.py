@@ -227,8 +227,8 @@ class Op(Declaration):
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:
-        """Carry out the operation on a device on which there may be no room for all operands: in
-        tiles, unless there is room, or the host computes.
+        """Carry out the operation on a device that may lack room for all operands: in tiles, unless
+        there is room, or the host computes.
         """
         patience = Patience(device)
         while True:
@@ -241,7 +241,7 @@ class Op(Declaration):
 
     def _carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                           shortage: OutOfDeviceMemory | None) -> Operand:
-        """Do what `carry_out_within` does, once."""
+        """Carry out `carry_out_within` once."""
         args, kwargs, now = self._checked(args, kwargs)
         if self._meets_read(now):
             return self._call_apart(args, kwargs)
@@ -265,8 +265,8 @@ class Op(Declaration):
         return carry_out_from_host(self, device, args, kwargs, fits)
 
     def plan_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Plan | None:
-        """Return the plan of a call by which the device computes; None if there is none, or if
-        operands are to be packed for it.
+        """Return the device's plan of a call; None if there is none, or if operands have to be
+        packed for it.
         """
         node = self.walk(self.root_of(device), args, kwargs, False)
         plan: Plan | None = None if node is None else node.plan
@@ -303,8 +303,8 @@ class Op(Declaration):
         return self._call(args, kwargs, CPU)
 
     def _call_briefly_apart(self, args: Arguments, out: Mat) -> Operand:
-        """Carry out a call whose small result shares its storage with operands, of which there are
-        no plans, into a new Mat; in the usual way if that has another form than the result.
+        """Carry out a small call without plans, whose result shares its storage with operands, into
+        a new Mat; in the usual way if that has another form than the result.
         """
         out.allowed(IO)
         made = self.new((*args[:self.main], None, *args[self.main + 1:]))
@@ -358,8 +358,8 @@ class Op(Declaration):
 
     def _checked(self, args: Arguments,
                  kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:
-        """Check everything; return the arguments, the keywords, and the arguments with Mats that
-        see what those see now.
+        """Check everything; return the arguments, the keywords, and the arguments with Mats fixed
+        to their present form.
         """
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
@@ -389,8 +389,8 @@ class Op(Declaration):
 
     def _call_packed(self, implementation: Implementation, args: Arguments, kwargs: Keywords,
                      device: Device) -> Operand:
-        """Run on packed copies of the operands that do not fit, and copy back those that are
-        written; return what the implementation returns.
+        """Run on packed copies of the operands that do not fit, and copy back the written ones;
+        return the result of the implementation.
         """
         packed = {k: _packed(args[k]) for k in self.operands
                   if not implementation.fits_layout(args[k].layout)}
@@ -404,8 +404,8 @@ class Op(Declaration):
 
 
 def _as_now(args: Arguments) -> Arguments:
-    """Return arguments with Mats that see what those of `args` see now: what is decided for them is
-    for one form, even if another thread changes that of `args` meanwhile.
+    """Return arguments with Mats fixed to the present form of those in `args`: decisions are for
+    one form, even if another thread changes it meanwhile.
     """
     found = {id(x): x._as_now() for x in args if isinstance(x, Mat)}
     return tuple([found.get(id(x), x) for x in args])

@@ -1,5 +1,5 @@
-"""The orders in which NumPy takes or stores elements: by rows "C", by columns "F", as they are
-stored, "A" and "K".
+"""NumPy's orders of reading or storing elements: by rows "C", by columns "F", as stored "A" and
+"K".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def only_by_columns(layout: Layout) -> bool:
 
 
 def axes_of_order(layout: Layout, order: str) -> Ints:
-    """Return the axes, the slowest first, in which `order` goes over the elements."""
+    """Return the axes, the slowest first, of `order`'s loop over the elements."""
     axes = range(len(layout.shape))
     if order == "F" or (order != "C" and only_by_columns(layout)):
         return tuple(reversed(axes))
@@ -28,7 +28,8 @@ def axes_of_order(layout: Layout, order: str) -> Ints:
 
 
 def axes_of_loop(layout: Layout, order: str) -> Ints:
-    """Return the axes, the slowest first, in which NumPy takes elements to a vector by `order`.
+    """Return the axes, the slowest first, of NumPy's loop that copies elements to a vector by
+    `order`.
 
     That differs from `axes_of_order` where steps are 0, which say nothing about the order.
     """

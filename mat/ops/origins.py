@@ -1,4 +1,4 @@
-"""Which packed Mats are parts of others: tiles compute with them in place of views."""
+"""The origin of packed Mats: tiles compute with them in place of views."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ORIGINS: WeakKeyDictionary[Cube, tuple[ref[Cube], Ints]] = WeakKeyDictionary()
 
 
 def note_origin(packed: Mat, view: Mat) -> None:
-    """Note that `packed` has, or gets, the elements of `view`, and stands for it in a tile."""
+    """Record that `packed` has, or gets, the elements of `view`, and stands for it in a tile."""
     _ORIGINS[packed.storage] = ref(view.storage), view.layout.bounds
 
 

@@ -98,7 +98,7 @@ def same_elements(x: Mat, y: Mat) -> bool:
 
 
 def _axes(layout: Layout) -> list[tuple[int, int]]:
-    """Return lengths and strides of the axes along which there are several elements."""
+    """Return lengths and strides of the axes longer than 1."""
     return [(n, s) for n, s in zip(layout.shape, layout.strides, strict=True) if n != 1]
 
 
@@ -121,7 +121,7 @@ def is_shift(x: Mat, out: Mat) -> bool:
 
 def apart_from(value: Operand, out: Mat) -> Operand:
     """Return a copy of `value` if it is an array in the host memory of `out`, else itself: as a Mat
-    it would have another storage, of which nobody could tell.
+    of another storage, its overlap could not be detected.
     """
     if not isinstance(value, np.ndarray):
         return value
@@ -184,8 +184,8 @@ def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
 
 
 def _adapts(x: Number, dtype: DType) -> bool:
-    """Return whether compiled kernels for `dtype`, which get the number as a double, give what
-    NumPy gives: one of its own scalars may promote elements to another dtype.
+    """Return whether compiled kernels for `dtype`, which receive the number as a double, agree with
+    NumPy: one of its own scalars may promote elements to another dtype.
     """
     if isinstance(x, np.generic) and np.promote_types(x.dtype, dtype) != dtype:
         return False

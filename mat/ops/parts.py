@@ -6,5 +6,5 @@ from ..matrix.mat import Mat
 
 
 def along(x: Mat, axis: int, part: slice) -> Mat:
-    """Return the view of a part of one axis, which is counted from the first one."""
+    """Return the view of a part of one axis, relative to its first index."""
     return x.over(x.layout[(*(slice(None),) * axis, part)])

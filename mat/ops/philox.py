@@ -41,7 +41,7 @@ def blocks(first: int, count: int, key: tuple[int, int]) -> Array:
 
 
 def _chunks(out: Array, words: tuple[float, ...], each: int) -> Iterator[tuple[Array, Array]]:
-    """Yield pieces of `out` with their blocks, of which each makes `each` elements."""
+    """Yield pieces of `out` with their blocks; each block makes `each` elements."""
     key, first = (int(words[0]), int(words[1])), int(words[2]) + (int(words[3]) << 32)
     for start in range(0, out.size, _CHUNK * each):
         piece = out[start:start + _CHUNK * each]

@@ -37,7 +37,7 @@ _UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
 
 
 class Planned(Protocol):
-    """An operation, of which plans know only this much."""
+    """The operation's interface used by plans."""
 
     arity: int
     result: int | None
@@ -49,7 +49,7 @@ class Planned(Protocol):
 
 
 class PlannedOperand:
-    """An operand of a plan: its position in calls, and what is done with it."""
+    """An operand of a plan: its position in calls, and its access."""
 
     __slots__ = ("direction", "form", "kind", "other", "position", "reads", "writes")
 
@@ -105,7 +105,7 @@ class Plan:
         self.number_positions: tuple[int, ...] = ()
 
     def arm(self, kernel: CompiledCall, numbers: tuple[int, ...], takes_complex: bool) -> None:
-        """Have calls made of `kernel`, with the arguments at the positions `numbers`."""
+        """Prepare calls of `kernel`, with the arguments at the positions `numbers`."""
         self.kernel = kernel
         self.number_positions = numbers
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
@@ -115,8 +115,8 @@ class Plan:
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
-        """Have later calls launch the kernel without presenting operands, if it is one of a device
-        that can be launched so, and was for `values`.
+        """Launch the kernel directly in later calls, without presenting operands, if it is a
+        device's kernel that supports this and did for `values`.
         """
         function: Any = self.function
         prepare = getattr(function, "launch_like", None)
@@ -136,8 +136,8 @@ class Plan:
         return self.execute(args, kwargs)
 
     def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
-        """Call the kernel, which is a short one, if no access need be opened for it: nothing else
-        happens meanwhile.
+        """Fast path: call a short kernel if no access has to be opened: nothing else happens
+        meanwhile.
 
         `out`, if it is not None, takes the place of the argument that is the result. Return False
         if the kernel was not called.
@@ -185,7 +185,7 @@ class Plan:
         return True
 
     def commit(self, args: Arguments, out: MatBase | None) -> None:
-        """Note what a call has written for which no access was opened."""
+        """Record the writes of a call without opened accesses."""
         storage = None
         for operand in self.accesses:
             if not operand.writes:
@@ -365,7 +365,7 @@ class Plan:
             storage.writer is not None or storage.fresh & self.mask != 0)
 
     def present_all(self, args: Arguments, values: list[Presented]) -> None:
-        """Put what the facet presents of operands into `values`, where that is missing."""
+        """Fill the missing entries of `values` with the facet's values of operands."""
         for operand in self.accesses:
             view = args[operand.position]
             if values[operand.position] is view:
@@ -375,7 +375,7 @@ class Plan:
             values[operand.position] = values[self.operands[operand.other].position]
 
     def presented(self, view: MatBase, handle: Handle, writes: bool) -> Presented:
-        """Return what the facet presents of an operand."""
+        """Return the facet's value of an operand."""
         if not self.through_array:
             return self.facet.present(view, handle, writes)
         layout = view.layout
@@ -403,7 +403,7 @@ class Plan:
             raise fault
 
     def leave_running(self) -> None:
-        """Note that this operation has ended, if its begin was noted."""
+        """Record the end of this operation, if its begin was recorded."""
         thread = _threads.current()
         running = _running.get(thread)
         if running:
@@ -413,7 +413,7 @@ class Plan:
 
     def compute_observed(self, args: Arguments, kwargs: Keywords, values: list[Presented],
                          by_address: bool) -> Operand:
-        """Do what `compute` does, and notify observers of the time it took."""
+        """Compute like `compute`, and notify observers of the duration."""
         operation: Any = self.operation
         with Computation(operation.__name__, self.facet.memory.name), self.waits(args):
             return self.compute(args, kwargs, values, by_address)
@@ -430,8 +430,8 @@ class Plan:
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
                 by_address: bool) -> Operand:
-        """Call the implementation with `values`: the arguments, with what was presented; or a
-        kernel with the addresses of copies, if all operands have one in the memory of the facet.
+        """Call the implementation with `values`: the arguments with the facet's values; or a kernel
+        with the addresses of copies, if all operands have one in the memory of the facet.
         """
         if by_address and self.armed and not _observers and self.kernel.can_share():
             if self.of_device:

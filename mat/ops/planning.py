@@ -1,5 +1,5 @@
-"""Choosing an implementation for operands, and making the plan by which calls with such operands
-are carried out.
+"""Choice of an implementation for operands, and construction of the plan for later calls with such
+operands.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _is_only_of_host(operation: Any) -> bool:
 
 
 def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) -> PlannedOperand:
-    """Return what a plan has of the operand at position `k`."""
+    """Return the plan's record of the operand at position `k`."""
     main, value = operation.main, args[k]
     if not isinstance(value, Mat):
         return PlannedOperand(NUMBER, k, None)

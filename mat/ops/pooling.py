@@ -1,4 +1,4 @@
-"""Max pooling over any number of axes, and what back-propagation needs of it.
+"""Max pooling over any number of axes, and its back-propagation.
 
 Windows are those of ``nn.py``; each public function checks and completes its settings.
 """
@@ -33,8 +33,8 @@ def _taps(name: str, ndim: int, pool_shape: Setting) -> Ints:
     """Return the shape of windows over so many axes; an integer means as many for all axes."""
     taps = (pool_shape,) * ndim if isinstance(pool_shape, int) else pool_shape
     if taps is None or any(k < 1 for k in taps):
-        raise ShapeError(f"{name} wants pool_shape, the shape of its windows, at least 1 in each "
-                         f"axis, got {pool_shape}")
+        raise ShapeError(f"{name} requires pool_shape, the shape of its windows, at least 1 in "
+                         f"each axis, got {pool_shape}")
     return taps
 
 

@@ -42,10 +42,10 @@ def multi_dot(mats: Sequence[Mat]) -> Mat:
     """
     chain = check_are_mats("multi_dot", mats)
     if len(chain) < 2:
-        raise ShapeError(f"multi_dot wants at least two matrices, got {len(chain)}")
+        raise ShapeError(f"multi_dot requires at least two matrices, got {len(chain)}")
     ends = {0, len(chain) - 1}
     if any(m.ndim != 2 and not (k in ends and m.ndim == 1) for k, m in enumerate(chain)):
-        raise ShapeError("multi_dot wants matrices, vectors only at the ends, got "
+        raise ShapeError("multi_dot requires matrices, vectors only at the ends, got "
                          f"{[m.shape for m in chain]}")
     first, last = chain[0].ndim == 1, chain[-1].ndim == 1
     chain[0] = chain[0].expand_dims(0) if first else chain[0]

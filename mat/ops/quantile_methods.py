@@ -37,7 +37,7 @@ def place(method: str, n: int, q: Array) -> Array:
 
 
 def _stepped(at: Array, stays: Callable[[Array, Array], Array]) -> Array:
-    """Return the integer at or after each place, which is not the first one where it `stays`."""
+    """Return the integer at or after each place, but not the first one where it `stays`."""
     low = np.floor(at)
     return np.maximum(np.where(stays(at - low, at), low, low + 1), 0).astype(np.int64)
 

@@ -75,7 +75,7 @@ def sorted_lines(x: Mat, axis: AxisLike) -> Lines:
 
 
 def median(lines: Lines, missing: bool) -> Mat:
-    """Return the median of each line; with `missing` that of what is not NaN."""
+    """Return the median of each line; with `missing`, ignoring NaN."""
     if missing and lines.elements.dtype.char in _FLOATS:
         counts = lines.counts()
         low = _along(lines, elementwise.subtract(counts, 1) >> 1).squeeze(-1)
@@ -90,7 +90,7 @@ def median(lines: Lines, missing: bool) -> Mat:
 
 
 def _middle(low: Mat, high: Mat) -> Mat:
-    """Return half of the sum, which is computed in float64 for integers, in float32 for float16."""
+    """Return half of the sum, computed in float64 for integers, in float32 for float16."""
     dtype = low.dtype
     if dtype.char not in "fd":
         wide = np.float32 if dtype.char == "e" else np.float64
@@ -111,8 +111,8 @@ def _along(lines: Lines, indices: Mat) -> Mat:
 
 
 def quantiles(lines: Lines, q: Array, weak: bool, missing: bool, method: str = "linear") -> Mat:
-    """Return the quantiles for fractions `q`, of which the results have the first axis, if there
-    are several; `weak` if results have the dtype of the elements, where that is inexact.
+    """Return the quantiles for fractions `q`, along the first axis of the result if there are
+    several; `weak` if results have the dtype of inexact elements.
 
     Where elements are `missing`, the method is linear.
     """
@@ -167,7 +167,7 @@ def _of_numbers(lines: Lines, q: Array, weak: bool) -> Mat:
 
 
 def _between(a: Mat, b: Mat, share: Operand, rest: Operand, near: Operand) -> Mat:
-    """Return what is at a `share` of the way from `a` to `b`, computed from b where it is `near`
+    """Return the value at a `share` of the way from `a` to `b`, computed from b where it is `near`
     that.
     """
     distance = elementwise.subtract(b, a)

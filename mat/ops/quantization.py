@@ -46,7 +46,7 @@ FOR_BLAS = 256  # sides of matrices from which on BLAS is faster, converted oper
 
 
 class Quantized(NamedTuple):
-    """The result of `quantize`: ``values * scales`` is nearly what was quantized."""
+    """The result of `quantize`: ``values * scales`` approximates the original."""
 
     values: Mat
     scales: Mat
@@ -112,7 +112,7 @@ def quantize(x: Mat, dtype: DTypeLike, axis: AxisLike = None) -> Quantized:
 
 
 def _scales(x: Mat, axis: AxisLike, limit: float) -> Mat:
-    """Return what the elements are divided by, so that none is beyond `limit`."""
+    """Return divisors for the elements, so that none is beyond `limit`."""
     if not x.size:
         return ones(reduced_shape(x.shape, axes_of(x, axis), True), dtype=x.dtype)
     found = maximum(largest_of(x, axis, keepdims=axis is not None),
@@ -214,7 +214,7 @@ def scaled_numpy(np: Engine, a: Array, a_scales: Array, b: Array, b_scales: Arra
 
 
 def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None = None) -> Mat:
-    """Return ``(a @ b) * a_scales * b_scales``: the product of what two quantized Mats stand for.
+    """Return ``(a @ b) * a_scales * b_scales``: the product of two quantized Mats, dequantized.
 
     Sums of integers are exact; other ones are computed in float32.
 
@@ -304,7 +304,7 @@ def _check_product(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat) -> Ints:
                          f"of one kind of 16-bit floats, got {kinds[0]} and {kinds[1]}; "
                          "mat.quantize(x, dtype) makes them")
     if a.ndim < 2 or b.ndim < 2:
-        raise ShapeError(f"scaled_matmul wants matrices, got shapes {a.shape} and {b.shape}")
+        raise ShapeError(f"scaled_matmul requires matrices, got shapes {a.shape} and {b.shape}")
     shape = product_shape(a.shape, b.shape)
     for name, scales, axis in (("a_scales", a_scales, -1), ("b_scales", b_scales, -2)):
         _check_scales(name, a, scales, shape)

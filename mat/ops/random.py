@@ -38,7 +38,7 @@ def blocks(name: str, dtype: DType, size: int) -> int:
 
 
 def only_packed(layout: Layout) -> bool:
-    """Tell that no layout fits but contiguous ones, which are not tested."""
+    """Return False: only contiguous layouts fit, and these are not tested."""
     return False
 
 
@@ -128,8 +128,8 @@ def _rounded(value: float, char: str) -> float:
 
 def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng,
            finish: Callable[[Mat], Mat] | None = None) -> Mat:
-    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it, or what
-    `finish` makes of it.
+    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it, or the result
+    of `finish` on it.
 
     If any of that raises, `rng` is as it was.
     """
@@ -368,7 +368,7 @@ def orthogonal_(self: Mat, scale: Number = 1, *, rng: Rng | None = None) -> Mat:
     _check_not_integer("orthogonal_", self)
     check_number(scale, self.dtype, "scale")
     if self.ndim < 2:
-        raise ShapeError(f"orthogonal_ wants a matrix, got shape {self.shape}")
+        raise ShapeError(f"orthogonal_ requires a matrix, got shape {self.shape}")
     rows, columns = self.shape[-2:]
     dtype = self.dtype if self.dtype.char in PER_BLOCK else SINGLE
     a = new_like(self, (*self.shape[:-2], max(rows, columns), min(rows, columns)), dtype)
@@ -425,8 +425,8 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     _check_dtypes(means, covariances)
     n = means.size
     if means.shape not in ((n,), (n, 1)) or covariances.shape != (n, n):
-        raise ShapeError("multivariate_normal wants means of shape (n,) or (n, 1) and covariances "
-                         f"of shape (n, n), got {means.shape} and {covariances.shape}")
+        raise ShapeError("multivariate_normal requires means of shape (n,) or (n, 1) and "
+                         f"covariances of shape (n, n), got {means.shape} and {covariances.shape}")
     source = generator(rng)
     try:
         factor = cholesky(covariances)
@@ -444,6 +444,6 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
 
 def _check_dtypes(means: Mat, covariances: Mat) -> None:
     if means.dtype.char not in REAL_TYPES or covariances.dtype != means.dtype:
-        raise DTypeError("multivariate_normal wants means and covariances both of float32 or both "
-                         f"of float64, got {means.dtype} and {covariances.dtype}; "
+        raise DTypeError("multivariate_normal requires means and covariances both of float32 or "
+                         f"both of float64, got {means.dtype} and {covariances.dtype}; "
                          f"{conversion(means.dtype, covariances.dtype)}")

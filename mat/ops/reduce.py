@@ -1,4 +1,4 @@
-"""Reductions over any axes: the NumPy-named ones, which give Mats, and MGL-MAT's accumulating
+"""Reductions over any axes: those with NumPy's names, which return Mats, and MGL-MAT's accumulating
 ``sum_``.
 """
 

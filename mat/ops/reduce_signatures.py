@@ -146,13 +146,13 @@ def as_argmax(core: Core, new: Function, numpys: Function) -> Pair:
 
 
 def _is_of_bools(out: object) -> bool:
-    """Return whether NumPy's sum would be computed in bool, which is that of `out`."""
+    """Return whether NumPy's sum would be computed in bool, the dtype of `out`."""
     return isinstance(out, Mat) and out.element_type.kind == "b"
 
 
 def _by_numpy(numpys: Function, a: Operand, axis: AxisLike, keepdims: bool,
               **options: Operand) -> Mat:
-    """Return NumPy's reduction, which calls back ``__array_function__`` of a Mat."""
+    """Return NumPy's reduction, by a call back to ``__array_function__`` of a Mat."""
     given = {k: v for k, v in options.items() if v is not _none and (v is not None
                                                                      or k == "initial")}
     if is_foreign(a):

@@ -1,5 +1,5 @@
 """Other shapes, orders and element types of the same elements: `reshape`, `ravel`, `flatten`,
-`transpose` and what ``x.view(dtype)`` does.
+`transpose` and ``x.view(dtype)``.
 """
 
 from __future__ import annotations

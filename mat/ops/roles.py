@@ -91,9 +91,7 @@ class Word(str):
 
 
 def readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
-    """Return `signature` for people: roles by their names, and nothing on what the check
-    returns.
-    """
+    """Return `signature` for people: roles by their names, without the return type of the check."""
     names = {role: Word(name) for name, role in _ROLES.items()}
     shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
              for p in signature.parameters.values()]

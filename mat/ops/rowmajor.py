@@ -49,25 +49,25 @@ class BlasEngine(Protocol):
 
 
 def fits_matrix(layout: Layout) -> bool:
-    """Tell whether BLAS can take a matrix, or a vector beside it, with 32-bit steps."""
+    """Return whether BLAS can take a matrix, or a vector beside it, with 32-bit steps."""
     steps = _steps(layout)
     return steps is not None and abs(steps[0]) <= blas_library.LIMIT
 
 
 def fits_device(layout: Layout) -> bool:
-    """Tell the same for cuBLAS, which counts with 64 bits."""
+    """Return whether cuBLAS can take it, with 64-bit steps."""
     return _steps(layout) is not None
 
 
 def fits_matrices(layout: Layout) -> bool:
-    """Tell whether BLAS can take a vector, or each matrix of a stack."""
+    """Return whether BLAS can take a vector, or each matrix of a stack."""
     if layout.ndim > 2:
         layout = Layout(layout.shape[-2:], layout.strides[-2:], 0)
     return fits_matrix(layout)
 
 
 def fits_operand(layout: Layout) -> bool:
-    """Tell whether cuBLAS can take it as a matrix or a stack of them.
+    """Return whether cuBLAS can take it as a matrix or a stack of them.
 
     A single axis is a row or a column.
     """
@@ -90,7 +90,7 @@ def flag(transpose: bool) -> str:
 
 def gemm_form(sizes: GemmSizes, a: LeadingDimension, b: LeadingDimension,
               c: LeadingDimension) -> GemmForm:
-    """Return what BLAS is called with for the row-major ``C = op(A) op(B)``: the trick itself.
+    """Return BLAS's arguments for the row-major ``C = op(A) op(B)``: the product of the transposes.
 
     Where C is stored transposed, that is the column-major product itself, and the operands keep
     their order.

@@ -17,8 +17,8 @@ from .overlap import check_disjoint
 def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
     same_dtype(a, scales, out)
     if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
-        raise ShapeError(f"{name} wants {'rows' if axis == 0 else 'columns'} of a matrix as many "
-                         "as scales, got scales "
+        raise ShapeError(f"{name} requires {'rows' if axis == 0 else 'columns'} of a matrix as "
+                         "many as scales, got scales "
                          f"{scales.shape}, a {a.shape} and out {out.shape}")
 
 

@@ -68,7 +68,7 @@ def is_true(x: Mat) -> Mat:
 
 def where(condition: Mat, a: Operand, b: Operand) -> Mat:
     """Return a new Mat with the element of `a` where `condition` is not 0, and else that of `b`;
-    numbers of Python take the dtype of the other operand, which must be able to represent them.
+    numbers of Python take the dtype of the other operand, if it can represent them.
     """
     if not are_alike(a, b):
         dtype = adapted_to(a, b) or promoted_by(a, b)
@@ -83,8 +83,8 @@ def are_alike(a: Operand, b: Operand) -> bool:
 
 
 def adapted_to(a: Operand, b: Operand) -> DType | None:
-    """Return the dtype of the operand that is a Mat, if it can represent the other operand, which
-    is a float or an integer of Python; else None.
+    """Return the dtype of the operand that is a Mat, if it can represent the other operand, a float
+    or an integer of Python; else None.
     """
     x, number = (b, a) if type(b) is Mat else (a, b)
     if type(x) is not Mat:
@@ -114,7 +114,7 @@ def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
 
 
 def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
-    """Return a number as a Mat without axes, which a device fills itself."""
+    """Return a number as a Mat without axes, filled by the device itself."""
     found: Mat
     if IN_USE:
         found = full((), value, dtype)

@@ -77,8 +77,8 @@ _last: SelectionKernels | None = None  # to be used
 
 
 def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
-    """Return the kernels for a form, the axis or axes that are selected of, and the number of
-    integers, which matters where there are axes before.
+    """Return the kernels for a form, the selected axis or axes, and the number of integers, needed
+    where there are axes before.
     """
     global _last
     if not axis:
@@ -101,8 +101,8 @@ def _remembered_for(form: Form, axis: int, axes: int, count: int) -> SelectionKe
 
 
 def selected(view: MatBase, index: object, axis: int) -> Selection | None:
-    """Return what `index`, a mask or an array of integers, selects along `axis`; None if that is to
-    be left to NumPy.
+    """Return the selection of `index`, a mask or an array of integers, along `axis`; None if NumPy
+    has to do it.
     """
     mat = _as_index(index)
     if mat is None or lib is None:
@@ -155,13 +155,13 @@ class _NothingWritten(Exception):
 
 
 class Selection:
-    """What a mask or integers select of a Mat."""
+    """The selection of a Mat by a mask or integers."""
 
     __slots__ = ("index", "kernels", "large", "masked", "shape", "size", "starts",
                  "starts_address", "view")
 
     def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
-        """Be what `index` selects of `view`."""
+        """Initialise with the selection of `index` on `view`."""
         self.view: MatBase = view
         self.index: Mat = index
         self.kernels: SelectionKernels = kernels
@@ -194,7 +194,7 @@ class Selection:
         return -(-self.size // _TILE)
 
     def work(self) -> int:
-        """Return the units of work of the kernels that copy what is selected."""
+        """Return the units of work of the kernels that copy the selection."""
         return self.tiles() if self.masked else self.size * self.kernels.lines
 
     def in_range(self) -> bool:
@@ -211,7 +211,7 @@ class Selection:
         return max(1, self.kernels.worth * units // max(self.work(), 1))
 
     def keep_index(self) -> None:
-        """Copy the index if it is among what is written."""
+        """Copy the index if it overlaps the written elements."""
         if self.index.storage is self.view.storage:
             self.index = self.index.copy()
 
@@ -226,7 +226,7 @@ class Selection:
     # Copying
 
     def get(self) -> Mat | None:
-        """Return a new Mat with what is selected; None if an integer is out of range."""
+        """Return a new Mat with the selected elements; None if an integer is out of range."""
         count = self.count()
         shape = self.shape_of(count)
         form = self.kernels.result
@@ -244,8 +244,8 @@ class Selection:
         return self.overwrite(self.kernels.put, source, None, count)
 
     def fill(self, value: Number) -> bool:
-        """Overwrite what is selected with a number, which the dtype can represent; return whether
-        all could be.
+        """Overwrite the selection with a number that the dtype can represent; return whether all
+        integers were in range.
         """
         return self.overwrite(self.kernels.fill, None, value, self.size)
 
@@ -296,7 +296,7 @@ class Selection:
     # the parameters are the operands of a kernel
     def set_operands(self, kernel: CompiledCall, address: int, address_of_index: int, at: int,
                      value: Number, count: int, units: int) -> None:
-        """Give a kernel its operands, one of which is what is at `at` or, for 0, `value`."""
+        """Give a kernel its operands, including the address `at` or, for 0, `value`."""
         kernel.set_units(units)
         kernel.set_number(0, count if self.masked else self.size)
         if not at and value is not None:

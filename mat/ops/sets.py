@@ -1,5 +1,5 @@
-"""Vectors as sets, by sorting: which elements are members, and what two of them have in common.
-NumPy's functions are made of them while a device is in use.
+"""Vectors as sets, by sorting: membership and common elements. NumPy's functions use them while a
+device is in use.
 """
 
 from __future__ import annotations

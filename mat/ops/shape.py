@@ -108,8 +108,8 @@ def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layo
 def check_is_input(name: str, a: object) -> Mat:
     """Return `a`; raise `DTypeError` unless it is a Mat."""
     if not isinstance(a, Mat):
-        raise DTypeError(f"{name} wants Mats, got {type(a).__name__}; mat.from_numpy(a) wraps an "
-                         "array without copying")
+        raise DTypeError(f"{name} requires Mats, got {type(a).__name__}; mat.from_numpy(a) wraps "
+                         "an array without copying")
     return a
 
 

@@ -1,5 +1,4 @@
-"""Sorting along an axis, and what sorted elements are for: searching, counting, and finding those
-that differ.
+"""Sorting along an axis, and its uses: searching, counting, and distinct elements.
 
 On the host NumPy computes, and so it does on devices that run what the host does. Sorting on other
 devices is stable, whether that is wanted or not.
@@ -99,7 +98,7 @@ _argsort = _declare("argsort", "Write the indices that sort the elements of x al
 
 
 def _opposite(x: Mat) -> Mat:
-    """Return what is in ascending order where `x` is in descending order."""
+    """Return elements whose ascending order is the descending order of `x`."""
     found: Mat = (invert if x.dtype.kind in "biu" else negative)(x)
     return found
 
@@ -151,8 +150,8 @@ def _packed_vector(layout: Layout) -> bool:
 def search(a: Input, v: Input, out: Output, right: bool) -> None:
     """Write, for each element of v, how many elements of the sorted vector a come before it."""
     if a.ndim != 1 or a.dtype != v.dtype:
-        raise ShapeError(f"searching wants a vector and elements of its dtype, got {a.label()} and "
-                         f"{v.label()}")
+        raise ShapeError(f"searching requires a vector and elements of its dtype, got {a.label()} "
+                         f"and {v.label()}")
     if out.layout.shape != v.layout.shape or out.dtype != _INDICES:
         raise ShapeError(f"searching gives shape {v.shape} and int64, out has {out.shape} and "
                          f"{out.dtype}")
@@ -186,14 +185,14 @@ def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
 
 
 def _along(x: Mat, indices: Mat, axis: int) -> Mat:
-    """Return the elements of each line of `x` at indices, all of which are in range."""
+    """Return the elements of each line of `x` at indices, all in range."""
     out = new_like(x, indices.shape, x.dtype)
     found: Mat = gather_along(x, indices, out, as_axis(axis, x.ndim)) if out.size else out
     return found
 
 
 def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
-    """Return the positions in the sorted vector `a` before which the elements of `v` belong."""
+    """Return the insertion points in the sorted vector `a` for the elements of `v`."""
     dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
     found: Mat = search.new((_as(a, dtype), _as(v, dtype), None, right))
     return found
@@ -208,7 +207,7 @@ def _as(x: Mat, dtype: DType) -> Mat:
 
 @op(method="", by_form=True)
 def extent(x: Input, out: Output) -> None:
-    """Write the least and the largest of the integers in the vector x, which has some."""
+    """Write the least and the largest of the integers in the nonempty vector x."""
     _check_vectors("bincount", x, out)
 
 
@@ -287,7 +286,7 @@ def _count_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
 
 @op(method="", by_form=True)
 def count_weights(x: Input, order: Input, weights: Input, out: Output) -> None:
-    """Write the sum of the weights of each integer in x, which `order` sorts, in their order."""
+    """Write the sum of the weights of each integer in x, sorted by `order`, in their order."""
     _check_vectors("bincount", x, out, order, weights)
 
 
@@ -305,7 +304,7 @@ def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat)
 def _check_vectors(name: str, *vectors: Mat) -> None:
     for x in vectors:
         if x.ndim != 1:
-            raise ShapeError(f"{name} wants vectors, got {x.label()}")
+            raise ShapeError(f"{name} requires vectors, got {x.label()}")
 
 
 def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
@@ -427,7 +426,7 @@ class Different:
         return self._placed(self.order)
 
     def inverse(self, shape: Ints) -> Mat:
-        """Return which of the values each element is, in this shape."""
+        """Return the index of each element among the values, in this shape."""
         found: Mat = unsort.new((self.order, self.ranks, None))
         return found.reshape(shape)
 
@@ -452,8 +451,8 @@ class Counted:
 
     @classmethod
     def of(cls, x: Mat) -> Counted | None:
-        """Return those of `x`, which has some; None if the integers are further apart than there
-        are elements.
+        """Return those of a nonempty `x`; None if the integers' range exceeds the number of
+        elements.
         """
         moved = _as(x, _INDICES)
         low, high = _extent_of(moved)
@@ -471,7 +470,7 @@ class Counted:
         return _as(add(self._at, self.low) if self.low else self._at, self.dtype)
 
     def inverse(self, shape: Ints) -> Mat:
-        """Return which of the values each element is, in this shape."""
+        """Return the index of each element among the values, in this shape."""
         ranks = subtract(cumsum(_as(self._found, _INDICES)), 1)
         found: Mat = ranks[self.x].reshape(shape)
         return found

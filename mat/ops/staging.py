@@ -47,15 +47,15 @@ def without_gaps(view: Mat) -> Mat:
 
 
 def on_host(view: Mat) -> Mat:
-    """Return a view on which operations compute on the host, whatever device is in use."""
+    """Return a view for operations on the host, whatever device is in use."""
     found = view.over(view.layout)
     found.device_enabled = False
     return found
 
 
 def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
-    """Return the tile in which the host carries out an operation: on operands of which a device
-    would be given each element for a single use, and not at once.
+    """Return the tile in which the host carries out an operation: on operands that a device would
+    receive element by element for a single use, and not at once.
     """
     def run() -> object:
         note_fallback(operation.__name__, *(x for x in args if isinstance(x, Mat)))
@@ -100,8 +100,8 @@ class StagedResult:
 
 
 class StagedSum(StagedResult):
-    """What is to be added to a part of a result: `target` is a Mat of zeros in the beginning, which
-    is added to the part in the end, on the host.
+    """An addition to a part of a result: `target` starts as a Mat of zeros and is added to the part
+    at the end, on the host.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Functions that take and put what indices and conditions select, while a device is in use; NumPy's
-are made of them. Each returns None for what is to be left to NumPy, on the host, such as what NumPy
-refuses; none of them writes before that is known.
+"""Functions that take and put elements by indices and conditions while a device is in use: the
+basis of NumPy's. Each returns None for arguments to be left to NumPy on the host, such as invalid
+ones; none of them writes before that is known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _in_range(indices: Mat, n: int, mode: str, what: str) -> Mat | None:
 
 
 def _together(*shapes: Ints) -> Ints | None:
-    """Return the shape to which all broadcast; None if they do not."""
+    """Return the common broadcast shape; None if there is none."""
     try:
         return broadcast_shapes(shapes)
     except ShapeError:
@@ -78,7 +78,7 @@ def take_along(x: Mat, indices: Mat, axis: int) -> Mat | None:
 
 
 def _along(x: Mat, indices: Mat, axis: int) -> Ints | None:
-    """Return the shape of what indices select of the lines of `x`; None if they do not fit."""
+    """Return the shape of a selection by indices on the lines of `x`; None if they do not fit."""
     if x.ndim != indices.ndim or not 0 < x.ndim <= DEVICE_AXES:
         return None
     lines = (*x.shape[:axis], indices.shape[axis], *x.shape[axis + 1:])
@@ -103,7 +103,7 @@ def put_along(x: Mat, indices: Mat, values: Mat, axis: int) -> Mat | None:
 
 
 def compress(condition: Mat, x: Mat, axis: int) -> Mat | None:
-    """Return the items of `x` along an axis for which a vector is true."""
+    """Return the items of `x` along an axis where a vector is true."""
     if condition.ndim != 1 or not x.ndim:
         return None
     return take(x, positions_of(is_true(condition)), axis)
@@ -113,7 +113,7 @@ def compress(condition: Mat, x: Mat, axis: int) -> Mat | None:
 
 
 def put(x: Mat, indices: Mat, values: Mat, mode: str = "raise") -> Mat | None:
-    """Overwrite the elements at row-major integers with values, which repeat."""
+    """Overwrite the elements at row-major integers with repeated values."""
     if not x.ndim or x.ndim > DEVICE_AXES:
         return None
     at = _in_range(indices, x.size, mode, x.label())
@@ -126,7 +126,7 @@ def put(x: Mat, indices: Mat, values: Mat, mode: str = "raise") -> Mat | None:
 
 
 def place(x: Mat, mask: Mat, values: Mat) -> Mat | None:
-    """Overwrite the elements where a mask of the size of `x` is true with values, which repeat."""
+    """Overwrite the elements where a mask of the size of `x` is true with repeated values."""
     if mask.size != x.size or not values.size:
         return None
     return put(x, positions_of(is_true(mask)), values)
@@ -144,7 +144,7 @@ def put_where(x: Mat, condition: Mat, values: Mat) -> Mat | None:
 
 
 def _apart(value: Mat, x: Mat) -> Mat:
-    """Return an operand, or a copy if it overlaps what is written."""
+    """Return an operand, or a copy if it overlaps the target `x`."""
     return value.copy() if must_copy(value, x) else value
 
 
@@ -159,7 +159,7 @@ def _repeated(values: Mat, n: int) -> Mat:
 
 
 def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> Mat:
-    """Overwrite the elements at row-major positions, which were checked."""
+    """Overwrite the elements at checked row-major positions."""
     source, at = _of_dtype(source, x), at.contiguous()
     if source.storage is x.storage:
         source = source.copy()
@@ -178,7 +178,7 @@ def _of_dtype(values: Mat, x: Mat) -> Mat:
 
 
 def nonzero(x: Mat) -> tuple[Mat, ...] | None:
-    """Return the indices of what is not 0, by rows: a vector for each axis."""
+    """Return the indices of nonzero elements, by rows: a vector for each axis."""
     if not x.ndim:
         return None
     at = positions_of(is_true(x))

@@ -19,7 +19,7 @@ GridAxes: TypeAlias = tuple[int | None, ...]
 
 
 class Gridded(Protocol):
-    """An operation, of which this module knows only this much."""
+    """The operation's interface used by this module."""
 
     operands: list[int]
     positional: list[str]
@@ -102,7 +102,7 @@ class TileGrid:
         return -(-self.shape[k] // -(-self.shape[k] // low))
 
     def order(self) -> list[int]:
-        """Return the axes, those first along which elements are far apart."""
+        """Return the axes, those with the largest strides first."""
         return sorted(range(len(self.shape)),
                       key=lambda k: -sum(span.steps.get(k, 0) for span in self.spans))
 
@@ -130,7 +130,7 @@ class TileGrid:
 
 
 class PackedGrid(TileGrid):
-    """A grid of which parts of operands are packed if they take less room so."""
+    """A grid with parts of operands packed if they take less room so."""
 
     def nbytes(self, lengths: Ints) -> int:
         return sum(min(span.nbytes(lengths), span.packed_nbytes(lengths)) for span in self.spans)
@@ -196,7 +196,7 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
 # the parameters are those of a call, and what is known of its tiles
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
                lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, in which the operation itself is called.
+    """Yield a tile for each block of a grid, as a call of the operation itself.
 
     `lengths` are those of the blocks, if they are known; the tiles are `free` or not.
     """

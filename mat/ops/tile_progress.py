@@ -1,4 +1,4 @@
-"""The progress of an operation in tiles, in bytes, which the setting `progress` is told."""
+"""The progress of an operation in tiles, in bytes, reported to the setting `progress`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .origins import part_of
 
 
 class TileProgress:
-    """A count of bytes that have been read or written, which is reported by the setting."""
+    """A count of bytes that have been read or written, reported to the setting."""
 
     def __init__(self, name: str, total: int) -> None:
         self.callback = callback_of(current().progress, name)
@@ -21,7 +21,7 @@ class TileProgress:
         self.seen: set[tuple[int, Ints]] = set()  # parts of operands
 
     def add(self, nbytes: int) -> None:
-        """Count so many more bytes as done; what is read twice counts once."""
+        """Count `nbytes` more bytes as done; repeated reads count once."""
         self.done = min(self.done + nbytes, self.total)
         if self.callback is not None:
             self.callback(self.done, self.total)

@@ -67,7 +67,7 @@ class Tile(NamedTuple):
 
     @property
     def has_operands(self) -> bool:
-        """Whether it is a part of the work, not what is done between two parts."""
+        """Whether it is a part of the work, not an action between two parts."""
         return bool(self.reads or self.writes)
 
 
@@ -79,7 +79,7 @@ Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
 
 
 class TileTooLarge(OutOfDeviceMemory):
-    """Raised by a cutter whose smallest tile needs `needed` bytes, which are more than it may.
+    """Raised by a cutter whose smallest tile needs `needed` bytes, more than allowed.
 
     `reason` says why there is no smaller one, if that is not obvious.
     """
@@ -91,7 +91,7 @@ class TileTooLarge(OutOfDeviceMemory):
 
 
 class Cuttable(Protocol):
-    """An operation, of which this module knows only this much."""
+    """The operation's interface used by this module."""
 
     __name__: str
     operands: list[int]
@@ -109,8 +109,8 @@ PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it
 
 
 class _Cut(Nested):
-    """The operations of which a tile is being carried out, its number, from 1 on, and the operands
-    of the outermost one.
+    """The operations with a tile in progress, its number, from 1 on, and the operands of the
+    outermost one.
     """
 
     __slots__ = ("number", "operands", "operations")
@@ -126,7 +126,7 @@ _cut_now: ContextVar[_Cut | None] = ContextVar("mat_cut_now", default=None)
 
 
 def being_cut() -> tuple[Cuttable, ...]:
-    """Return the operations of which a tile is being carried out."""
+    """Return the operations with a tile in progress."""
     cut = still_open(_cut_now.get())
     return () if cut is None else cut.operations
 
@@ -147,7 +147,7 @@ def operand_of(cube: Cube) -> Mat | None:
 
 
 def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
-    """Return a block in which tiles of a call are carried out, which are not cut again."""
+    """Return a block for the tiles of a call; they are not cut again."""
     outer = still_open(_cut_now.get())
     if outer is not None and outer.operations:
         return _Cutting((*outer.operations, operation), outer.operands)
@@ -185,7 +185,7 @@ class Patience:
 
     def lasts(self, shortage: OutOfDeviceMemory) -> bool:
         """Wait until another thread has ended a use; return False if none had begun one, or it is
-        too late, or the call is a part of another one, which has to leave room first.
+        too late, or the call is a part of another one that has to make room first.
         """
         if not shortage.used_by_others or being_cut():
             return False
@@ -231,8 +231,8 @@ def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
 
 def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwargs: Keywords,
                        shortage: OutOfDeviceMemory | None = None) -> object:
-    """Carry out a call, whose arguments have been checked, in tiles on `device`; return what the
-    last of them returned.
+    """Carry out a call with checked arguments in tiles on `device`; return the result of the last
+    one.
 
     `shortage` is the error that was raised without tiles.
     """
@@ -318,12 +318,14 @@ class _Execution:
         self.progress: TileProgress | None = None  # of a call that is no part of a tile
 
     def keep_contents(self) -> None:
-        """Keep what the operands have that it writes, to restore them if a tile fails."""
+        """Keep the previous contents of the written operands, to restore them if a tile fails."""
         written = {id(x): x for k in self.operation.written if isinstance(x := self.args[k], Mat)}
         self.before = [Contents(x) for x in written.values()]
 
     def undo(self) -> bool:
-        """Restore what it writes; return False if that is not all known, or cannot be written."""
+        """Restore the written operands; return False if their contents are not all known, or cannot
+        be written.
+        """
         restored = [before.restore() for before in self.before]
         return bool(restored) and all(restored)
 
@@ -347,7 +349,7 @@ class _Execution:
                     raise
 
     def cut(self) -> Iterator[Tile]:
-        """Return the tiles, which leave room to copy the next one ahead if there are such."""
+        """Return the tiles, with room to copy the next one ahead if possible."""
         assert self.operation.cutter is not None
         try:
             first, tiles = cut(self.operation.cutter, self.args, self.kwargs, self.room,
@@ -385,7 +387,7 @@ class _Execution:
         return self.shortage
 
     def walk(self, tiles: Iterator[Tile]) -> object:
-        """Carry out the tiles; return what the last one returned."""
+        """Carry out the tiles; return the result of the last one."""
         value, self.count = None, 0
         before: tuple[Mat, ...] = ()
         tile = next(tiles, None)
@@ -424,8 +426,8 @@ class _Execution:
                     progress.add_parts((*tile.reads, *tile.stays, *tile.writes), operands)
 
     def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
-        """Carry out a tile, while what the following one reads is copied to the device, and what
-        was written before is copied to the host.
+        """Carry out a tile, while data for the following one is copied to the device, and results
+        of the previous one to the host.
         """
         ahead = [] if following is None else self.apart(self.to_copy(following), tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
@@ -444,17 +446,17 @@ class _Execution:
         return to_copy(self.device, self.once, tile.reads, tile.writes)
 
     def make_room(self, *views: Mat) -> None:
-        """Evict what was used longest ago, where there is no room for the views that are not on the
-        device: the memory itself would evict first what is fresh on the host, such as the operands
-        of this tile.
+        """Evict the least recently used copies where there is no room for the views that are not on
+        the device: the memory itself would first evict copies that are fresh on the host, such as
+        the operands of this tile.
         """
         memory = self.device.memory
         if memory.limit is not None:
             memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
-        """Return those views that have no element of what is written meanwhile, by a tile or by an
-        open block, which has a copy of its own.
+        """Return those views without elements that are written meanwhile, by a tile or by an open
+        block with a copy of its own.
         """
         return [x for x in views if not any(overlap(x, y) for y in written)
                 and not x.storage.is_being_written(x)]

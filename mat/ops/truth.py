@@ -1,5 +1,5 @@
-"""Reductions of what is true, which means not 0: whether any element is, whether all are, and how
-many are. NumPy's functions are made of them.
+"""Reductions of truth, nonzero counting as true: whether any element is, whether all are, and their
+number. NumPy's functions use them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class All(Truth):
 
 def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
            out: np.ndarray | None = None) -> object:
-    """Return NumPy's count, which has no ``out=``."""
+    """Return NumPy's count, without its own ``out=``."""
     found = np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims), np.int64)
     if out is None:
         return found

@@ -25,7 +25,7 @@ def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = ""
 
 
 def _of_reals(rule: np.ufunc, sample: str, gives: str, doc: str) -> Function:
-    """Declare a function of which devices have no kernel for complex numbers."""
+    """Declare a function without kernels of devices for complex numbers."""
     return _unary(rule, sample, gives, doc, on_device=REALS)
 
 

@@ -190,7 +190,7 @@ class Kernel(Op):
             raise KernelError(self._message(str(error), letter, self.source)) from None
 
     def _on_device(self, *mats: Mat) -> bool:
-        """Tell whether a device's kernel can do it: for so many operands, that do not overlap."""
+        """Return whether a device's kernel supports the operands: so many, without overlap."""
         return len(mats) < _MOST and apart(*mats, self._last(mats))
 
     def _last(self, mats: tuple[Mat, ...]) -> Mat:

@@ -31,7 +31,7 @@ class _Finder:
         return spec
 
     def _watch(self, name: str, loader: object) -> None:
-        """Have the loader, which is of this module alone, call the functions at its end."""
+        """Make the loader, private to this module, call the functions at its end."""
         execute: Function = loader.exec_module  # type: ignore[attr-defined]
 
         def exec_module(module: ModuleType) -> None:

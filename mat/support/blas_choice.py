@@ -26,7 +26,7 @@ FILES = {  # as packages for Python, conda and systems name them
 
 
 class ChosenLibrary(NamedTuple):
-    """A library that is loaded, and the name or path by which it was."""
+    """A loaded library, and the name or path it was loaded by."""
 
     path: str
     handle: ctypes.CDLL
@@ -43,7 +43,7 @@ def chosen_address(name: str) -> int:
 
 @cache
 def chosen_library() -> ChosenLibrary | None:
-    """Return the library, which is loaded now; None for SciPy's.
+    """Return the library, loaded on demand; None for SciPy's.
 
     Raises
     ------
@@ -63,7 +63,9 @@ def chosen_library() -> ChosenLibrary | None:
 
 
 def _paths(wanted: str) -> list[str]:
-    """Return what may be the library: files of packages in this environment, then of the system."""
+    """Return candidate paths of the library: files of packages in this environment, then of the
+    system.
+    """
     if wanted not in FILES:
         return [wanted]
     folders = [Path(sys.prefix) / part for part in ("lib", "Library/bin")]

@@ -79,12 +79,12 @@ class BlasRoutine(dict[str, CData]):
 
 @cache
 def _parser() -> CData:
-    """Return types with C's whole grammar, which take long to import."""
+    """Return types with C's whole grammar, slow to import."""
     return importlib.import_module("cffi").FFI()
 
 
 class Constants(dict[Number, CData]):
-    """C copies of small Python values, which BLAS wants by address.
+    """C copies of small Python values, passed to BLAS by address.
 
     They are never written, so threads share them.
     """
@@ -103,7 +103,7 @@ INTS = Constants("int *")
 
 
 def as_int(value: int) -> CData:
-    """Return the address of `value`, as BLAS wants it; None if its integers are too short."""
+    """Return the address of `value` as BLAS's integer; None if BLAS's integers are too short."""
     return INTS[value] if -LIMIT <= value <= LIMIT else None
 
 

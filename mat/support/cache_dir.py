@@ -1,5 +1,5 @@
-"""The directory of the user in which compiled code is cached, with digests, and `replacing`, which
-writes a file completely or not at all.
+"""The user's cache directory of compiled code, with digests, and `replacing` for atomic writes of a
+file.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def write_whole(target: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(target: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
-    """Open a file for writing, which replaces `target` when the block ends without an error.
+    """Open a file for writing; it replaces `target` when the block ends without an error.
 
     If the block raises an error, `target` remains as it was. The file is on disk before it replaces
     `target`. Links are followed. The mode of a file that is replaced is kept,
@@ -137,7 +137,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _unused_path(path: str) -> str:
-    """Return a path in the directory of `path` at which there is no file."""
+    """Return an unused path in the directory of `path`."""
     return os.path.join(os.path.dirname(path), f".mat-{secrets.token_hex(8)}.tmp")
 
 
@@ -159,7 +159,7 @@ def _created(path: str, made: str) -> tuple[io.BufferedWriter, bool]:
 
 
 def _link(number: int, made: str) -> None:
-    """Link the open file to a path, which is absolute: the directory of descriptors is not used."""
+    """Link the open file to an absolute path: the directory of descriptors is not used."""
     # without dst_dir_fd it would link to the link in /proc, instead of following that
     os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=number, follow_symlinks=True)
 

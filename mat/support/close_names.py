@@ -88,7 +88,7 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
 
 
 def name_what_is_close(module: str) -> None:
-    """Have errors for names that a module lacks tell which of its public names are close.
+    """Suggest close public names in errors for names that a module lacks.
 
     Set here, ``__getattr__`` is hidden from type checkers, which would take it for any name.
     """

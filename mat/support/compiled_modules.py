@@ -1,4 +1,4 @@
-"""Which modules Cython has compiled, and of what text: all of them are used, or none.
+"""The modules compiled by Cython and the digests of their sources: all of them are used, or none.
 
 The record of a build has a line ``NAME DIGEST`` for each of them, and lines for how and by what it
 was made. If a text has changed since, a
@@ -42,7 +42,7 @@ def path_of(name: str, suffix: str) -> str:
 
 
 def source_of(name: str) -> str:
-    """Return the path of what the module `name` is compiled of."""
+    """Return the path of the source of the module `name`."""
     return path_of(name, ".pyx" if name == CORE else ".py")
 
 
@@ -63,13 +63,13 @@ def digests(names: Iterable[str]) -> dict[str, str]:
 
 
 def recorded(path: str = os.path.join(PACKAGE, RECORD)) -> dict[str, str]:
-    """Return what a record says; an empty dict if there is none."""
+    """Return the contents of a record; an empty dict if there is none."""
     lines = _read(path).decode().splitlines()
     return dict(line.split(maxsplit=1) for line in lines)
 
 
 def build() -> str:
-    """Return how many modules are compiled, by what, and an identifier of their sources."""
+    """Return the number of compiled modules, their compiler, and an identifier of their sources."""
     record = recorded()
     count = sum(name.startswith("mat.") for name in record)
     identifier = source_hash(repr(sorted(record.items())).encode()).hex()[:8]
@@ -117,5 +117,5 @@ class SourceFinder:
 
 
 def use_sources(reason: str) -> None:
-    """Have the modules that are imported from now on be Python's, for that reason."""
+    """Import Python's sources of modules from now on, for that reason."""
     sys.meta_path.insert(0, SourceFinder(reason))

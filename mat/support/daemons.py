@@ -1,4 +1,4 @@
-"""Threads that help: what they would do is done without them where none can be started."""
+"""Helper threads: where none can be started, their work is done without them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class DeferredSignature(inspect.Signature):
-    """What `make()` returns; that is called once, at the first question."""
+    """A signature made by `make()` at the first question."""
 
     __slots__ = ("_made", "make")
 

@@ -18,8 +18,8 @@ def opened(function: Callable[..., int], *args: Any) -> io.FileIO:
 
 
 def nameless(folder: str, mode: int) -> io.FileIO | None:
-    """Return a new file without a name, which does not remain if the process is killed; None where
-    the system, or the file system of `folder`, cannot do that.
+    """Return a new unnamed file, gone even if the process is killed; None where the system, or the
+    file system of `folder`, has no such files.
     """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):

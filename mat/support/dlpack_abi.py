@@ -77,7 +77,7 @@ def take_capsule(capsule: Capsule) -> tuple[object, Facts]:
 
 
 class ExternalMemory:
-    """Memory of another library on the host, from which NumPy makes an array of bytes."""
+    """Memory of another library on the host, as the base of a NumPy array of bytes."""
 
     __slots__ = ("__array_interface__", "owner")
 

@@ -108,7 +108,7 @@ def as_dtype(spec: DTypeLike) -> DType:
 
 
 def _named(spec: DTypeLike) -> DType:
-    """Do what `as_dtype` does for the first time, and remember names, types and dtypes."""
+    """Return the result of `as_dtype` for a new name or type, and remember it."""
     found = _found(spec)
     if isinstance(spec, str | type | np.dtype):
         NAMED[spec] = found
@@ -147,7 +147,7 @@ def _of_ml_dtypes(name: str) -> DType:
 
 
 def _instead(dtype: DType) -> str:
-    """Return the end of an error on a dtype that Mats cannot have, which says what to do."""
+    """Return the end of an error on an unsupported dtype, with the alternative."""
     if dtype.names:
         return f"; make a Mat of each field, such as mat.array(a[{dtype.names[0]!r}])"
     if not dtype.isnative:
@@ -172,7 +172,7 @@ def is_integer(dtype: DType) -> bool:
 
 
 def conversion(*dtypes: DType) -> str:
-    """Return the end of an error on elements of these types, which says how to convert them."""
+    """Return the end of an error on elements of these types, with the way to convert them."""
     if any(map(is_integer, dtypes)):
         return "x.astype('float64') has floats, as has mat.array([1., 2.]) from the beginning"
     return "convert with x.astype(dtype)"

@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Forked(Protocol):
-    """An object with locks, which may be held at a fork by a thread that the child lacks."""
+    """An object with locks that another thread may hold at a fork."""
 
     def after_fork(self) -> None:
         """Make new locks, in the child."""
@@ -20,7 +20,7 @@ _all: weakref.WeakSet[Forked] = weakref.WeakSet()
 
 
 def renew_after_fork(owner: Forked) -> None:
-    """Have ``owner.after_fork()`` called in every forked child, as long as `owner` exists."""
+    """Call ``owner.after_fork()`` in every forked child, as long as `owner` exists."""
     _all.add(owner)
 
 

@@ -1,5 +1,5 @@
-"""Host memory that is recycled: arrays and workspaces over blocks of a pool, to which their memory
-returns by itself (``native/cpu/host_pool.h``). Without compiled code NumPy allocates.
+"""Recycled host memory: arrays and workspaces over blocks of a pool, to which their memory returns
+by itself (``native/cpu/host_pool.h``). Without compiled code NumPy allocates.
 
 The pool is the process's, and so is its limit, the setting ``host_pool_bytes``.
 """
@@ -20,7 +20,7 @@ _CHARS = ffi.typeof("char[]")
 
 
 class HostStatistics(NamedTuple):
-    """What the pool has done: bytes, and numbers of blocks since the start of the process.
+    """Statistics of the pool: bytes, and numbers of blocks since the start of the process.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class HostStatistics(NamedTuple):
 
 
 def _allocators() -> tuple[CData, CData]:
-    """Return what allocates a cffi array over a block, with arbitrary contents or zeros.
+    """Return functions that allocate a cffi array over a block, with arbitrary contents or zeros.
 
     The block is allocated, and its end arranged, in one call that no interrupt can divide.
     """
@@ -77,7 +77,7 @@ def empty(size: int, dtype: DType) -> Array:
 
 
 def statistics() -> HostStatistics:
-    """Return what the pool has done, zeros if there is none."""
+    """Return statistics of the pool, zeros if there is none."""
     if lib is None:
         return HostStatistics()
     found = ffi.new("struct mat_host_statistics *")

@@ -29,7 +29,7 @@ def check_package() -> None:
 
 
 def replaced() -> str:
-    """Return what happened to ``__init__.py`` of the package, and what mends it."""
+    """Return a description of the damage to ``__init__.py`` of the package, and the remedy."""
     path = os.path.join(FOLDER, "__init__.py")
     others = _and(map(_describe, others_with_the_folder()))
     if not os.path.exists(path):
@@ -43,7 +43,9 @@ def replaced() -> str:
 
 
 def findings() -> dict[str, str]:
-    """Return what is wrong with the files, for `mat.show_config()`; an empty dict if nothing is."""
+    """Return the faults of the installed files, for `mat.show_config()`; an empty dict if there are
+    none.
+    """
     others, changed = others_with_the_folder(), changed_files()
     found = {}
     if others:

@@ -1,5 +1,5 @@
-"""What is written to ``logging.getLogger("mat")``, at the level INFO: evictions, fallbacks to the
-host, and kernels and devices that are missing.
+"""Messages to ``logging.getLogger("mat")``, at the level INFO: evictions, fallbacks to the host,
+and missing kernels and devices.
 
 A program that has not imported `logging` cannot read its messages: it is not imported here. Where
 locks are held, messages wait until they are released, since a handler may wait for such a lock.

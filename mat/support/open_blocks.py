@@ -51,18 +51,18 @@ class Block(Generic[T]):
         self.running: bool = False
 
     def warn_unless_entered(self, call: str) -> None:
-        """Warn if self, which `call` has made, becomes garbage before it is entered.
+        """Warn if self, made by `call`, becomes garbage before it is entered.
 
         It is the last thing to do in `__init__`: an interrupt there is no mistake of the user.
         """
         self.unused = Unused(self, call)
 
     def begin(self) -> T:
-        """Begin the block and return what it is given."""
+        """Begin the block and return its value."""
         raise NotImplementedError
 
     def end(self, error: BaseException | None) -> None:
-        """End the block, which raised `error`."""
+        """End the block, which raised `error` or None."""
         raise NotImplementedError
 
     def already_open(self) -> BaseException:
@@ -118,13 +118,13 @@ class Block(Generic[T]):
             del raised  # its traceback keeps this frame
 
     def end_late(self, block: weakref.ref[Any]) -> None:  # noqa: ARG002
-        """End the block, which is garbage."""
+        """End a block that is garbage."""
         if self.running:
             self.end_surely(None)
 
 
 class Decorating(Block[T]):
-    """A block that can also decorate a function, which then runs in a new such block each time."""
+    """A block that can also decorate a function, for a new block at each call."""
 
     __slots__ = ()
     unused: Unused | None
@@ -144,7 +144,7 @@ class Decorating(Block[T]):
 
 
 class Nested:
-    """What a context variable holds: the innermost block, or what it stands for.
+    """The value of a context variable: the innermost block, or a substitute for it.
 
     ``parent`` is the one around it. Those that have ended are skipped, in every context.
     """

@@ -1,5 +1,5 @@
-"""The OpenBLAS in SciPy's wheels, opened by itself: ``import scipy.linalg`` takes longer than what
-most programs ask of BLAS.
+"""The OpenBLAS in SciPy's wheels, opened directly: ``import scipy.linalg`` takes longer than most
+programs' calls of BLAS.
 
 Where SciPy brings no such file, as from conda or a Linux distribution, there is none.
 """
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 
 def routine_address(name: str) -> int:
-    """Return the address of the routine of that name, which counts with 32 bits, or 0."""
+    """Return the address of the routine of that name with 32-bit integers, or 0."""
     library = _library()
     found = getattr(library, f"scipy_{name}_", None) if library is not None else None
     return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0

@@ -90,7 +90,7 @@ _blocks_began = False  # until the first one, no context needs to be asked
 
 
 def set_permanent(options: Options) -> None:
-    """Have these settings be in force outside of blocks, in every thread."""
+    """Apply these settings outside of blocks, in every thread."""
     global _permanent
     _permanent = options
 

@@ -15,7 +15,7 @@ _modules: dict[str, str] = {}
 
 
 def register_plugin(name: str, module: str) -> None:
-    """Have `plugin(name)` import `module`, given by its full dotted name."""
+    """Register `module`, given by its full dotted name, for import by `plugin(name)`."""
     _modules[name] = module
 
 
@@ -25,7 +25,7 @@ def has_plugin(name: str) -> bool:
 
 
 def plugin(name: str) -> ModuleType:
-    """Return the module registered as `name`, which is imported at the first call."""
+    """Return the module registered as `name`, imported at the first call."""
     return importlib.import_module(_modules[name])
 
 

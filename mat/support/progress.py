@@ -13,7 +13,7 @@ EACH = 0.1  # seconds between two texts of a line
 
 
 def callback_of(progress: Callback | bool | None, name: str) -> Callback | None:
-    """Return what is called for a `progress` argument: for True a new bar with that name."""
+    """Return the callback for a `progress` argument: for True a new bar with that name."""
     if isinstance(progress, bool):
         return ProgressBar(name) if progress else None
     return progress

@@ -1,4 +1,4 @@
-"""Which source files are of Python's library, of NumPy, or of any library: others are a user's.
+"""Classification of source files: Python's library, NumPy, any library, or a user's.
 
 No Python code runs in these matches, and so no handler of a signal.
 """

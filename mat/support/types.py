@@ -44,7 +44,7 @@ class SupportsBuffer(Protocol):
 
 
 class DeviceArray(Protocol):
-    """What the facet of a GPU presents: the visible elements in its memory."""
+    """The value of a GPU facet: the visible elements in its memory."""
 
     @property
     def address(self) -> int: ...
@@ -70,7 +70,7 @@ class Presents(Protocol[P_co]):
     letter: str
 
     def present(self, view: Any, handle: Any, writable: bool) -> P_co:
-        """Return what a block is given."""
+        """Return the value for a block."""
 
 
 Array: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
@@ -124,7 +124,7 @@ Arguments: TypeAlias = tuple[Any, ...]
 if TYPE_CHECKING:
 
     class Entry:
-        """What a number of NumPy and a Mat have in common.
+        """The common interface of a NumPy number and a Mat.
 
         ``x[i, j]`` is a number if x has two axes, and a view if it has more. Checkers do not know
         how many axes there are, so that they accept what both can do. Where that is too little,
@@ -190,7 +190,7 @@ if TYPE_CHECKING:
         def __gt__(self, other: Scalar | Array | Entry) -> Entry: ...
         def __ge__(self, other: Scalar | Array | Entry) -> Entry: ...
     class Flat(Generic[M]):
-        """The type of ``x.flat``, which is a `FlatIterator`."""
+        """The type of ``x.flat``, a `FlatIterator`."""
 
         @property
         def base(self) -> M: ...
@@ -210,7 +210,7 @@ if TYPE_CHECKING:
         def __setitem__(self, index: AxisIndex, value: ArrayLike) -> None: ...
 
     class ArrayFlags:
-        """The type of ``x.flags``, which are `MemoryFlags`."""
+        """The type of ``x.flags``, a `MemoryFlags`."""
 
         @property
         def aligned(self) -> bool: ...

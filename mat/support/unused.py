@@ -36,7 +36,7 @@ def warn_unused(call: str) -> None:
 
 
 def _is_entering(frame: FrameType) -> bool:
-    """Return whether `frame` is about to begin a ``with``, which an interrupt then prevents."""
+    """Return whether `frame` was about to begin a ``with`` that an interrupt prevented."""
     found = list(importlib.import_module("dis").get_instructions(frame.f_code))
     at = next(k for k, one in enumerate(found) if one.offset >= frame.f_lasti)
     return any(one.opname in ("BEFORE_WITH", "LOAD_SPECIAL") for one in found[at:at + 2])

@@ -140,7 +140,7 @@ def test_cuda_core_is_not_imported():
 
 
 # Numbers: cuda.core passes a Python float as a double and an int as 64 bits, whatever the kernel
-# wants
+# requires
 
 
 @pytest.mark.parametrize(("number", "real", "imaginary"), [

@@ -36,7 +36,7 @@ class Tagged(np.ndarray):
 
 
 class Refusing:
-    """A class that wants to compute all operators itself."""
+    """A class that computes all operators itself."""
 
     __array_ufunc__ = None
 

@@ -83,7 +83,7 @@ def is_a_real(a):
 DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("float", "int", "complex", "floor", "ceil", "percent"): (
         lambda a: a.ndim and a.size == 1, lambda call, a: call(a.item()),
-        "any Mat of one element is a number; NumPy wants it to be without axes since 2.4"),
+        "any Mat of one element is a number; NumPy requires it to be without axes since 2.4"),
     ("hash",): (lambda a: not a.ndim, lambda call, a: None if a != a else call(a.item()),
                 "without axes, a Mat has the hash of the number; each object that is NaN its own"),
     ("is Hashable",): (lambda a: True, lambda call, a: True, "likewise"),

@@ -103,13 +103,13 @@ def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], arg
 
 
 def _are_mats(types: object) -> bool:
-    """Return whether there is no other type than `Mat`, which is the usual case."""
+    """Return whether there is no other type than `Mat`, the usual case."""
     return type(types) is tuple and len(types) == 1 and types[0] is _mat_type
 
 
 def _at_once(func: Function, args: Arguments, kwargs: Keywords) -> Mat | None:
-    """Call a function for small Mats, of which no access need be opened; return None, with nothing
-    done, for others.
+    """Fast path: call a function for small Mats, without opening accesses; return None, with
+    nothing done, for others.
     """
     if not args:
         return None
@@ -203,7 +203,7 @@ def _without_elements(value: Operand) -> Operand:
 
 
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
-    """Have NumPy call `func` on the host."""
+    """Let NumPy call `func` on the host."""
     if _only_reads(func, args, kwargs):
         tried = func in OF_MEMORY or func in _of_many  # these in `call_numpy`
         found = _not_brief if tried else call_briefly(func, args, kwargs)
@@ -226,14 +226,14 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
 
 
 def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:
-    """Return whether no argument says what is written."""
+    """Return whether no argument names an operand to be written."""
     return len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs))
 
 
 @cache
 def _usual(func: Function) -> int:
-    """Return how many arguments by position only say what is read, and how; -1 if there are
-    keywords that say more than that.
+    """Return the range of positional arguments that only name read operands and how to read them;
+    -1 if there are further keywords.
     """
     if func in WRITING or func in SAVING or func is np.nan_to_num:
         return -1
@@ -251,7 +251,7 @@ def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,
 
 
 def code_of(func: Function) -> CodeType | None:
-    """Return the code of a function in Python, which names its parameters sooner than `inspect`."""
+    """Return the code of a function in Python, for its parameters: `inspect` takes longer."""
     found: CodeType | None = getattr(inspect.unwrap(func), "__code__", None)
     return found
 

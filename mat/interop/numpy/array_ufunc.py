@@ -82,7 +82,7 @@ def _are_operands(inputs: Arguments) -> bool:
 
 
 def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
-    """Return whether ``dtype=`` requests what the ufunc would compute anyway, in one dtype."""
+    """Return whether ``dtype=`` requests the ufunc's own computation, in one dtype."""
     if dtype is None:
         return True
     if ufunc.nout != 1 or ufunc.signature is not None:
@@ -96,9 +96,8 @@ def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
 
 
 def _at_once(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
-    """Call an operation without looking at more than that its operands, from the third argument on,
-    and ``out=`` are Mats, or the former numbers; return None, with nothing done, for other
-    arguments.
+    """Fast path: call the operation if its operands, from the third argument on, are Mats or
+    numbers, and ``out=`` is a Mat; else return None, with nothing done.
     """
     if not kwargs:
         return kernel.at_once(args, _FIRST, None)
@@ -160,7 +159,7 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
         What the method of the ufunc returns.
     """
     if len(args) < _FIRST:
-        raise DTypeError("__array_ufunc__ wants a ufunc, the name of a method and operands")
+        raise DTypeError("__array_ufunc__ requires a ufunc, the name of a method and operands")
     if args[2] == "__call__":
         kernel = _KERNELS.get(args[1])
         if kernel is not None:

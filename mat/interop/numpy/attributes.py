@@ -48,7 +48,7 @@ def data(self: Mat) -> memoryview:
 
 
 class _LazyCtypes:
-    """`ndarray.ctypes` of a Mat, which exports the elements when something of it is asked for."""
+    """`ndarray.ctypes` of a Mat; the elements are exported at the first use of an attribute."""
 
     def __init__(self, x: Mat) -> None:
         self._mat = x
@@ -83,7 +83,7 @@ def flat(self: Mat) -> FlatIterator:
 
 
 def set_flat(self: Mat, value: Operand) -> None:
-    """Overwrite the elements in row-major order with values, which repeat if they are fewer."""
+    """Overwrite the elements in row-major order with values, repeated if they are fewer."""
     self.flat[...] = value
 
 
@@ -118,7 +118,7 @@ def set_imag(self: Mat, value: Operand) -> None:
 
 
 class MemoryFlags:
-    """What NumPy tells of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
+    """NumPy's description of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
 
     Flags cannot be set.
     """

@@ -36,7 +36,7 @@ def composed(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) 
 
 
 def _called(implementation: Function, args: Arguments, kwargs: Keywords) -> Result:
-    """Return what an implementation finds; what it refuses, NumPy is to refuse."""
+    """Return the result of an implementation; invalid calls are left to NumPy's errors."""
     try:
         return implementation(*args, **kwargs)
     except DTypeError:
@@ -44,8 +44,8 @@ def _called(implementation: Function, args: Arguments, kwargs: Keywords) -> Resu
 
 
 def operands_there(inputs: Arguments) -> Arguments:
-    """Return operands as Mats, but Python's numbers, which adapt; an empty tuple if they are to be
-    left to NumPy.
+    """Return operands as Mats, except Python's numbers, which adapt; an empty tuple if they are to
+    be left to NumPy.
     """
     found = tuple(x if type(x) in _WEAK else as_mat_if_possible(x) for x in inputs)
     mats = [x for x in found if isinstance(x, Mat)]
@@ -54,7 +54,7 @@ def operands_there(inputs: Arguments) -> Arguments:
 
 
 def _written(found: Result, outs: tuple[Operand, ...]) -> Result:
-    """Return what was found, in the Mats given as ``out=``, if they take it."""
+    """Return the results, in the Mats given as ``out=``, if they take them."""
     if found is NotImplemented or all(out is None for out in outs):
         return found
     parts = found if isinstance(found, tuple) else (found,)

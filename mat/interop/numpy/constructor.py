@@ -1,5 +1,5 @@
-"""What ``mat.ndarray(shape, dtype, buffer, offset, strides, order)`` does with the parameters that
-NumPy's constructor has beyond a shape and a dtype.
+"""``mat.ndarray(shape, dtype, buffer, offset, strides, order)``: the parameters of NumPy's
+constructor beyond a shape and a dtype.
 """
 
 from __future__ import annotations

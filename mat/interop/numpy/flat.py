@@ -56,7 +56,7 @@ class FlatIterator:
         return found
 
     def _vector(self) -> Mat:
-        """Return the elements as a vector, which is a view where that can be."""
+        """Return the elements as a vector, a view where that is possible."""
         x = self.base
         return x if x.ndim == 1 else x.contiguous().reshape(-1)
 
@@ -93,5 +93,5 @@ class FlatIterator:
 
 
 def _plain(index: Index) -> Index:
-    """Return an index of one axis, which may be in a tuple."""
+    """Return an index of one axis, possibly given in a tuple."""
     return index[0] if isinstance(index, tuple) and len(index) == 1 else index

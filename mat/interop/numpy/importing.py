@@ -35,7 +35,7 @@ class Attributes:
         return None if attribute(fullname) is None else ModuleSpec(fullname, loader)
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Return None: the import makes an empty module, which `exec_module` replaces."""
+        """Return None: the import makes an empty module, replaced by `exec_module`."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Replace the new module by the attribute, and register the modules inside of it.

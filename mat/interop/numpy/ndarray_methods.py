@@ -47,7 +47,7 @@ def fill(self: Mat, value: Number) -> None:
 
 
 def _write_by(function: Function, self: Mat, *args: object, **kwargs: object) -> None:
-    """Have a method of NumPy's arrays write self."""
+    """Write self by a method of NumPy's arrays."""
     delegate(function, (self, *args), kwargs, written=(self,))
 
 
@@ -171,12 +171,12 @@ def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
 
 
 def imatmul(self: Mat, other: Operand) -> Operand:
-    """Compute ``self <- self @ other``, which must have the shape of self."""
+    """Compute ``self <- self @ other``, a product with the shape of self."""
     if not is_operand(other):
         return NotImplemented
     found = matmul(self, other)
     if found.shape != self.shape:
-        raise ShapeError(f"x @= y wants a product of the shape of x, {self.shape}, got "
+        raise ShapeError(f"x @= y requires a product of the shape of x, {self.shape}, got "
                          f"{found.shape}; x = x @ y makes a new Mat")
     if not np.can_cast(found.dtype, self.dtype, "same_kind"):
         raise DTypeError(f"x @= y gives {found.dtype}, which {self.dtype} cannot take; x = x @ y "
@@ -236,7 +236,7 @@ def choose(self: Mat, *choices: Operand, out: Mat | None = None, mode: str = "ra
 @method("compress")
 def compress(self: Mat, condition: Operand, axis: int | None = None,
              out: Mat | None = None) -> Mat:
-    """Return the slices along an axis for which `condition` is true.
+    """Return the slices along an axis where `condition` is true.
 
     Parameters
     ----------
@@ -386,8 +386,8 @@ def dump(self: Mat, file: Any) -> None:
 def rounded(self: Mat, ndigits: int | None = None) -> Operand:
     """Return the elements rounded; the only element of a Mat without axes as Python's integer."""
     if self.dtype.kind in "bc":
-        raise DTypeError(f"round wants real numbers, got {self.dtype}; round x.real and x.imag, or "
-                         "convert with astype")
+        raise DTypeError(f"round requires real numbers, got {self.dtype}; round x.real and x.imag, "
+                         "or convert with astype")
     if ndigits is None and not self.ndim:
         return round(self.item())
     return _np.round(self, 0 if ndigits is None else ndigits)

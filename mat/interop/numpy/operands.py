@@ -41,7 +41,7 @@ def is_mat_or_none(out: object) -> bool:
 
 
 def can_hold_sums(out: object) -> bool:
-    """Return whether reductions of `mat` write to `out` what NumPy would.
+    """Return whether reductions of `mat` write NumPy's results to `out`.
 
     NumPy computes in the dtype of `out`, which makes a difference for bool.
     """
@@ -105,6 +105,6 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
 
 
 def is_matrix_product(a: Operand, b: Operand) -> bool:
-    """Return whether NumPy's ``dot(a, b)`` is ``a @ b``, which compiled code computes for Mats."""
+    """Return whether NumPy's ``dot(a, b)`` is ``a @ b``, computed by compiled code for Mats."""
     return (type(a) is type(b) is Mat and bool(a.layout.shape)
             and 0 < len(b.layout.shape) < 3)

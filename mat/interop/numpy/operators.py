@@ -1,4 +1,4 @@
-"""What the array API standard requires of a Mat beyond the operations of ``ops/``: the remaining
+"""The array API standard's requirements on a Mat beyond the operations of ``ops/``: the remaining
 operators, its device and its namespace.
 """
 
@@ -64,7 +64,7 @@ def _matrix_transpose(self: Mat) -> Mat:
         If self has fewer than two axes.
     """
     if self.ndim < 2:
-        raise ShapeError(f"mT wants at least two axes, got shape {self.shape}")
+        raise ShapeError(f"mT requires at least two axes, got shape {self.shape}")
     return self.swapaxes(-1, -2)
 
 
@@ -73,7 +73,7 @@ bind("mT", property(_matrix_transpose))
 
 @method("to_device")
 def to_device(self: Mat, device: DeviceName | Device, /, *, stream: object = None) -> Mat:
-    """Return the elements as a Mat on which operations compute on `device`.
+    """Return the elements as a Mat for operations on `device`.
 
     Parameters
     ----------

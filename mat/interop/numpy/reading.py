@@ -38,7 +38,7 @@ _flat_array: Function = flat_array
 
 
 class Reading:
-    """The Mats that one call reads, and the accesses to them, which `end` ends."""
+    """The Mats that one call reads, and the accesses to them, ended by `end`."""
 
     __slots__ = ("arrays", "others", "records", "where")
 
@@ -51,7 +51,7 @@ class Reading:
     # The operands
 
     def presented(self, value: Operand, depth: int) -> Operand:
-        """Return `value`, which `depth` other ones contain, with arrays for Mats."""
+        """Return `value`, at `depth` levels of containers, with arrays for Mats."""
         kind = type(value)
         if kind in _PLAIN:
             return value
@@ -87,7 +87,7 @@ class Reading:
         return found
 
     def array_of(self, mat: MatBase) -> Array:
-        """Return the array of a Mat, to which an access is opened unless there is one."""
+        """Return the array of a Mat, in a new access unless one is open."""
         for k in range(len(self.records)):
             record = self.records[k]
             if record.view is mat:
@@ -102,7 +102,7 @@ class Reading:
         return found
 
     def end(self, error: BaseException | None) -> None:
-        """End the accesses of a call, which raised `error`."""
+        """End the accesses of a call, after `error` or success."""
         fault = error
         while self.records:
             record = self.records.pop()
@@ -166,7 +166,7 @@ class Reading:
         return self.as_enabled(adopted(a))
 
     def as_enabled(self, result: MatBase) -> MatBase:
-        """Return a result, on which operations compute where they do on all of the Mats."""
+        """Return a result that computes where all of the Mats do."""
         result.device_enabled = self.enabled()
         return result
 
@@ -221,7 +221,7 @@ def rebuilt(like: Operand, items: list[Operand]) -> Operand:
 
 def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
                  name: str = "") -> Operand:
-    """Call `function`, which writes no operand, with arrays for Mats; return Mats for arrays.
+    """Call `function`, with no operand written, with arrays for Mats; return Mats for arrays.
 
     Observers call it `name`, by default its own name.
     """

@@ -50,7 +50,8 @@ def implements(*names: str, of_many: bool = False) -> Callable[[F], F]:
 
 
 def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
-    """Return a decorator that registers what computes NumPy's ufuncs of these names on devices.
+    """Return a decorator that registers the composition of NumPy's ufuncs of these names on
+    devices.
 
     A call gets the operands, Mats and Python's numbers; another method, the ufunc, a Mat and the
     arguments that are not None.

@@ -49,7 +49,7 @@ def dtype_of(args: Arguments, kwargs: Keywords) -> DType | None:
 
 
 def computed(function: Function, args: Arguments, kwargs: Keywords, dtype: DType) -> Operand:
-    """Return what `function` gives for the operands in float32, in `dtype`."""
+    """Return the result of `function` for the operands in float32, in `dtype`."""
     out = kwargs.get("out")
     kwargs = {k: v for k, v in kwargs.items() if k != "out"}
     in_place = function is np.nan_to_num and not kwargs.pop("copy", True)

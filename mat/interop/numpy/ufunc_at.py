@@ -36,7 +36,7 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
 
 
 def _write_at_once(ufunc: np.ufunc, x: Mat, others: Arguments) -> bool:
-    """Have NumPy write the memory of `x`; return whether that is possible: whether no other operand
+    """Write the memory of `x` by NumPy; return whether that is possible: whether no other operand
     shares it.
     """
     parts = [part for v in others for part in (v if type(v) is tuple else (v,))]

@@ -53,7 +53,7 @@ def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords)
 
 
 def _as_mats(operands: Arguments) -> Arguments:
-    """Return operands, none of which is a Mat, with a Mat among them if that is possible.
+    """Return operands, none of them a Mat, with one converted to a Mat if that is possible.
 
     Python's numbers adapt to the others; where there are no others, they have NumPy's dtypes.
     """
@@ -64,7 +64,7 @@ def _as_mats(operands: Arguments) -> Arguments:
 
 
 def _run(function: Function, name: str, args: Arguments, kwargs: Keywords) -> Operand:
-    """Call NumPy's function, which calls `mat` back if a Mat is among its arguments."""
+    """Call NumPy's function; it calls `mat` back if a Mat is among its arguments."""
     outs = kwargs.get("out")
     outs = outs if isinstance(outs, tuple) else (outs,)
     if any(isinstance(x, Mat) for x in (*args, kwargs.get("where"), *outs)):

@@ -26,7 +26,7 @@ INLINE scalar element(int64_t kind, const double *pair) {
     return s;
 }
 
-/* The lowest address of elements start to stop of vector k, where BLAS wants a vector to begin. */
+/* The lowest address of elements start to stop of vector k, where BLAS begins a vector. */
 INLINE void *low(const struct mat_vectors *v, char *const *operands, int k, int64_t start,
                  int64_t stop) {
     int64_t step = v->step[k], at = step >= 0 ? start : stop - 1;

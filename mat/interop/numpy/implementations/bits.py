@@ -34,7 +34,7 @@ def bitwise_count(x: Mat) -> Result:
 
 
 def _shifts(bitorder: str) -> Mat:
-    """Return the place of each bit of a byte, the first one of which is the highest or not."""
+    """Return the place of each bit of a byte, beginning with the highest or the lowest one."""
     return adopted(np.arange(7, -1, -1, dtype=_BYTE) if bitorder == "big"
                    else np.arange(8, dtype=_BYTE))
 

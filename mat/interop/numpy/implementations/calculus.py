@@ -100,7 +100,7 @@ def _has_slopes(f: Operand) -> bool:
 
 
 def _axes(axis: Operand, ndim: int) -> tuple[int, ...] | None:
-    """Return axes counted from the first one; None for what NumPy refuses."""
+    """Return nonnegative axes; None for invalid ones."""
     given = tuple(range(ndim)) if axis is None else axis if type(axis) is tuple else (axis,)
     if not all(type(k) is int and -ndim <= k < ndim for k in given):
         return None
@@ -109,7 +109,7 @@ def _axes(axis: Operand, ndim: int) -> tuple[int, ...] | None:
 
 
 def _steps(f: Mat, given: tuple[Operand, ...], axes: tuple[int, ...]) -> list[Steps]:
-    """Return the distances along each axis; none if NumPy is to find out what is wrong."""
+    """Return the distances along each axis; none if NumPy has to raise the error."""
     given = given or (1.0,)
     if len(given) == 1 and not np.ndim(given[0]):
         given *= len(axes)

@@ -65,7 +65,7 @@ def _covariance(x: Mat, freedom: float) -> Mat:
 
 
 def _weighted(x: Mat, weights: Operand, lost: int) -> Result:
-    """Return the covariances of observations with weights, of which the sum decides."""
+    """Return the covariances of weighted observations; the sum of the weights decides."""
     if not is_there(x) or not isinstance(weights, Mat) or weights.shape != x.shape[1:] or (
             weights.dtype.kind not in "iuf"):
         return NotImplemented
@@ -99,9 +99,7 @@ def numpy_corrcoef(x: Operand, y: Operand = None, rowvar: bool = True, bias: obj
 
 
 def _clipped(found: Mat) -> Mat:
-    """Return coefficients, or their parts, between -1 and 1, beyond which rounding may bring
-    them.
-    """
+    """Return coefficients, or their parts, clipped to -1 and 1 against rounding."""
     if found.dtype.kind != "c":
         inside: Mat = elementwise.clip(found, -1.0, 1.0)
         return inside

@@ -29,8 +29,8 @@ _CASTINGS = {"no", "equiv", "safe", "same_kind", "unsafe"}  # all alike where no
 
 
 class Contraction(NamedTuple):
-    """How subscripts of two operands are a `tensordot`: with the operands exchanged or not, over
-    which axes of both, and in which order the axes of the result are wanted.
+    """The subscripts of two operands as a `tensordot`: whether the operands are exchanged, the axes
+    of both to sum over, and the order of the result's axes.
     """
 
     exchanged: bool
@@ -82,7 +82,7 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
 
 
 def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
-    """Return ``a @ b`` if that is what the subscripts of two Mats of one dtype mean, else None."""
+    """Return ``a @ b`` if the subscripts of two Mats of one dtype mean that, else None."""
     if type(a) is not Mat or type(b) is not Mat or type(subscripts) is not str:
         return None
     one, other, dtype = a.layout.shape, b.layout.shape, a.element_type

@@ -92,8 +92,8 @@ def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], 
 
 def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operand],
                args: Sequence[Operand], keywords: dict[str, Operand]) -> Result:
-    """Return what the functions of the last condition that is true give for each element, or of
-    none, if there is one function more.
+    """Return the results of each element's last true condition's function, or of an additional last
+    function where none is true.
     """
     masks = [c for c in conditions if isinstance(c, Mat) and c.shape == x.shape
              and c.dtype.kind == "b"]
@@ -126,7 +126,7 @@ def _any_of(conditions: Sequence[Mat]) -> Mat:
 
 
 def _is_bound(value: Operand, a: Mat) -> bool:
-    """Return whether `value` is None, or a bound for which the result has the dtype of `a`."""
+    """Return whether `value` is None, or a bound that leaves the result in the dtype of `a`."""
     dtype = a.element_type
     if value is None:
         return True

@@ -1,5 +1,5 @@
-"""NumPy's discrete Fourier transforms on the host: long ones by another library, which takes 0.2 to
-1 times as long and gives the same dtypes.
+"""NumPy's discrete Fourier transforms on the host: long ones by another library, in 0.2 to 1 times
+the time and with the same dtypes.
 
 On a device they count as carried out by the host, as NumPy's are.
 """
@@ -60,7 +60,7 @@ def _along_several(name: str, default: Ints | None) -> Function:
 
 
 def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None) -> bool:
-    """Return whether the library computes what NumPy does, and the transforms are long."""
+    """Return whether the library supports NumPy's transform, and it is long."""
     if not isinstance(a, Mat) or (lengths is None and a.size < SHORT) or norm not in _NORMS:
         return False
     if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
@@ -92,7 +92,7 @@ def numpy_rfftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
 
 def _frequencies(function: Function, n: int, d: Operand, device: DeviceLike,
                  dtype: DTypeLike) -> Mat:
-    """Return what NumPy's `function` returns, in the dtype and for the device that the array API
+    """Return the result of NumPy's `function`, in the dtype and for the device that the array API
     standard adds to its arguments.
     """
     found: Mat = delegate(function, (n, d))

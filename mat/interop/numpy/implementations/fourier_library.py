@@ -1,5 +1,5 @@
-"""The library that computes long Fourier transforms: ducc0 where that is installed, which takes 0.2
-to 1 times as long as SciPy, and otherwise SciPy. Either is loaded when it is first needed.
+"""The library for long Fourier transforms: ducc0 where it is installed, in 0.2 to 1 times the time
+of SciPy, and otherwise SciPy. Either is loaded on demand.
 """
 
 from __future__ import annotations

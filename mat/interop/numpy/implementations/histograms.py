@@ -1,4 +1,4 @@
-"""NumPy's histograms, on devices: by searching the edges, which the host computes."""
+"""NumPy's histograms on devices: by searching the edges, computed on the host."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def _has_bins(a: Operand) -> bool:
 
 
 def _edges(a: Mat, bins: Operand, range: Operand) -> Array | None:
-    """Return the edges of bins, for which the least and the largest element are read; None for a
-    rule that looks at all elements.
+    """Return the edges of bins, with the least and the largest element read for that; None for a
+    rule that depends on all elements.
     """
     if isinstance(bins, str):
         return None
@@ -137,8 +137,8 @@ def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: 
 
 def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
                       ranges: Sequence[Operand]) -> list[Array]:
-    """Return the edges of the bins of each column, as NumPy computes them from the least and the
-    largest elements, which are read at once where they are needed.
+    """Return NumPy's edges of the bins of each column, from the least and the largest elements,
+    read together where they are needed.
     """
     bins = [b.to_numpy() if isinstance(b, Mat) else b for b in bins]
     limits = np.zeros((len(columns), 2), columns[0].dtype)

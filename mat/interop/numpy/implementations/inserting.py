@@ -26,7 +26,7 @@ from .there import as_dtype, is_there, with_axis_moved
 
 
 def taken(x: Mat, places: Array, axis: int) -> Result:
-    """Return the items of `x` at places of an axis, which are in range."""
+    """Return the items of `x` at places of an axis, all in range."""
     found = take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
     return NotImplemented if found is None else found
 

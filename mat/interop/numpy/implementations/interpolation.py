@@ -53,7 +53,7 @@ def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
 
 def _repeated(at: Mat, points: Mat, values: Mat, period: float) -> Interpolated:
     """Return the places within a period, the points there in ascending order, with the last one
-    before these and the first one after them, and the values beyond, which do not occur.
+    before these and the first one after them, and the values beyond, never used.
     """
     at, points = ufuncs.remainder(at, period), ufuncs.remainder(points, period)
     order = argsort(points)
@@ -96,7 +96,7 @@ def _windows(function: _Vectors, a: Operand, v: Operand, mode: str) -> Result:
 
 
 def _are_complex(a: Operand, v: Operand) -> bool:
-    """Return whether these are vectors on a device, of which some are complex."""
+    """Return whether these are vectors on a device, with a complex one among them."""
     mats = mats_there(a, v)
     return any(m.dtype.char in "FD" for m in mats) and all(m.ndim == 1 and m.size for m in mats)
 

@@ -54,7 +54,7 @@ def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: D
     def join(parts: list[Mat], axis: int) -> Result:
         k = as_axis(axis, parts[0].ndim + 1)
         if any(m.shape != parts[0].shape for m in parts):
-            raise ShapeError("stack wants equal shapes, got "
+            raise ShapeError("stack requires equal shapes, got "
                              f"{', '.join(str(m.shape) for m in parts)}")
         return joining.concat([m.expand_dims(k) for m in parts], k, out)
     return _join(arrays, axis, out, dtype, casting, join)

@@ -58,5 +58,5 @@ def numpy_linalg_det(a: Operand) -> Result:
 
 
 def _has_determinant(a: Operand) -> bool:
-    """Return whether `a` is one matrix on a device, which finds the determinant there."""
+    """Return whether `a` is one matrix on a device that computes the determinant."""
     return is_there(a) and _is_square(a) and a.ndim == 2 and a.size > 0

@@ -58,7 +58,7 @@ def numpy_linalg_matrix_norm(x: Operand, /, *, keepdims: bool = False,
 
 
 def _has_norms(x: Operand) -> bool:
-    """Return whether `x` is on a device, and of a type of which operations there make norms."""
+    """Return whether `x` is on a device, with a type that its operations compute norms of."""
     return is_there(x) and bool(x.size and x.ndim) and (
         x.dtype.char in BLAS_TYPES or x.dtype.kind in "biu")
 

@@ -52,7 +52,7 @@ def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Resu
 
 
 def _pairs(value: Operand, count: int) -> list[Any] | None:
-    """Return what comes before and after along each of so many axes."""
+    """Return the lengths before and after, along each of `count` axes."""
     try:
         pairs: list[Any] = np.broadcast_to(np.asarray(value), (count, 2)).tolist()
     except (TypeError, ValueError):
@@ -109,7 +109,7 @@ def _padded_there(x: Mat, widths: arrangement.Widths, mode: str,
 
 
 def _with_sides(x: Mat, widths: arrangement.Widths, side: Side) -> Mat:
-    """Return `x` between what `side` makes for both ends of each axis."""
+    """Return `x` between the results of `side` for both ends of each axis."""
     for axis, (before, after) in enumerate(widths):
         parts = [x]
         if before:
@@ -148,8 +148,8 @@ def _ramp(ends: list[Any]) -> Side:
 
 
 def _turned(skipped: int) -> Side:
-    """Return the function of sides that continue by reflection at a point, with `skipped` elements
-    between that and what is reflected.
+    """Return the function for sides that reflect at a point, with `skipped` elements between that
+    and the reflected ones.
     """
     def side(x: Mat, axis: int, width: int, last: bool) -> Mat:
         n = x.shape[axis]
@@ -171,7 +171,7 @@ def _repeated(x: Mat, widths: arrangement.Widths, mode: str) -> Result:
 
 
 def _places(mode: str, n: int, before: int, after: int) -> Array:
-    """Return which of `n` elements are at each place from `before` the first one on."""
+    """Return the index, below `n`, of the element at each place from `before` the first one on."""
     at = np.arange(-before, n + after)
     if mode == "wrap":
         return at % n

@@ -19,7 +19,7 @@ _INDICES = np.dtype(np.int64)
 
 
 def _by_shape(function: Callable[..., tuple[Array, ...]], arr: Operand, *others: int) -> Result:
-    """Call NumPy's function with an array of the shape of a Mat, which has no memory."""
+    """Call NumPy's function with an array of the shape of a Mat, without memory."""
     if not is_there(arr):
         return NotImplemented
     found = function(np.broadcast_to(np.zeros((), arr.dtype), arr.shape), *others)

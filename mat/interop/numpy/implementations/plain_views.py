@@ -1,6 +1,5 @@
-"""NumPy's functions that return views, for a Mat and integers, as most calls have them: the layout
-of the result is computed. What remains, errors above all, NumPy finds out on a stand-in
-(``views.py``).
+"""NumPy's functions that return views, for a Mat and integers, the usual arguments: the layout of
+the result is computed. The rest, errors above all, is left to NumPy on a stand-in (``views.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ _ALL, _REVERSED = slice(None), slice(None, None, -1)
 
 
 def _place(a: object, axis: object) -> int:
-    """Return which axis of a Mat an integer is; -1 if there is no such axis, and for others."""
+    """Return the nonnegative axis of a Mat for an integer; -1 if there is no such axis, and for
+    others.
+    """
     if type(a) is not Mat or type(axis) is not int:
         return -1
     rank = len(a.layout.shape)

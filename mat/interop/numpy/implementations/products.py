@@ -121,7 +121,7 @@ def _are_unique(axes: Axes) -> bool:
 
 
 def _as_matrix(x: Mat, order: Ints, shape: tuple[int, int]) -> Mat:
-    """Return `x` with its axes in another order as a matrix, which is a view where that can be."""
+    """Return `x` with its axes in another order as a matrix, a view where that is possible."""
     found: Operand = np.reshape(x.permute(order), shape)
     assert isinstance(found, Mat)
     return found
@@ -155,7 +155,7 @@ def numpy_linalg_matrix_power(a: Operand, n: int) -> Result:
 
 
 def _power(a: Mat, n: int) -> Mat:
-    """Return a product of `n` matrices, of squares and what is left; n is positive."""
+    """Return the product of `n` equal matrices, by squaring; n is positive."""
     found: Mat | None = None
     square = a
     while True:

@@ -13,7 +13,7 @@ from ..registry import NO_VALUE, Result, implements
 
 
 def _lines(a: Operand, axis: AxisLike, out: Operand) -> quantiles.Lines | None:
-    """Return the elements in order; None for what is to be left to NumPy."""
+    """Return the elements in order; None for arguments to be left to NumPy."""
     if not isinstance(a, Mat) or out is not None or not computes_elsewhere(a):
         return None
     axis = tuple(axis) if isinstance(axis, list) else axis

@@ -1,4 +1,4 @@
-"""NumPy's reductions: sums, means, extremes, what is true, running sums and traces.
+"""NumPy's reductions: sums, means, extremes, truth, running sums and traces.
 
 NumPy's signatures have up to nine parameters.
 """

@@ -138,7 +138,7 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
 
 
 def _source(dst: Mat, src: Operand, casting: Casting) -> Mat | None:
-    """Return what to copy to `dst`, if that casting allows it."""
+    """Return the Mat to copy to `dst`, if that casting allows it."""
     if type(src) in _WEAK:
         if not represents(dst.dtype, src) or np.result_type(dst.dtype, src) != dst.dtype:
             return None
@@ -169,7 +169,7 @@ def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> Result:
 
 
 def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Result:
-    """Overwrite what a mask selects; with values that repeat, from their own places if `by_place`
+    """Overwrite the selection of a mask; with repeated values, from their own places if `by_place`
     is true, else one after another.
     """
     if not _there(x):
@@ -246,7 +246,7 @@ def _integers(indices: Operand) -> Mat | None:
 
 
 def _written(found: Mat | None, out: Operand) -> Result:
-    """Return what was found, in `out` if that is given and takes it."""
+    """Return the result, in `out` if that is given and takes it."""
     if found is None or not (out is None or (isinstance(out, Mat) and out.shape == found.shape
                                              and out.dtype == found.dtype)):
         return NotImplemented

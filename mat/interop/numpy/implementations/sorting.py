@@ -74,7 +74,7 @@ def numpy_argpartition(a: Operand, kth: Operand, axis: int | None = -1, kind: st
 # the parameters are NumPy's
 def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None, kind: str,
                  order: Operand) -> Result:
-    """Sort on a device, which is a partition, too; what NumPy refuses, it is to refuse."""
+    """Sort on a device, as a partition; invalid calls are left to NumPy's errors."""
     if not isinstance(a, Mat) or not computes_elsewhere(a) or kind != "introselect":
         return NotImplemented
     places = np.atleast_1d(np.asarray(kth))
@@ -114,7 +114,7 @@ def _have_common_dtype(a: Mat, v: Mat) -> bool:
 
 
 def _taken_in_order(a: Mat, sorter: Operand) -> Mat | None:
-    """Return a vector in the order that `sorter` says; None for what NumPy refuses."""
+    """Return a vector in the order of `sorter`; None for invalid ones."""
     order = as_mat_if_possible(sorter)
     if not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu":
         return None
@@ -149,7 +149,7 @@ def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
 
 
 def _ascends(given: Operand, edges: Mat) -> bool:
-    """Return whether no edge is less than the one before it, by what was given on the host."""
+    """Return whether no edge is less than the one before it, decided by data on the host."""
     if not isinstance(given, Mat):
         at = np.asarray(given)
         return bool(np.all(at[1:] >= at[:-1]))

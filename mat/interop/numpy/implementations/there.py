@@ -1,6 +1,4 @@
-"""Which operands compute on the device in use, and conversions that the functions made for devices
-share.
-"""
+"""Operands that compute on the device in use, and conversions shared by functions for devices."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ REAL = (int, float)
 
 
 def is_there(x: object) -> TypeGuard[Mat]:
-    """Return whether `x` is a Mat on which operations compute on a device."""
+    """Return whether `x` is a Mat for operations on a device."""
     return isinstance(x, Mat) and computes_elsewhere(x)
 
 
@@ -52,7 +50,7 @@ def with_axis_moved(x: Mat, source: int, to: int) -> Mat:
 
 def in_floats(ufunc: np.ufunc, function: Function, *operands: Operand,
               wide: DType | None = None) -> Result:
-    """Return ``function(*operands)``, with all Mats in the dtype in which `ufunc` computes.
+    """Return ``function(*operands)``, with all Mats in the dtype of `ufunc`'s loop.
 
     That is float32 for float16, or any dtype `wide`, whose results are rounded. Where `ufunc`
     computes in several, or in complex numbers, NumPy is to.

@@ -1,5 +1,5 @@
-"""Methods of NumPy's ufuncs on devices, for ufuncs of which these have no reductions and scans: by
-halves, which is for ufuncs whose operands may be grouped anyhow, and by accumulation at places.
+"""Methods of NumPy's ufuncs on devices, for ufuncs without reductions and scans there: by halves,
+for associative ufuncs, and by accumulation at places.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def reduce_by_halves(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bo
 
 
 def _folded(combine: Function, x: Mat, axis: int) -> Mat:
-    """Return what all elements along an axis give, which then has length 1."""
+    """Return the combination of all elements along an axis, with length 1 there."""
     while x.shape[axis] > 1:
         half, odd = divmod(x.shape[axis], 2)
         found = combine(along(x, axis, slice(None, half)), along(x, axis, slice(half, 2 * half)))
@@ -139,8 +139,8 @@ def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
 
 
 def _followers(starts: Array, length: int) -> tuple[Array, Array]:
-    """Return the places of all elements but the first one of each piece, and the piece of each;
-    what begins a piece that is not before the next one is alone.
+    """Return the places of all elements but the first one of each piece, and the piece of each; a
+    piece that starts at or after the next one has only its first element.
     """
     ends = np.append(starts[1:], length)
     more = np.maximum(ends - starts - 1, 0)

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs of which devices have no kernels, made of operations that they have."""
+"""NumPy's ufuncs without kernels of devices, composed of operations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""NumPy's names in `mat`: the table of them, and what makes functions of it."""
+"""NumPy's names in `mat`: their table, and the functions made from it."""

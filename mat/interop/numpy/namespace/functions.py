@@ -95,8 +95,8 @@ def _operands_among(names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
-    """Return whether what NumPy's function takes for arrays are numbers, or objects of other
-    libraries only.
+    """Return whether the arguments taken as arrays by NumPy's function are only numbers, or objects
+    of other libraries.
     """
     if args and type(args[0]) is Mat:
         return False

@@ -1,4 +1,4 @@
-"""What `mat` can do of the Python array API standard: ``mat.__array_namespace_info__()``."""
+"""Support of the Python array API standard in `mat`: ``mat.__array_namespace_info__()``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class __array_namespace_info__:  # noqa: N801  # NumPy's name
     """
 
     def capabilities(self) -> dict[str, bool | int]:
-        """Return which optional parts of the standard are supported.
+        """Return the supported optional parts of the standard.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Finding what a name of NumPy is in `mat`, and making it if need be."""
+"""Lookup of NumPy's names in `mat`, made on demand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ WAYS_OUT = {
 
 
 def lookup(module: str, name: str) -> Operand:
-    """Return what `name` is in a module of `mat`; raise `AttributeError` if it is not there.
+    """Return the object called `name` in a module of `mat`; raise `AttributeError` if there is
+    none.
 
     `module` is ``""`` for `mat` itself, or ``"linalg"``, ``"fft"`` ...
     """
@@ -94,7 +95,7 @@ def _wrapped(module: str, name: str) -> Operand:
 
 
 def _refusal(name: str) -> Operand:
-    """Return what raises the error for a name that there cannot be."""
+    """Return the function that raises the error for an impossible name."""
     def refuse(*args: object, **kwargs: object) -> None:
         raise DTypeError(f"mat has no {name}: {WAYS_OUT[name]}")
 

@@ -1,4 +1,4 @@
-"""The table of NumPy's public names: what each of them is in `mat`, module by module.
+"""The table of NumPy's public names with their meaning in `mat`, module by module.
 
 It holds the names of NumPy 2.0 to 2.5; a name that the installed NumPy lacks does not exist. Names
 that `mat` declares itself, such as ``mat.exp``, are found before the table is asked. A test

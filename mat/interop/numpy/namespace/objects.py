@@ -47,7 +47,7 @@ ogrid: _Indexed = _Indexed(np.ogrid, "ogrid")
 
 
 def _copied(value: Operand) -> Operand:
-    """Return a copy of a Mat's elements as an array, which can outlive this call."""
+    """Return a copy of a Mat's elements as an array that can outlive this call."""
     return value.to_numpy() if isinstance(value, Mat) else value
 
 
@@ -181,7 +181,7 @@ def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keywor
 
 def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
                  like: object = None, **kwargs: Keyword) -> R:
-    """Return what `function` returns for the indices of an array of that shape.
+    """Return the result of `function` for the indices of an array of that shape.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLi
 
 def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[int] | None = None,
                subok: bool = False, writeable: bool = True, *, check_bounds: object = None) -> Mat:
-    """Return a view with other lengths and strides, which are counted in bytes.
+    """Return a view with other lengths and strides, counted in bytes.
 
     Parameters
     ----------
@@ -248,8 +248,8 @@ def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[i
     lengths = source.shape if shape is None else as_shape(shape)
     steps = list(source.strides if strides is None else strides)
     if len(steps) != len(lengths) or any(s % size for s in steps):
-        raise ShapeError(f"as_strided wants a stride for each of the axes {lengths}, a multiple of "
-                         f"{size} bytes, got {tuple(steps)}")
+        raise ShapeError(f"as_strided requires a stride for each of the axes {lengths}, a multiple "
+                         f"of {size} bytes, got {tuple(steps)}")
     layout = Layout(lengths, tuple(s // size for s in steps), source.displacement)
     low, high = layout.bounds
     if low < 0 or high > source.max_size:

@@ -1,4 +1,4 @@
-"""``mat.testing``: `numpy.testing`, whose comparisons take Mats, which become arrays."""
+"""``mat.testing``: `numpy.testing`, with comparisons that convert Mats to arrays."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         self._shuffled(x, axis)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Return new generators, which are independent of this one and of each other.
+        """Return new generators, independent of this one and of each other.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What `Generator` and `RandomState` have in common: a stream of `mat`, and two ways to draw.
+"""Common base of `Generator` and `RandomState`: a stream of `mat`, and two ways to draw.
 
 Uniform and normal numbers are drawn by the kernels of `mat`, on the device in use. For all other
 distributions, NumPy computes on the host with a bit generator of its own for each call, whose key
@@ -91,7 +91,7 @@ class Draws:
 
     def _by_numpy(self, name: str, args: tuple[Operand, ...], kwargs: Keywords, *,
                  written: tuple[Mat, ...] = ()) -> Operand:
-        """Have NumPy's method `name` draw, and use up one block of the stream."""
+        """Draw by NumPy's method `name`, using up one block of the stream."""
         words = self.stream.take(1)
         key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
         source = self.numpy_class(np.random.Philox(key=key + _WHOLE * first))
@@ -221,7 +221,7 @@ def _real_dtype(dtype: DTypeLike) -> DType:
 
 
 def _checked(out: Mat, size: ShapeLike | None, dtype: DType | None) -> Mat:
-    """Return `out`, if it can take what is drawn."""
+    """Return `out`, if it can take the draws."""
     if not isinstance(out, Mat):
         raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
                          "array")
