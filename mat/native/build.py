@@ -1,6 +1,6 @@
 """The build of ``mat._native``, a cffi extension of the C files in ``cpu``; of the modules compiled
-by Cython, Python files with a ``.pxd`` of the same name beside them and ``mat/_core.pyx``; and of
-distributions.
+by Cython, Python files with a ``.pxd`` of the same name beside them and ``mat/_core.pyx``; of the
+stubs for type checkers; and of distributions.
 
 Setuptools runs it; `mat` never imports it. Both the C compiler and cffi read the headers in ``cpu``
 whose names end neither in ``_inline.h`` nor in ``mat.h``, so that these have plain declarations
@@ -15,6 +15,7 @@ import os
 import re
 import runpy
 import shutil
+import subprocess
 import sys
 import tarfile
 import time
@@ -28,6 +29,7 @@ import numpy as np
 from setuptools import Distribution, Extension
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
@@ -297,6 +299,30 @@ class BuildKernels(build_ext):
         return [*made, str(self.record_path(inplace=False))] if made else made
 
 
+class Package(build_py):
+    """The command that copies the package, or for an editable installation leaves it where it is,
+    with the stubs.
+    """
+
+    def run(self) -> None:
+        make_stubs()
+        super().run()
+
+
+def make_stubs() -> None:
+    """Write the stubs, ``mat/*.pyi``, unless they are newer than all modules.
+
+    A source distribution has them. The Pythons of a checkout share them, whatever NumPy they have.
+    """
+    written = [path.stat().st_mtime for path in PACKAGE.rglob("*.pyi")]
+    newest = max(path.stat().st_mtime for path in PACKAGE.rglob("*.py"))
+    if (PACKAGE.parent / "PKG-INFO").exists() or (written and min(written) >= newest):
+        return
+    uncompiled = {**os.environ, "MAT_NATIVE": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, "-m", "tests.types.stubs"], cwd=PACKAGE.parent, env=uncompiled,
+                   check=True)
+
+
 class Wheel(bdist_wheel):
     """The command that makes a wheel, for every machine if it has no compiled kernels."""
 
@@ -327,7 +353,13 @@ def with_absolute_links(readme: str, url: str) -> str:
 
 
 class Sources(sdist):
-    """The command that makes a source distribution: all files of the repository but built ones."""
+    """The command that makes a source distribution: all files of the repository but built ones, and
+    the stubs.
+    """
+
+    def run(self) -> None:
+        make_stubs()
+        super().run()
 
     def make_distribution(self) -> None:
         self.filelist.extend(sorted(str(path) for name in BESIDE for path in files_of(Path(name))))
@@ -367,6 +399,8 @@ def main() -> None:
     command.run()
     built = (command.get_ext_fullpath(ext.name) for ext in command.extensions)
     sys.stdout.write(f"built {', '.join(os.path.relpath(path) for path in built)}\n")
+    if not (PACKAGE / "__init__.pyi").exists():
+        make_stubs()
 
 
 if __name__ == "__main__":

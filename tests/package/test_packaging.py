@@ -31,12 +31,14 @@ from ..support.packing import (
     need_sources_and_tools,
     python,
 )
+from ..types.stubs import MODULES
 
 pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
 
 # with one source distribution, and a wheel for this Python, as .ci/wheels makes them
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")
 MADE = (".so", ".pyd", ".o", ".pyc", ".whl", modules.RECORD)
+STUBS = {f"mat/{file}.pyi" for file in MODULES.values()}
 THIS = f"cp{sys.version_info[0]}{sys.version_info[1]}"  # as wheels call it
 
 
@@ -84,7 +86,7 @@ def test_a_source_distribution_is_the_repository(any_sources):
     found = {name for name in files_of_sdist(any_sources)
              if not name.startswith("facetmat.egg-info/")}
     assert files_of_repository() - found == set()
-    assert found - beside - files_of_repository("--others") == set()
+    assert found - beside - files_of_repository("--others") == STUBS
 
 
 def test_a_source_distribution_has_no_generated_files(any_sources):
@@ -97,7 +99,7 @@ def test_a_source_distribution_has_no_generated_files(any_sources):
 
 
 def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
-    wanted = {name for name in files_of_repository() if name.startswith("mat/")}
+    wanted = {name for name in files_of_repository() if name.startswith("mat/")} | STUBS
     assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh",
             "mat/native/shared/philox_inline.h"} <= wanted
     with zipfile.ZipFile(any_wheel) as packed:

@@ -1,8 +1,9 @@
 """The stubs of the public modules, made of what they have when they run.
 
-``python -m tests.types.stubs`` writes them. A name that is defined, with types, in a module of
-`mat` is imported from there; an operation is declared with the types of its roles; and a function
-of NumPy with what NumPy's own stubs say, with Mats for arrays.
+``python -m tests.types.stubs`` writes them, as do an installation and a build
+(``mat/native/build.py``). A name that is defined, with types, in a module of `mat` is imported from
+there; an operation is declared with the types of its roles; and a function of NumPy with what
+NumPy's own stubs say, with Mats for arrays.
 """
 
 import ast
@@ -73,12 +74,10 @@ INTERNAL = {"Mat": "matrix.mat", "Device": "devices.device", "DeviceLike": "devi
 
 
 def main():
-    """Write the stubs that are not current."""
+    """Write the stubs: also those that stay the same, so that all are newer than the modules."""
     for name, text in stubs().items():
-        path = ROOT / f"{name}.pyi"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print("written:", path.relative_to(ROOT.parent))
+        (ROOT / f"{name}.pyi").write_text(text, encoding="utf-8")
+    print(f"written: {len(MODULES)} stubs of {ROOT}")
 
 
 def stubs():
