@@ -27,6 +27,7 @@ from ..array_function import (
     positional_names,
 )
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
+from ..docstrings import docstring
 from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
@@ -38,22 +39,6 @@ SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
 # functions whose arguments are not converted, besides those that write an array: they decide on
 # copies, or count how deep lists are nested
 _AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block"))
-_DOC = """Return what ``numpy.{name}`` returns, with Mats for arrays.
-
-Parameters
-----------
-{parameters}
-    As for ``numpy.{name}``; wherever that takes arrays, Mats, sequences and numbers are taken.
-
-Returns
--------
-object
-    As of ``numpy.{name}``: a Mat for each array and each scalar of NumPy's.
-
-Notes
------
-{where}
-"""
 _BY_US = ("An operation of `mat` computes it, on the device in use; for arguments that it does "
           "not know,\nNumPy computes on the host.")
 _VIEW = "The result is a view, wherever the data is, if it is one in NumPy."
@@ -203,8 +188,7 @@ def _described(call: Function, name: str, function: Function, qualified: str) ->
     module, _, _ = qualified.rpartition(".")
     call.__name__ = call.__qualname__ = name
     call.__module__ = f"mat.{module}" if module else "mat"
-    call.__doc__ = _DOC.format(name=qualified, parameters=", ".join(parameters) or "none",
-                               where=where_computed(function))
+    call.__doc__ = docstring(qualified, qualified, parameters, where_computed(function))
     if signature:
         call.__dict__["__signature__"] = signature
     return call

@@ -28,7 +28,7 @@ class _Indexed:
     def __init__(self, numpy_object: Any, name: str) -> None:
         self._numpy_object = numpy_object
         self.__name__: str = name
-        self.__doc__ = f"Return what ``numpy.{name}[...]`` returns, with Mats for arrays."
+        self.__doc__ = f"The object ``numpy.{name}``, whose results are Mats."
 
     def __getitem__(self, key: Index) -> Operand:
         return delegate(self._numpy_object.__getitem__, [key], name=self.__name__)

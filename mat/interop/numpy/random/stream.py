@@ -24,23 +24,13 @@ from ....ops.operands import as_mat
 from ....support.options import current
 from ....support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
 from ..dispatch import delegate
+from ..docstrings import docstring
 from ..operands import refuse_other_elements
 
 _WHOLE = 2**64
 _HALF = 2**32
 _FLOAT64 = np.dtype(np.float64)
-_DOC = """Return what ``numpy.random.{owner}.{name}`` returns, drawn from this stream.
-
-Parameters
-----------
-{parameters}
-    As for ``numpy.random.{owner}.{name}``; Mats are taken wherever arrays are.
-
-Returns
--------
-object
-    A Mat for each array; NumPy computes on the host.
-"""
+_BY_NUMPY = "NumPy computes it on the host, with numbers of this stream."
 
 
 def stream_of(seed: object) -> Rng:
@@ -250,5 +240,6 @@ def delegating(name: str, owner: type) -> Function:
         parameters = [p for p in signature.parameters if p != "self"]
     except ValueError:  # before NumPy 2.4
         pass
-    method.__doc__ = _DOC.format(owner=owner.__name__, name=name, parameters=", ".join(parameters))
+    method.__doc__ = docstring(f"random.{name}", f"random.{owner.__name__}.{name}", parameters,
+                               _BY_NUMPY)
     return method
