@@ -1,4 +1,4 @@
-"""The docstrings of functions that are made of NumPy's: a summary for each, and examples that run."""
+"""Docstrings of functions made of NumPy's: a summary for each, and examples that run."""
 
 import doctest
 import inspect

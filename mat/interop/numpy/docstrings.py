@@ -1,4 +1,4 @@
-"""Docstrings of NumPy's functions in `mat`: one line and an example each, from ``summaries.txt``."""
+"""Docstrings of NumPy's functions in `mat`: a line and an example each, from ``summaries.txt``."""
 
 from __future__ import annotations
 
