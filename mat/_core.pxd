@@ -89,7 +89,8 @@ cdef class HostBlocks:
                    bint stable) except -1
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept
-    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1
+    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
+                            bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
     cdef void lock_array(self, object value) noexcept
 

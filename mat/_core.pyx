@@ -182,16 +182,26 @@ cdef class HostBlocks:
         for k in range(count):
             (<int64_t *>address)[k] = first + k * step
 
-    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes) except -1:
-        """Copy an array of NumPy that stores so many bytes by rows; return False for others."""
+    cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
+                            bint strided) except -1:
+        """Copy an array of NumPy's own class with so many bytes of elements by rows; return False
+        for others, and unless `strided` for one that stores them in another order.
+        """
         cdef cnp.ndarray given
         if type(value) is not cnp.ndarray:
             return False
         given = value
-        if not cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY_RO) or (
-                <size_t>cnp.PyArray_NBYTES(given) != nbytes):
+        if <size_t>cnp.PyArray_NBYTES(given) != nbytes:
             return False
-        memcpy(<void *>target, cnp.PyArray_DATA(given), nbytes)
+        if cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY_RO):
+            memcpy(<void *>target, cnp.PyArray_DATA(given), nbytes)
+            return True
+        if not strided or not cnp.PyArray_ISBEHAVED_RO(given):
+            return False
+        Py_INCREF(given.descr)  # the array gets that reference
+        cnp.PyArray_CopyInto(PyArray_NewFromDescr(
+            <PyTypeObject *>cnp.ndarray, given.descr, cnp.PyArray_NDIM(given),
+            cnp.PyArray_DIMS(given), NULL, <void *>target, cnp.NPY_ARRAY_CARRAY, NULL), given)
         return True
 
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes):

@@ -31,6 +31,7 @@ cdef class Cube(ConflictChecks):
     @cython.locals(lock=Lock, record=AccessRecord, thread=cython.ulonglong)
     cpdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
                                         object where)
+    cdef bint is_arbitrary(self) except -1
     cdef bint may_write_at_once(self, unsigned long long mask) except -1
     cdef bint _is_apart(self, View view, Registration facet, object direction,
                         unsigned long long thread, object task, object where=*) except -1

@@ -286,12 +286,16 @@ class Cube(ConflictChecks):
             return 0
         if self.own_lock is not None and self.own_lock.count:
             return 0
-        if reads and not self.fresh & mask:
+        if reads and not self.fresh & mask and not (writes and self.is_arbitrary()):
             return 0
         if not self.address and (self.copies or not self._allocate_block()):
             return 0
         self.seen |= bit
         return self.address
+
+    def is_arbitrary(self) -> bool:
+        """Return whether nothing was ever written, and the elements have no value before that."""
+        return self.pristine and not self.fresh and self.fill_value is None and self.torn is None
 
     def may_write_at_once(self, mask: int) -> bool:
         """Return whether a write to the memory with that bit makes all other copies stale."""

@@ -7,20 +7,22 @@ from mat.matrix.exports cimport copied_array
 
 cdef HostBlocks _blocks
 cdef list _in_use, _observers
-cdef frozenset _PLAIN, _NESTS
+cdef frozenset _PLAIN, _NESTS, _METHODS, _of_numpy
+cdef set _known
+cdef dict _inside
 cdef object _mat, _ndarray, _generic, _not_brief
 cdef Py_ssize_t _MOST_RESULT
 
 
-cdef class BriefCall:
-    cdef public bint fails, enabled
-    @cython.locals(view=MatBase)
-    cpdef object copied(self, object value)
-    cdef object item_copied(self, object value)
-    cpdef object with_mats(self, object value)
-    @cython.locals(made=MatBase)
-    cpdef object mat_of(self, object value)
+@cython.locals(items=list)
+cdef object _copied(object value, bint writable)
+cdef object _array_copied(MatBase view, bint writable)
+@cython.locals(view=MatBase)
+cdef bint _enabled(object values) except -1
+@cython.locals(items=list)
+cdef object _with_mats(object value, bint enabled)
+@cython.locals(made=MatBase)
+cdef object _mat_of(object value, bint enabled)
 
-
-@cython.locals(call=BriefCall, arguments=list)
-cpdef object call_briefly(object function, tuple args, dict kwargs)
+@cython.locals(arguments=list)
+cpdef object call_briefly(object function, tuple args, dict kwargs, bint writable=*)

@@ -6,6 +6,7 @@ For functions that only read what they are given, and that read no more than the
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..support.types import Arguments, Array, Function, Keywords, Operand
-from .creation import adopted, copy_of_array, is_known
+from .creation import KNOWN, OF_NUMPY, adopted, copy_of_array
 from .exports import copied_array
 from .mat import Mat
 
@@ -22,71 +23,105 @@ _MOST_RESULT = 1 << 14  # bytes of a result that are copied to memory of ours
 # types of arguments that contain no arrays and run no code
 _PLAIN = frozenset((int, float, complex, bool, str, type(None), type, slice, np.dtype))
 _NESTS = frozenset((list, tuple))
+# NumPy's functions that only call the method of their first argument with this name, with the
+# others in the same order
+_METHODS = frozenset((
+    np.argmax, np.argmin, np.argsort, np.cumprod, np.cumsum, np.nonzero, np.repeat, np.round,
+    np.searchsorted, np.take, np.trace))
+# by a function of NumPy's: what it calls once it has found out that no argument is of another class
+_INSIDE: dict[Function, Function] = {}
 # with types of C
 _blocks, _in_use, _observers, _mat = BLOCKS, IN_USE, OBSERVERS, Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF
+_known, _of_numpy, _inside = KNOWN, OF_NUMPY, _INSIDE
 
 
-class BriefCall:
-    """The arguments of one call: with copies for Mats."""
+def _copied(value: Operand, writable: bool) -> Operand:
+    """Return an argument with copies for Mats, also in a list or tuple; `NOT_BRIEF` if it is not
+    for such a call.
+    """
+    kind = type(value)
+    if kind is _mat:
+        return _array_copied(value, writable)
+    if kind in _PLAIN or kind is _ndarray or isinstance(value, _generic):
+        return value
+    if kind not in _NESTS:
+        return _not_brief
+    items: list[Operand] = []
+    for v in value:
+        kind_of_item = type(v)
+        item = _not_brief if kind_of_item in _NESTS else _copied(v, writable)
+        if item is _not_brief:
+            return item
+        items.append(item)
+    return items if kind is list else tuple(items)
 
-    __slots__ = ("enabled", "fails")
 
-    fails: bool  # an argument is not for such a call
-    enabled: bool  # devices compute with all of the Mats
+def _array_copied(view: Mat, writable: bool) -> Operand:
+    """Return an array with a copy of a small Mat of a dtype of NumPy's own, or `NOT_BRIEF`."""
+    found = copied_array(view, writable) if view.element_type in _of_numpy else None
+    return _not_brief if found is None else found
 
-    def copied(self, value: Operand) -> Operand:
-        """Return an argument with copies for Mats, also in a list or tuple."""
+
+def _enabled(values: Any) -> bool:
+    """Return whether devices compute with all of the Mats among the values and in their lists."""
+    for value in values:
         kind = type(value)
-        if kind in _PLAIN:
-            return value
         if kind is _mat:
             view = value
-            found = copied_array(view)
-            if found is not None:
-                self.enabled = self.enabled and view.device_enabled
-                return found
-        elif kind is _ndarray or isinstance(value, _generic):
-            return value
-        elif kind in _NESTS:
-            items = [self.item_copied(v) for v in value]
-            return items if kind is list else tuple(items)
-        self.fails = True
-        return None
+            if not view.device_enabled:
+                return False
+        elif kind in _NESTS and not _enabled(value):
+            return False
+    return True
 
-    def item_copied(self, value: Operand) -> Operand:
-        """Return an item of a list or tuple, with a copy for a Mat."""
-        if type(value) in _NESTS:
-            self.fails = True
-            return None
-        return self.copied(value)
 
-    def with_mats(self, value: Operand) -> Operand:
-        """Return a result with Mats for arrays and NumPy's scalars."""
-        kind = type(value)
-        if kind is _ndarray:
-            return self.mat_of(value)
-        if isinstance(value, _generic):
-            return self.mat_of(np.asarray(value)) if is_known(value.dtype) else value
-        if kind in _NESTS:
-            items = [self.with_mats(v) for v in value]
-            return items if kind is list else tuple(items)
+def _with_mats(value: Operand, enabled: bool) -> Operand:
+    """Return a result with Mats for arrays and NumPy's scalars; `NOT_BRIEF` if Mats have no such
+    elements.
+    """
+    kind = type(value)
+    if kind is _ndarray:
+        return _mat_of(value, enabled)
+    if isinstance(value, _generic):
+        return _mat_of(np.asarray(value), enabled)
+    if kind not in _NESTS:
         return value
-
-    def mat_of(self, value: Array) -> Operand:
-        """Return a Mat with the elements of an array, or the array if its dtype is unsupported."""
-        made: Any = copy_of_array(value, "C") if value.nbytes <= _MOST_RESULT else None
-        if made is None:
-            if not is_known(value.dtype):
-                return value
-            own = value.base is None and value.flags.c_contiguous and value.flags.writeable
-            made = adopted(value if own else value.copy())
-        made.device_enabled = self.enabled
-        return made
+    items: list[Operand] = []
+    for v in value:
+        item = _with_mats(v, enabled)
+        if item is _not_brief:
+            return item
+        items.append(item)
+    return items if kind is list else tuple(items)
 
 
-def call_briefly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
+def _mat_of(value: Array, enabled: bool) -> Operand:
+    """Return a Mat with the elements of an array, or `NOT_BRIEF`."""
+    made: Any = copy_of_array(value, "C") if value.nbytes <= _MOST_RESULT else None
+    if made is None:
+        if value.dtype not in _known:
+            return _not_brief
+        own = value.base is None and value.flags.c_contiguous and value.flags.writeable
+        made = adopted(value if own else value.copy())
+    made.device_enabled = enabled
+    return made
+
+
+def _find_inside(function: Function) -> Function:
+    """Return what a function of NumPy's calls, and remember it."""
+    found: Function = (getattr(_ndarray, function.__name__) if function in _METHODS
+                       else inspect.unwrap(function))
+    _INSIDE[function] = found
+    return found
+
+
+def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
+                 writable: bool = False) -> Operand:
     """Call a function of arrays with copies of Mats, and return Mats for arrays.
+
+    `writable`: the function is known to write no operand, and may get arrays that can be written:
+    some of NumPy's copy others once more.
 
     Return `NOT_BRIEF` for other arguments than numbers, arrays and small packed Mats, while a
     device is in use or somebody observes, and if the function raises an error: called in another
@@ -94,17 +129,24 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords) -> Opera
     """
     if _in_use or _observers or not _blocks.enabled:
         return _not_brief
-    call = BriefCall.__new__(BriefCall)
-    call.fails, call.enabled = False, True
-    arguments = [call.copied(value) for value in args]
+    arguments: list[Operand] = []
+    for value in args:
+        item = _copied(value, writable)
+        if item is _not_brief:
+            return item
+        arguments.append(item)
     for value in kwargs.values():
-        call.fails = call.fails or type(value) not in _PLAIN
-    if call.fails:
-        return _not_brief
+        if type(value) not in _PLAIN:
+            return _not_brief
+    inside = _inside.get(function)
+    if inside is None:
+        inside = _find_inside(function)
+    if (not arguments or type(arguments[0]) is not _ndarray) and function in _METHODS:
+        inside = function
     try:
-        found = function(*arguments, **kwargs) if kwargs else function(*arguments)
+        found = inside(*arguments, **kwargs) if kwargs else inside(*arguments)
     except Exception:
         return _not_brief
     if isinstance(found, tuple) and type(found) is not tuple:
         return _not_brief  # a named one
-    return call.with_mats(found)
+    return _with_mats(found, _enabled(args))

@@ -19,7 +19,7 @@ from ..memories.spill import spilled_copy
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
-from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
+from ..support.types import Array, DTypeLike, Number, ShapeLike
 from ..support.unbound import unbound
 from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result
 from .filled_arguments import shape_dtype_order
@@ -34,8 +34,9 @@ _FAR = 1 << 60  # of integers whose differences C can represent
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
+OF_NUMPY = frozenset(np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS)
 # of arrays that Mats are made of; others join them when they were
-_DTYPES: set[DType] = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
+KNOWN = _DTYPES = set(OF_NUMPY)
 
 
 def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
@@ -228,14 +229,9 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     return mat
 
 
-def is_known(dtype: DType) -> bool:
-    """Return whether Mats can have elements of a dtype of NumPy's own."""
-    return dtype in _DTYPES
-
-
 def copy_of_array(a: Array, order: object) -> Mat | None:
-    """Return a Mat with a copy of an array of NumPy's own class whose elements are stored by rows
-    and have a dtype that is known; None for others.
+    """Return a Mat with a copy of an array of NumPy's own class with a dtype that is known; None
+    for others, and for the order "K" where the elements are not stored by rows.
     """
     dtype = a.dtype
     if (order != "K" and order != "C") or _observers or not _blocks.enabled or not (
@@ -252,7 +248,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
         return made
     storage = made.storage
     address = storage.ready(_array.mask, _array.bit, False, True)
-    if not address or not _blocks.copy_of_array(address, a, nbytes):
+    if not address or not _blocks.copy_of_array(address, a, nbytes, order == "C"):
         return None
     storage.fresh, storage.pristine = _array.mask, False
     return made

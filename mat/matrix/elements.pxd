@@ -34,6 +34,13 @@ cdef class Elements(MatBase):
     cdef object _real(self)
 
 
+cdef class RowIterator:
+    cdef Elements mat
+    cdef Py_ssize_t at, count
+    @cython.locals(place=Py_ssize_t, mat=Elements, layout=Layout)
+    cdef object _following(self, Py_ssize_t k)
+
+
 cdef Layout _part_of(Layout layout, object index)
 cdef Py_ssize_t _size_if_plain(object dtype, bint of_integer) except -1
 cdef bint _makes_a_view(tuple index) except -1

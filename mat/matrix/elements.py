@@ -201,6 +201,39 @@ class Elements(MatBase):
         return int(self._only())
 
 
+class RowIterator:
+    """The iterator over the first axis of a Mat, as it was at the beginning: views, or elements."""
+
+    __slots__ = ("at", "count", "mat")
+
+    def __init__(self, mat: Elements, count: int) -> None:
+        self.mat: Elements = mat
+        self.at: int = 0
+        self.count: int = count
+
+    def __iter__(self) -> RowIterator:
+        return self
+
+    def __next__(self) -> Operand:
+        k = self.at
+        if k >= self.count:
+            raise StopIteration
+        self.at = k + 1
+        return self._following(k)
+
+    def _following(self, k: int) -> Operand:
+        """Return the view of row `k`, or the element there."""
+        mat = self.mat
+        layout = mat.layout
+        if len(layout.shape) > 1:
+            return mat._view_of(layout.row(k))
+        found = None
+        if not _only_mats:
+            place = layout.element(k)
+            found = None if place < 0 else mat._element(place)
+        return mat[k] if found is None else found
+
+
 def _part_of(layout: Layout, index: Index) -> Layout | None:
     """Return the selection of a basic index on a layout; None for other indices and elements."""
     kind = type(index)

@@ -27,7 +27,7 @@ cdef class Export:
 @cython.locals(export=Export)
 cpdef object exported_array(MatBase view)
 
-cpdef object copied_array(MatBase view)
+cpdef object copied_array(MatBase view, bint writable)
 
 @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
 cdef object _copied_at_once(MatBase view)

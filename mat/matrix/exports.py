@@ -66,14 +66,12 @@ def exported_array(view: Views) -> Array:
     return _array_kept_by(export, export.record.value, False)
 
 
-def copied_array(view: Views) -> Array | None:
-    """Return a read-only array with a copy of few elements that are packed, of a dtype of NumPy's
-    own; None of others, and where an access has to be opened.
+def copied_array(view: Views, writable: bool) -> Array | None:
+    """Return an array with a copy of few elements that are packed; None of others, and where an
+    access has to be opened.
     """
-    if view.element_type.char in EXTENSIONS:
-        return None
     found = _copied_at_once(view)
-    if found is not None:
+    if found is not None and not writable:
         _blocks.lock_array(found)
     return found
 

@@ -307,11 +307,11 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
         raise DTypeError("full_like requires a number, got None; empty_like(a) leaves elements "
                          "arbitrary")
     x = a if isinstance(a, Mat) else asarray(a)
-    kind = x.dtype if dtype is None else as_dtype(dtype)
     if not isinstance(fill_value, _SEQUENCES):
+        kind = x.element_type if dtype is None else as_dtype(dtype)
         check_number(fill_value, kind, "fill_value")
-        return _like(x, fill_value, kind, order, shape, device)
-    made = _like(x, None, kind, order, shape, device)
+        return _like(x, fill_value, dtype, order, shape, device)
+    made = _like(x, None, dtype, order, shape, device)
     made[...] = fill_value
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
 from ..core.compiled import THREADS
 from ..core.direction import INPUT
@@ -15,6 +15,7 @@ from ..layout.shapes import integer
 from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.types import Index, Number
+from .elements import Elements, RowIterator
 from .exports import Exports
 
 
@@ -117,7 +118,10 @@ class Items(Exports):
         if self.ndim == 1 and self.storage.is_elsewhere:  # copies all at once, not one by one
             with self._waits("iteration"), self.facet("array", "input"):
                 pass
-        return map(self.__getitem__, range(len(self)))
+        own = type(self).__getitem__ is Elements.__getitem__  # not that of a derived class
+        found: Iterator[Any] = (RowIterator(self, len(self)) if own
+                                else map(self.__getitem__, range(len(self))))
+        return found
 
 
 def _storage_index(layout: Layout, k: int) -> int:

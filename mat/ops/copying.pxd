@@ -10,11 +10,12 @@ from mat.ops.calls cimport Calls
 cdef Calls _assign
 cdef HostBlocks _blocks
 cdef dict _named, _NO_KEYWORDS
-cdef frozenset _HASHED
+cdef frozenset _HASHED, _of_numpy
+cdef object _mat
 cdef Py_ssize_t MOST_SORTED
 
 @cython.locals(form=Form, made=MatBase)
 cdef MatBase _converted(MatBase x, object dtype)
 
-@cython.locals(layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
-cpdef MatBase sorted_at_once(MatBase x, Py_ssize_t axis, bint stable)
+@cython.locals(view=MatBase, layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
+cpdef MatBase sorted_along(object x, object axis, bint stable=*)

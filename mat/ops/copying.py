@@ -12,10 +12,11 @@ from ..errors import DTypeError, RangeError
 from ..layout.orders import as_order
 from ..layout.strided import Layout
 from ..matrix.base import form_of_result
+from ..matrix.creation import OF_NUMPY
 from ..matrix.joined import copied_at_once
 from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.dtypes import EXTENSIONS, NAMED, as_dtype
+from ..support.dtypes import NAMED, as_dtype
 from ..support.types import DType, DTypeLike, Function, Keywords
 from .elementwise import assign
 from .orders import axes_of_order, copied_in_order
@@ -25,6 +26,7 @@ _NO_KEYWORDS: Keywords = {}
 MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
 # with types of C
 _assign, _blocks, _named = assign, BLOCKS, NAMED
+_mat, _of_numpy = Mat, OF_NUMPY
 _HASHED = frozenset((str, type))
 
 
@@ -151,17 +153,20 @@ def _converted(x: Mat, dtype: DType) -> Mat:
     return made
 
 
-def sorted_at_once(x: Mat, axis: int, stable: bool) -> Mat | None:
+def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
     """Return a sorted copy of a small Mat whose elements are packed; None for others, and where an
     access has to be opened.
     """
-    layout = x.layout
+    if type(x) is not _mat or type(axis) is not int:
+        return None
+    view = x
+    layout = view.layout
     rank = len(layout.shape)
-    if x.dtype.char in EXTENSIONS:  # which NumPy orders without regard to NaN
+    if view.element_type not in _of_numpy:  # others are ordered without regard to NaN
         return None
-    if not -rank <= axis < rank or not 0 < x.nbytes <= MOST_SORTED:
+    if not -rank <= axis < rank or not 0 < layout.size * view.element_size <= MOST_SORTED:
         return None
-    made = copied_at_once(x)
+    made = copied_at_once(view)
     if made is None:
         return None
     storage = made.storage

@@ -15,12 +15,10 @@ import numpy as np
 from ..errors import DTypeError, IntegerError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
-from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import (
-    BOOL,
-    BY_NAME,
+    BY_CHAR,
     DISTINCT,
     FLOAT8,
     HALVES,
@@ -33,7 +31,7 @@ from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function,
 from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
 from .operands import as_mat
-from .operation import NO_KEYWORDS, Input, Op, Output, named, op
+from .operation import Input, Op, Output, named, op
 from .overlap import meets_read
 from .reduce_signatures import PARAMETERS, plain
 from .tiling import Cutter
@@ -41,8 +39,8 @@ from .tiling import Cutter
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
 ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
-LONG = BY_NAME["int64"].char
-_LETTERS = {char: char for char in REAL_TYPES} | {LONG: "l"}  # by which compiled kernels are called
+# of the names of compiled kernels
+SUFFIXES = {char: BY_CHAR[char].suffix for char in INTEGERS} | {c: c for c in REAL_TYPES}
 _DOC = """{summary}
 
 Parameters
@@ -108,10 +106,6 @@ class Reduction:
 
         return reduce_by_numpy
 
-    def of_few(self) -> Function:
-        """Return NumPy's function for few elements: ``of_few(x, axis, keepdims)``."""
-        return self.function
-
     def result_dtype(self, dtype: DType) -> DType:
         """Return the dtype of the result for elements of `dtype`."""
         return _result_dtype(self, dtype)
@@ -147,17 +141,21 @@ class Reduction:
 
     def fits_compiled(self, x: Mat, out: Mat) -> bool:
         """Return whether compiled kernels take these operands: they do not convert."""
-        return out.dtype == (np.int64 if self.one_axis else x.dtype) and x.ndim <= RANK
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
 
     def fits_device(self, x: Mat, out: Mat) -> bool:
         """Return whether the kernels of a device take these operands."""
         return out.dtype == self.result_dtype(x.dtype) and x.ndim <= DEVICE_RANK
 
+    def kernel(self, char: str) -> str:
+        """Return the name of the compiled kernel for elements of a dtype character."""
+        return f"mat_{self.compiled_name or self.name}_{SUFFIXES[char]}"
+
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         """Return a compiled kernel for such operands."""
         axes, strides = self.kept(x, out, axis, keepdims)
-        kernel = f"mat_{self.compiled_name or self.name}_{_LETTERS[x.dtype.char]}"
-        return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.divides)
+        return reduced_by(cpu, self.kernel(x.dtype.char), x, axes, strides, ordered=self.one_axis,
+                          mean=self.divides, mask=-1)
 
     def prepare_device(self, cuda: Engine, x: Mat, out: Mat, axis: AxisLike,
                        keepdims: bool) -> Function:
@@ -209,10 +207,6 @@ class UfuncReduction(Reduction):
             return reduce(x, axis, None, out, keepdims)
 
         return reduce_by_ufunc
-
-    def of_few(self) -> Function:
-        reduce: Function = self.ufunc.reduce
-        return lambda x, axis, keepdims: reduce(x, axis, None, None, keepdims)
 
 
 def is_half(dtype: DType) -> bool:
@@ -285,7 +279,6 @@ def _operation(kind: Reduction) -> Op:
 def _core(kind: Reduction, kernel: Op) -> Function:
     """Return the function that checks its arguments and calls the operation."""
     call: Callable[..., Mat] = kernel
-    numpys, brief = kind.of_few(), frozenset(BOOL + INTEGERS) - frozenset(kind.compiled)
     kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
 
     def core(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
@@ -299,10 +292,7 @@ def _core(kind: Reduction, kernel: Op) -> Function:
         if type(keepdims) is not bool:
             keepdims = keepdims is not np._NoValue and bool(keepdims)
         if out is None:
-            found: Any = NOT_BRIEF
-            if x.element_type.char in brief and x.layout.shape:
-                found = call_briefly(numpys, (x, axis, keepdims), NO_KEYWORDS)
-            made: Mat = kernel.new((x, None, axis, keepdims)) if found is NOT_BRIEF else found
+            made: Mat = kernel.new((x, None, axis, keepdims))
             return made
         return call(x, check_is_mat(out), axis, keepdims)
 

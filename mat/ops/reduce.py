@@ -13,7 +13,7 @@ from ..layout.shapes import Ints
 from ..layout.strided import packed_strides
 from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.dtypes import BY_CHAR, INEXACT, INTEGERS, REAL_TYPES
+from ..support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number
 from . import elementwise
@@ -21,8 +21,8 @@ from .accumulation import accumulate, check_factors, same_dtype
 from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
-    LONG,
     RANK,
+    SUFFIXES,
     Reduction,
     UfuncReduction,
     assigning,
@@ -39,6 +39,8 @@ from .overlap import check_disjoint
 from .reduce_signatures import as_argmax, as_max, as_mean, as_sum
 from .tiling import Cutter
 
+_LARGEST = BY_NAME["uint64"].chars
+
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
           out: Array | None = None) -> object:
@@ -52,6 +54,11 @@ def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
     return out
 
 
+def _of_whole(name: str, char: str) -> str:
+    """Return the kernel of sums or products, which of unsigned integers have the same bits."""
+    return f"mat_{name}_{'i64' if char in _LARGEST else SUFFIXES[char]}"
+
+
 class Sum(UfuncReduction):
     """Sums."""
 
@@ -60,8 +67,12 @@ class Sum(UfuncReduction):
     example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.sum), np.add
-    compiled = REAL_TYPES + LONG
+    compiled = REAL_TYPES + INTEGERS + BOOL
     merge = staticmethod(elementwise.add)
+
+    def kernel(self, char: str) -> str:
+        return "mat_count_nonzero_1" if char in BOOL else _of_whole(self.name, char)
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.SumKernels()
 
@@ -74,8 +85,12 @@ class Product(UfuncReduction):
     example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
-    compiled = REAL_TYPES + LONG
+    compiled = REAL_TYPES + INTEGERS
     merge = staticmethod(elementwise.multiply)
+
+    def kernel(self, char: str) -> str:
+        return _of_whole(self.name, char)
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.ProductKernels()
 
@@ -89,7 +104,10 @@ class Mean(Reduction):
     example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
-    compiled, compiled_name, divides = REAL_TYPES, "sum", True
+    compiled, divides = REAL_TYPES + INTEGERS, True
+
+    def kernel(self, char: str) -> str:
+        return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
 
     def cutter(self, operation: Op) -> Cutter:
         sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
@@ -109,8 +127,13 @@ class Max(UfuncReduction):
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
-    compiled = REAL_TYPES + LONG
+    compiled = REAL_TYPES + INTEGERS + BOOL
     merge = staticmethod(elementwise.maximum)
+    of_bools = "any"  # what computes the same of them
+
+    def kernel(self, char: str) -> str:
+        return f"mat_{self.of_bools}_1" if char in BOOL else Reduction.kernel(self, char)
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels()
 
@@ -123,6 +146,8 @@ class Min(Max):
     example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
     merge = staticmethod(elementwise.minimum)
+    of_bools = "all"
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels(smallest=True)
 
@@ -136,7 +161,7 @@ class ArgMax(Reduction):
     signature = staticmethod(as_argmax)
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
-    compiled = REAL_TYPES + LONG
+    compiled = REAL_TYPES + INTEGERS
 
     def cutter(self, operation: Op) -> Cutter:
         return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.compiled import IN_USE
 from ..devices.in_use import CPU, in_use
 from ..errors import ShapeError
-from ..layout.shapes import MOST_AXES, Ints, as_axis
+from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat, new_like
@@ -22,7 +22,7 @@ from ..support.dtypes import EXTENSIONS
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
-from .copying import sorted_at_once
+from .copying import sorted_along
 from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
 from .cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
@@ -116,9 +116,7 @@ def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = Tru
     if x.dtype.char in EXTENSIONS:
         wide = sort(x.astype(np.float32), axis, descending=descending, stable=stable)
         return wide.astype(x.dtype)
-    found: Mat | None = None
-    if type(axis) is int and -MOST_AXES < axis < MOST_AXES and not descending:
-        found = sorted_at_once(x, axis, stable)
+    found: Mat | None = None if descending else sorted_along(x, axis, stable)
     return _sort.new((x, None, axis, descending, stable)) if found is None else found
 
 

@@ -82,6 +82,7 @@ class CountNonzero(Truth):
 _any = core_of(Any())
 _all = core_of(All())
 _count_nonzero = core_of(CountNonzero())
+ANY, ALL, COUNT_NONZERO = (vars(core)["op"] for core in (_any, _all, _count_nonzero))
 
 
 def any_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:

@@ -89,6 +89,8 @@ BLAS_TYPES = REAL_TYPES + COMPLEX_TYPES  # s, d, c and z
 FLOATING = HALVES + REAL_TYPES
 INEXACT = FLOATING + COMPLEX_TYPES
 DISTINCT = "".join(t.char for t in ELEMENT_TYPES if t.char in EVERY)  # without synonyms
+# the least and the largest integer of each integer type; `numpy.iinfo` takes a microsecond
+LIMITS = {c: (int(np.iinfo(c).min), int(np.iinfo(c).max)) for c in INTEGERS}
 
 # what `as_dtype` was given, and what it returned
 NAMED: dict[object, DType] = {np.dtype(t.name): np.dtype(t.name) for t in ELEMENT_TYPES
@@ -196,8 +198,14 @@ def check_operand(value: object, dtype: DType, name: str) -> None:
 def check_number(value: Number, dtype: DType, name: str) -> None:
     """Raise `DTypeError` unless `value` is a number that `dtype` can represent, if rounded."""
     kind = type(value)
-    if (kind is float or (kind is int and -EXACT < value < EXACT)) and dtype.kind in "fc":
-        return
+    if kind is float or kind is int:
+        char = dtype.char
+        if char in LIMITS:
+            low, high = LIMITS[char]
+            if kind is int and low <= value <= high:
+                return
+        elif char in INEXACT and (kind is float or -EXACT < value < EXACT):
+            return
     check_operand(value, dtype, name)
     if isinstance(value, complex | np.complexfloating) and dtype.kind != "c":
         raise DTypeError(f"{name} is complex ({value!r}), which {dtype} cannot hold; use "
@@ -211,9 +219,9 @@ def plain_integers(dtype: DType) -> tuple[int, int]:
     `dtype`, whatever else it depends on.
     """
     if dtype.kind in "iu":
-        found = np.iinfo(dtype)
+        low, high = LIMITS[dtype.char]
         # compiled kernels get numbers as doubles
-        return max(int(found.min), 1 - EXACT), min(int(found.max), EXACT - 1)
+        return max(low, 1 - EXACT), min(high, EXACT - 1)
     return 1 - EXACT, EXACT - 1
 
 
@@ -225,7 +233,8 @@ def represents(dtype: DType, value: Number) -> bool:
     if dtype.kind in "iu":
         # NumPy does not compare its own bools with large integers
         number = bool(value) if isinstance(value, np.bool_) else value
-        return bool(np.iinfo(dtype).min <= number <= np.iinfo(dtype).max)
+        low, high = LIMITS[dtype.char]
+        return bool(low <= number <= high)
     return not isinstance(value, int) or abs(value) <= EXACT
 
 

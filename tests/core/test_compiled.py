@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import ConflictError, DTypeError, TornError
+from mat.facets.array import ARRAY
 from mat.ops.blas_gemm import gemm
 
 from ..support.mock_memories import registered
@@ -336,3 +337,14 @@ def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
     del others
     assert seen
     np.testing.assert_allclose(y.to_numpy(), a @ a, rtol=1e-10, atol=1e-10)
+
+
+def test_a_part_of_a_new_storage_is_written_at_once():
+    """Where nothing was ever written, and nothing would be filled in, no copy has to be fresh."""
+    mask, bit = ARRAY.mask, ARRAY.bit
+    assert mat.empty(10).storage.ready(mask, bit, True, True)
+    assert not mat.empty(10).storage.ready(mask, bit, True, False)
+    assert not mat.zeros(10).storage.ready(mask, bit, True, True)
+    x = mat.empty(10)
+    x[2:4] = mat.ones(2)
+    assert x[2:4].tolist() == [1, 1]

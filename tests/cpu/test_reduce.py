@@ -314,3 +314,46 @@ def test_long_ones_have_parts_and_short_ones_have_none():
     assert kernel((100_000, 4), (0,)).finish
     assert not kernel((1000, 1000), (1,)).finish
     assert not kernel((100, 100), (0, 1)).finish
+
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("shape", [(9,), (300,), (40_000,), (200_000,), (40, 30), (300, 1100),
+                                   (2000, 30), (3, 70, 9)], ids=str)
+def test_integers_are_reduced_as_by_numpy(rng, shape, dtype):
+    """By kernels: with every bit of 64 for sums and products, and means of exact sums."""
+    limits = np.iinfo(dtype)
+    for low, high in ((0, 3), (limits.min, limits.max)):
+        a = rng.integers(low, high, shape, dtype, endpoint=True)
+        for x, array in ((mat.array(a), a), (mat.array(a)[::-1], a[::-1]), (mat.array(a).T, a.T)):
+            for axis in (None, *range(a.ndim)):
+                for name in (*FOLDS, "sum", "prod"):
+                    got = getattr(mat, name)(x, axis)
+                    wanted = getattr(np, name)(array, axis=axis)
+                    assert got.dtype == wanted.dtype
+                    assert "foreign" in got.facets
+                    assert_array_equal(got.to_numpy(), wanted)
+                check_mean(x, array, axis)
+
+
+def check_mean(x, a, axis):
+    """Of the exact sum, which NumPy rounds on its way."""
+    count = a.size if axis is None else a.shape[axis]
+    sums = np.sum(a.astype(object), axis=axis)
+    wanted = np.asarray(sums).astype(np.float64) / count
+    assert_array_equal(mat.mean(x, axis).to_numpy(), wanted)
+
+
+@pytest.mark.host
+def test_bools_are_reduced_by_kernels(rng):
+    for a in (rng.random((40, 50)) > 0.5, np.zeros((3, 4), bool), np.ones((3, 4), bool)):
+        for name in ("sum", "max", "min"):
+            for axis in (None, 0, 1):
+                got = getattr(mat, name)(mat.array(a), axis)
+                wanted = getattr(np, name)(a, axis=axis)
+                assert got.dtype == wanted.dtype
+                assert "foreign" in got.facets
+                assert_array_equal(got.to_numpy(), wanted)

@@ -14,12 +14,9 @@ from types import CodeType
 
 import numpy as np
 
-from ...layout.shapes import MOST_AXES
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
-from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
-from ...ops.copying import sorted_at_once
 from ...ops.operation import named
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
@@ -62,6 +59,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
 )
 from .reading import call_reading
 from .registry import IMPLEMENTATIONS, OF_MANY, numpy_function
+from .short_calls import WAYS, ByNumPy, Choosing, called_shortly
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
 # the functions that return views, and whether of all their arguments or of the first
@@ -83,9 +81,8 @@ MOST_READY = 64  # positional arguments; calls with more are not checked for Mat
 _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
-_of_many, _not_brief = OF_MANY, NOT_BRIEF
+_not_brief = NOT_BRIEF
 _ordering = short_floats.FUNCTIONS
-_concatenate, _stack, _sort = np.concatenate, np.stack, np.sort
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
@@ -107,32 +104,6 @@ def _are_mats(types: object) -> bool:
     return type(types) is tuple and len(types) == 1 and types[0] is _mat_type
 
 
-def _at_once(func: Function, args: Arguments, kwargs: Keywords) -> Mat | None:
-    """Fast path: call a function for small Mats, without opening accesses; return None, with
-    nothing done, for others.
-    """
-    if not args:
-        return None
-    if func is _concatenate:
-        return joined_along(args[0], _only_axis(args, kwargs, 0))
-    if func is _stack:
-        return stacked_along(args[0], _only_axis(args, kwargs, 0))
-    if func is _sort:
-        axis = _only_axis(args, kwargs, -1)
-        if type(axis) is int and -MOST_AXES < axis < MOST_AXES and type(args[0]) is _mat_type:
-            return sorted_at_once(args[0], axis, False)
-    return None
-
-
-def _only_axis(args: Arguments, kwargs: Keywords, default: int) -> object:
-    """Return the axis, if no other argument than it comes after the first; else None."""
-    if len(args) == 1:
-        if kwargs:
-            return kwargs.get("axis") if len(kwargs) == 1 else None
-        return default
-    return args[1] if len(args) == 2 and not kwargs else None
-
-
 def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Operand:
     """Call a NumPy function as it is called if one of its operands is a Mat.
 
@@ -148,13 +119,12 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
     object
         Mats for arrays and for NumPy's scalars.
     """
-    found = _at_once(func, args, kwargs)
-    if found is not None:
-        return found
-    if func in _of_many and _only_reads(func, args, kwargs):
-        found = call_briefly(func, args, kwargs)
-        if found is not _not_brief:
-            return found
+    found = called_shortly(func, args, kwargs)
+    return call_in_full(func, args, kwargs) if found is None else found
+
+
+def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call a NumPy function that has no short way for these arguments."""
     if func in _ordering:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
@@ -205,7 +175,7 @@ def _without_elements(value: Operand) -> Operand:
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Let NumPy call `func` on the host."""
     if _only_reads(func, args, kwargs):
-        tried = func in OF_MEMORY or func in _of_many  # these in `call_numpy`
+        tried = func in OF_MEMORY or func in OF_MANY  # these in `call_numpy`
         found = _not_brief if tried else call_briefly(func, args, kwargs)
         return call_reading(func, args, kwargs) if found is _not_brief else found
     if func in SAVING:
@@ -272,5 +242,6 @@ def positional_names(func: Function) -> tuple[str, ...]:
                  if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
+WAYS.update({f: (Choosing if f is np.where else ByNumPy)(f, _usual) for f in OF_MANY})
 bind("__array_function__",
      named(_array_function, "__array_function__", _array_function.__doc__ or ""))

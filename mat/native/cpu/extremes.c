@@ -23,5 +23,5 @@
 #undef T
 #undef N
 #define T int64_t
-#define N(name) PASTED(name, l)
+#define N(name) PASTED(name, i64)
 #include "extremes_inline.h"

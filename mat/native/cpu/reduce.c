@@ -41,7 +41,7 @@
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
 #define NOTHING 0
-#define N(name) PASTED(name, l)
+#define N(name) PASTED(name, i64)
 #include "reduce_type_inline.h"
 #undef T
 #undef I
@@ -114,25 +114,25 @@ SUM(f)
 SUM(d)
 FOLD(prod, fold, PROD, f)
 FOLD(prod, fold, PROD, d)
-MAT_CLONES KERNEL(sum, l, fold_all_l(ADD, f, operands, start, stop))
-KERNEL(sum_finish, l, fold_finish_l(ADD, f, operands, start, stop))
-FOLD(prod, fold, PROD, l)
+MAT_CLONES KERNEL(sum, i64, fold_all_i64(ADD, f, operands, start, stop))
+KERNEL(sum_finish, i64, fold_finish_i64(ADD, f, operands, start, stop))
+FOLD(prod, fold, PROD, i64)
 FOLD(max, fold, MAX, f)
 FOLD(max, fold, MAX, d)
-FOLD(max, fold, MAX, l)
+FOLD(max, fold, MAX, i64)
 FOLD(min, fold, MIN, f)
 FOLD(min, fold, MIN, d)
-FOLD(min, fold, MIN, l)
+FOLD(min, fold, MIN, i64)
 FOLD(fmax, fold, FMAX, f)
 FOLD(fmax, fold, FMAX, d)
 FOLD(fmin, fold, FMIN, f)
 FOLD(fmin, fold, FMIN, d)
 FOLD(argmax, arg, MAX, f)
 FOLD(argmax, arg, MAX, d)
-FOLD(argmax, arg, MAX, l)
+FOLD(argmax, arg, MAX, i64)
 FOLD(argmin, arg, MIN, f)
 FOLD(argmin, arg, MIN, d)
-FOLD(argmin, arg, MIN, l)
+FOLD(argmin, arg, MIN, i64)
 
 #define TRUTH_OF(name, op, size) \
     MAT_CLONES KERNEL(name, size, PASTED(truth_all, size)(op, f, operands, start, stop)) \

@@ -27,17 +27,46 @@ typedef struct {
    alpha and beta of
    ``y <- alpha * sum + beta * y``. Variances are divided by `divisor`, too; `root` takes the square
    root of that. */
-mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d, mat_sum_l, mat_sum_finish_l;
-mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d, mat_prod_l,
-    mat_prod_finish_l;
-mat_kernel mat_max_f, mat_max_finish_f, mat_max_d, mat_max_finish_d, mat_max_l, mat_max_finish_l;
-mat_kernel mat_min_f, mat_min_finish_f, mat_min_d, mat_min_finish_d, mat_min_l, mat_min_finish_l;
+mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d, mat_sum_i64,
+    mat_sum_finish_i64;
+mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d, mat_prod_i64,
+    mat_prod_finish_i64;
+mat_kernel mat_max_f, mat_max_finish_f, mat_max_d, mat_max_finish_d, mat_max_i64,
+    mat_max_finish_i64;
+mat_kernel mat_min_f, mat_min_finish_f, mat_min_d, mat_min_finish_d, mat_min_i64,
+    mat_min_finish_i64;
 mat_kernel mat_fmax_f, mat_fmax_finish_f, mat_fmax_d, mat_fmax_finish_d;
 mat_kernel mat_fmin_f, mat_fmin_finish_f, mat_fmin_d, mat_fmin_finish_d;
-mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d, mat_argmax_l,
-    mat_argmax_finish_l;
-mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_l,
-    mat_argmin_finish_l;
+mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d, mat_argmax_i64,
+    mat_argmax_finish_i64;
+mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_i64,
+    mat_argmin_finish_i64;
+
+/* Integers of other types; their sums and products have 64 bits, the means are float64. */
+mat_kernel mat_max_i8, mat_max_finish_i8, mat_max_i16, mat_max_finish_i16, mat_max_i32,
+    mat_max_finish_i32, mat_max_u8, mat_max_finish_u8, mat_max_u16, mat_max_finish_u16,
+    mat_max_u32, mat_max_finish_u32, mat_max_u64, mat_max_finish_u64;
+mat_kernel mat_min_i8, mat_min_finish_i8, mat_min_i16, mat_min_finish_i16, mat_min_i32,
+    mat_min_finish_i32, mat_min_u8, mat_min_finish_u8, mat_min_u16, mat_min_finish_u16,
+    mat_min_u32, mat_min_finish_u32, mat_min_u64, mat_min_finish_u64;
+mat_kernel mat_argmax_i8, mat_argmax_finish_i8, mat_argmax_i16, mat_argmax_finish_i16,
+    mat_argmax_i32, mat_argmax_finish_i32, mat_argmax_u8, mat_argmax_finish_u8, mat_argmax_u16,
+    mat_argmax_finish_u16, mat_argmax_u32, mat_argmax_finish_u32, mat_argmax_u64,
+    mat_argmax_finish_u64;
+mat_kernel mat_argmin_i8, mat_argmin_finish_i8, mat_argmin_i16, mat_argmin_finish_i16,
+    mat_argmin_i32, mat_argmin_finish_i32, mat_argmin_u8, mat_argmin_finish_u8, mat_argmin_u16,
+    mat_argmin_finish_u16, mat_argmin_u32, mat_argmin_finish_u32, mat_argmin_u64,
+    mat_argmin_finish_u64;
+mat_kernel mat_sum_i8, mat_sum_finish_i8, mat_sum_i16, mat_sum_finish_i16, mat_sum_i32,
+    mat_sum_finish_i32, mat_sum_u8, mat_sum_finish_u8, mat_sum_u16, mat_sum_finish_u16,
+    mat_sum_u32, mat_sum_finish_u32;
+mat_kernel mat_prod_i8, mat_prod_finish_i8, mat_prod_i16, mat_prod_finish_i16, mat_prod_i32,
+    mat_prod_finish_i32, mat_prod_u8, mat_prod_finish_u8, mat_prod_u16, mat_prod_finish_u16,
+    mat_prod_u32, mat_prod_finish_u32;
+mat_kernel mat_mean_i64, mat_mean_finish_i64, mat_mean_i8, mat_mean_finish_i8, mat_mean_i16,
+    mat_mean_finish_i16, mat_mean_i32, mat_mean_finish_i32, mat_mean_u8, mat_mean_finish_u8,
+    mat_mean_u16, mat_mean_finish_u16, mat_mean_u32, mat_mean_finish_u32, mat_mean_u64,
+    mat_mean_finish_u64;
 
 /* Variances; their parts have 24 bytes each. */
 mat_kernel mat_var_f, mat_var_finish_f, mat_var_d, mat_var_finish_d;

@@ -1,7 +1,7 @@
 /* Folds (max, min, prod, sums of integers, and max and min of what is a number) and their positions
    (argmax, argmin) of elements T, by lines and by columns; N(name) is a name for T, I the signed
-   integer of its size, LOWEST and HIGHEST its limits, NOTHING what is not a number. Included once
-   for each type. */
+   integer of its size that counts rows, so of 32 bits at least, LOWEST and HIGHEST its limits,
+   NOTHING what is not a number. Included once for each type. */
 
 /* One of the two, x if it is not a number: then it stays that. FMAX and FMIN begin with what is not
    a number, and any number replaces it. */
@@ -24,7 +24,11 @@ INLINE T N(neutral)(int op) {
 }
 
 /* Where it pays: those of some times LANES elements that are all numbers (extremes_inline.h) */
+#ifdef NO_EXTREMES
+INLINE int N(mat_extremes)(int largest, T *found, const T *p, int64_t n) { return 0; }
+#else
 int N(mat_extremes)(int largest, T *found, const T *p, int64_t n);
+#endif
 
 /* LANES totals of n elements, and what they are together. */
 INLINE void N(fold_lanes)(int op, T *t, const T *p, int64_t n, int64_t step) {

@@ -137,7 +137,7 @@ def _is_bound(value: Operand, a: Mat) -> bool:
     return type(value) is int and dtype.char in INTEGERS and represents(dtype, value)
 
 
-@implements("round", "around")
+@implements("round", "around", of_many=True)
 def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
     plain = (isinstance(a, Mat) and type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))

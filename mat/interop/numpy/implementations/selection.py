@@ -55,7 +55,7 @@ def _or_numpy(found: object) -> Result:
 # Conditions
 
 
-@implements("where")
+@implements("where", of_many=True)
 def numpy_where(condition: Operand, x: Operand = None, y: Operand = None, /) -> Result:
     if x is None and y is None:
         return _nonzero(condition)
@@ -306,7 +306,7 @@ def _nonzero(a: Operand) -> Result:
     return _or_numpy(taking.nonzero(a)) if _there(a) else NotImplemented
 
 
-@implements("nonzero")
+@implements("nonzero", of_many=True)
 def numpy_nonzero(a: Operand) -> Result:
     return _nonzero(a)
 

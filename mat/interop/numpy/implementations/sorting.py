@@ -176,7 +176,7 @@ def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -
 
 
 # the parameters are NumPy's
-@implements("unique")
+@implements("unique", of_many=True)
 def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool = False,
                  return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
                  sorted: bool = True) -> Result:

@@ -22,6 +22,7 @@ from ..array_function import (
     VIEWS,
     WRITING,
     are_ready,
+    call_in_full,
     call_numpy,
     code_of,
     positional_names,
@@ -30,6 +31,7 @@ from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..docstrings import docstring
 from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
+from ..short_calls import called_shortly
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
 # the parameters of NumPy's functions that are array-likes, and those that are sequences of them
@@ -57,13 +59,18 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        ready = not kwargs and are_ready(args, at, adapts)
-        if not ready and not (joins and args and _is_of_mats(args[0])):
+        if (not kwargs and are_ready(args, at, adapts)) or (
+                joins and args and _is_of_mats(args[0])):
+            found = called_shortly(function, args, kwargs)
+            if found is not None:
+                return found
+            found = call_in_full(function, args, kwargs)
+        else:
             if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
                 return numpy_gives(function, args, kwargs)
             if converts and (kwargs or not _are_mats(args)):
                 args, kwargs = _with_mats(function, args, kwargs)
-        found = call_numpy(function, args, kwargs)
+            found = call_numpy(function, args, kwargs)
         if type(found) is not Mat:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found

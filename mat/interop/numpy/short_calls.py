@@ -1,0 +1,160 @@
+"""NumPy's functions called in the shortest way, where there is one for their arguments: no access
+is opened, and no code of Python runs in between.
+
+This is the one place that decides whether such a way is tried. A way returns None, with nothing
+done, for arguments that it does not take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...core.observers import OBSERVERS
+from ...matrix.brief_calls import NOT_BRIEF, call_briefly
+from ...matrix.creation import OF_NUMPY
+from ...matrix.joined import joined_along, stacked_along
+from ...matrix.mat import Mat
+from ...ops import reduce, truth
+from ...ops.calls import Calls
+from ...ops.copying import sorted_along
+from ...support.types import Arguments, Function, Keywords, Operand
+
+# with types of C
+_in_use, _observers, _mat, _not_brief, _of_numpy = IN_USE, OBSERVERS, Mat, NOT_BRIEF, OF_NUMPY
+
+
+_THREE = 3  # arguments
+
+
+class Way:
+    """A way to call a function."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Call it with those arguments."""
+        raise NotImplementedError
+
+
+class ByPlan(Way):
+    """By the plan of a reduction of a Mat, with other settings than its axis as given here."""
+
+    __slots__ = ("operation", "settings")
+
+    def __init__(self, operation: Calls, *settings: object) -> None:
+        self.operation: Calls = operation
+        self.settings: tuple[object, ...] = settings
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        axis = only_axis(args, kwargs, None)
+        if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
+            return None
+        view: Any = args[0]
+        if view.element_type not in _of_numpy:  # others are ordered without regard to NaN
+            return None
+        return self.operation.make((view, None, axis, *self.settings))
+
+
+class Along(Way):
+    """By a function of the first argument and an axis."""
+
+    __slots__ = ("axis", "function")
+
+    def __init__(self, function: Function, axis: int) -> None:
+        self.function: Function = function
+        self.axis: int = axis  # by default
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        return self.function(args[0], only_axis(args, kwargs, self.axis))
+
+
+class OfOne(Way):
+    """By a function of the only argument."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        return None if kwargs or len(args) != 1 else self.function(args[0])
+
+
+class ByNumPy(Way):
+    """By NumPy, with copies of a few elements.
+
+    `usual` returns how many arguments by position only say what is read, and how.
+    """
+
+    __slots__ = ("function", "most", "usual")
+
+    def __init__(self, function: Any, usual: Callable[[Function], int]) -> None:
+        self.function: Function = function
+        self.usual: Callable[[Function], int] = usual
+        self.most: int = -1  # what that returns
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if self.most < 0:
+            self.most = self.usual(self.function)
+        if len(args) > self.most:
+            return None
+        found = call_briefly(self.function, args, kwargs, True)
+        return None if found is _not_brief else found
+
+
+class Choosing(ByNumPy):
+    """The choice between numbers and Mats: of Mats alone an operation is as short."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if len(args) == _THREE and type(args[1]) is _mat and type(args[2]) is _mat:
+            return None
+        return ByNumPy.call(self, args, kwargs)
+
+
+def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
+    """Return the axis, if no other argument than it comes after the first; else `NOT_BRIEF`."""
+    if kwargs:
+        if len(args) == 1 and len(kwargs) == 1:
+            return kwargs.get("axis", _not_brief)
+        return _not_brief
+    return default if len(args) == 1 else args[1] if len(args) == 2 else _not_brief
+
+
+def raveled(x: object) -> Operand:
+    """Return all elements of a packed Mat as a vector."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    layout = view.layout
+    return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
+
+
+def _reductions() -> dict[object, Way]:
+    """Return those that have a plan for each form of their operand and axis."""
+    found: dict[object, Way] = {np.any: ByPlan(truth.ANY, False), np.all: ByPlan(truth.ALL, False)}
+    for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
+        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"], False)
+    if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
+        found[np.count_nonzero] = ByPlan(truth.COUNT_NONZERO, False)
+    return found
+
+
+# by NumPy's functions
+WAYS: dict[object, Way] = {
+    np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
+    np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled), **_reductions()}
+_ways = WAYS  # with a type of C
+
+
+def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call a function in its shortest way, and return what it returns; None if there is none."""
+    if _in_use or _observers or not args:
+        return None
+    way = _ways.get(function)
+    return None if way is None else way.call(args, kwargs)
