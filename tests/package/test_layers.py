@@ -40,7 +40,7 @@ MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
 DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
                 for p in sorted(ROOT.rglob("*.pxd")) + sorted(ROOT.rglob("*.pyx"))}
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
-PUBLIC = {"debug", "lib"}  # packages that offer names; the others are a docstring only
+PUBLIC = {"debug", "extend", "lib"}  # packages that offer names; the others are a docstring only
 # the only modules that import others, of mat or of libraries, by a computed name
 COMPUTED = {"support.plugins", "support.native", "support.after_import"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",

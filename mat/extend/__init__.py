@@ -6,13 +6,13 @@ its arguments, with the directions `Input`, `Output`, `InOut`, `Accumulated` and
 signature, and one implementation for each facet; `Op.cut_by` declares how it is cut into tiles.
 """
 
-from .core.observers import Observer, observe
-from .core.registry import Facet, Memory, register_facet, register_memory
-from .devices.library_facet import LibraryFacet
-from .ops.cut_elements import by_elements
-from .ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
-from .ops.tiling import Tile, TileTooLarge
-from .support.close_names import name_what_is_close as _name_what_is_close
+from ..core.observers import Observer, observe
+from ..core.registry import Facet, Memory, register_facet, register_memory
+from ..devices.library_facet import LibraryFacet
+from ..ops.cut_elements import by_elements
+from ..ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
+from ..ops.tiling import Tile, TileTooLarge
+from ..support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [
     "Accumulated", "Facet", "InOut", "Input", "InputOrNumber", "LibraryFacet", "Memory", "Observer",

@@ -1,0 +1,179 @@
+"""`mat.extend.testing.MemoryTests`: memories of arrays, of bytes, of files and with copies of parts
+pass; memories with one fault each do not.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mat
+from mat.core import registry
+from mat.extend import Facet, Memory, register_facet
+from mat.extend.testing import MemoryTests
+
+TESTS = [name for name in vars(MemoryTests) if name.startswith("test_")]
+EXAMPLE = Path(mat.__file__).parents[1] / "examples" / "file_memory.py"
+
+
+class Bytes(Memory):
+    """Data in bytearrays."""
+
+    name = "bytes"
+
+    def allocate(self, cube):
+        return bytearray(b"\x01" * cube.nbytes)
+
+    def free(self, handle):
+        handle.clear()
+
+    def copy_in(self, cube, handle, host):
+        handle[:] = host.tobytes()
+
+    def copy_out(self, cube, handle, host):
+        host[:] = np.frombuffer(handle, cube.dtype)
+
+
+class Parts(Memory):
+    """Data in arrays, with copies of parts, single elements and fills."""
+
+    name = "parts"
+
+    def allocate(self, cube):
+        return np.ones(cube.size, cube.dtype)
+
+    def free(self, handle):
+        handle.resize(0, refcheck=False)
+
+    def copy_in(self, cube, handle, host):
+        handle[...] = host
+
+    def copy_out(self, cube, handle, host):
+        host[...] = handle
+
+    def fill(self, cube, handle):
+        handle[...] = cube.fill_value
+        return True
+
+    def read_part(self, cube, handle, host, start, stop):
+        host[start:stop] = handle[start:stop]
+        return True
+
+    def write_part(self, cube, handle, part, start):
+        handle[start:start + len(part)] = part
+        return True
+
+    def write_runs(self, cube, handle, host, runs):
+        for start, stop in runs:
+            handle[start:stop] = host[start:stop]
+        return True
+
+    def read_runs(self, cube, handle, host, runs):
+        for start, stop in runs:
+            host[start:stop] = handle[start:stop]
+        return True
+
+    def copy_runs(self, cube, handle, source, shift, runs):
+        for start, stop in runs:
+            handle[start:stop] = source[start + shift:stop + shift]
+        return True
+
+
+class Shown(Facet):
+    """The visible elements in a buffer."""
+
+    letter = "Q"
+
+    def __init__(self, memory):
+        self.name, self.memory = memory.name, memory
+
+    def present(self, view, handle, writable):
+        buffer = handle if view.size else b""
+        offset = view.displacement * view.itemsize if view.size else 0
+        a = np.ndarray(view.shape, view.dtype, buffer, offset, view.strides)
+        a.flags.writeable = writable
+        return a
+
+
+@pytest.fixture
+def suite(request):
+    """The suite for the memory of the parameter, which is known during the test only."""
+    registries = registry.memories, registry.facets, registry.device_facets
+    before, hubs = [dict(known) for known in registries], registry.hubs[:]
+    kind = request.param
+    made = MemoryTests()
+    if kind == "files":
+        spec = importlib.util.spec_from_file_location("file_memory", EXAMPLE)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        made.facet = module.FILE.name
+    else:
+        made.facet = register_facet(Shown(kind())).name
+    yield made
+    registry.hubs[:] = hubs
+    for known, old in zip(registries, before, strict=True):
+        known.clear()
+        known.update(old)
+
+
+@pytest.mark.parametrize("suite", [Bytes, Parts, "files"], indirect=True)
+@pytest.mark.parametrize("name", TESTS)
+def test_a_memory_conforms(suite, name):
+    getattr(suite, name)()
+
+
+# Faults
+
+
+class KeepsHalf(Bytes):
+    def copy_in(self, cube, handle, host):
+        half = cube.nbytes // 2
+        handle[:half] = host.tobytes()[:half]
+
+
+class ReturnsHalf(Bytes):
+    def copy_out(self, cube, handle, host):
+        host[:cube.size // 2] = np.frombuffer(handle, cube.dtype)[:cube.size // 2]
+
+
+class FillsZeros(Parts):
+    def fill(self, cube, handle):
+        handle[...] = 0
+        return True
+
+
+class WritesOnePlaceLater(Parts):
+    def write_part(self, cube, handle, part, start):
+        handle[start + 1:start + 1 + len(part)] = part
+        return True
+
+
+class ReadsOnePlaceLater(Parts):
+    def read_part(self, cube, handle, host, start, stop):
+        host[start:stop] = handle[start - 1:stop - 1]
+        return True
+
+
+class LosesRuns(Parts):
+    def read_runs(self, cube, handle, host, runs):
+        for start, stop in list(runs)[:-1]:
+            host[start:stop] = handle[start:stop]
+        return True
+
+
+class FreesNothing(Parts):
+    def copy_in(self, cube, handle, host):
+        super().copy_in(cube, self.allocate(cube), host)
+        handle[...] = host
+
+
+@pytest.mark.parametrize(("suite", "names"), [
+    (KeepsHalf, ["test_every_dtype_comes_back"]), (ReturnsHalf, ["test_every_dtype_comes_back"]),
+    (FillsZeros, ["test_fill_values"]), (WritesOnePlaceLater, ["test_elements"]),
+    (ReadsOnePlaceLater, ["test_elements"]), (LosesRuns, ["test_random_programs"]),
+    (FreesNothing, ["test_every_handle_is_freed_once"])], indirect=["suite"])
+def test_a_fault_is_found(suite, names):
+    for name in names:
+        with pytest.raises(Exception):  # noqa: B017, PT011  # of any kind
+            getattr(suite, name)()
