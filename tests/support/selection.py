@@ -35,6 +35,11 @@ def number_of(text):
     return zlib.crc32(text.encode())
 
 
+def is_drawn(text, one_of):
+    """Return whether `text` is among one of so many texts, the same ones whatever else there is."""
+    return number_of(text) % one_of == 0
+
+
 def part(values, text, one_of):
     """Return one of so many `values`, at least one, beginning where `text` says; all of them with
     ``--all``.

@@ -105,6 +105,12 @@ def test_parts_and_numbers(everything):
     assert selection.examples(15) == (15 if everything else 12)
 
 
+def test_about_one_of_so_many_names_is_drawn():
+    names = [f"tests/test_it.py::test_it[{k}]" for k in range(6000)]
+    assert all(selection.is_drawn(name, 1) for name in names)
+    assert 60 < sum(selection.is_drawn(name, 60) for name in names) < 140
+
+
 def test_bytecode_is_not_written_beside_the_sources(monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", "before")
