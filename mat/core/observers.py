@@ -121,22 +121,6 @@ class Observer:
     def packed(self, view: ViewLike) -> None:
         """Receive a strided operand that was copied since an engine needs packed elements."""
 
-    def read_in_host(self, view: ViewLike, memory: Memory, nbytes: int,
-                     evicted: CubeLike | None) -> None:
-        """Receive an operand that a device has read in host memory.
-
-        Parameters
-        ----------
-        view : Mat
-            The operand.
-        memory : Memory
-            The memory of the device, to which it was not copied.
-        nbytes : int
-            The bytes that a copy would have had.
-        evicted : Cube or None
-            The largest of what the copy would have evicted; None if it had no room at all.
-        """
-
     def fell_back(self, operation: str, device: str) -> None:
         """Receive an operation that the host carries out.
 
@@ -219,7 +203,6 @@ def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
 
 # what the host waits for
 COPY = "a copy"  # that is asked for, or that is announced by `copying`
-HOST_READS = "a device that reads host memory"
 ELEMENT = "an element"
 SIZE = "a size that depends on data"
 

@@ -109,13 +109,6 @@ class Recorder(Observer):
         if self._is_here:
             raise self.error(f"{record.view.label()} is exported to another library", READ)
 
-    # the parameters are those of the method of `Observer`
-    def read_in_host(self, view: ViewLike, memory: Memory, nbytes: int,
-                     evicted: CubeLike | None) -> None:
-        if self._is_here:
-            raise self.error(f"{view.label()} is read in the host's memory, since {memory.name} "
-                             "has no room for it", "give more pool_bytes=")
-
     def evicted(self, cube: CubeLike, memory: Memory) -> None:
         if self._is_here:
             self._leaving = [cube]

@@ -9,10 +9,9 @@ from contextlib import AbstractContextManager
 from ..core.registry import Engine, Memory, register_facet
 from ..devices.in_use import Captured, Launches
 from ..devices.pooled import PooledDevice, PooledFacet
-from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
-from ..support.types import Array, Operand
+from ..support.types import Operand
 from . import cusolver, engine
 from .array import CudaArray
 from .async_transfers import make_way
@@ -21,7 +20,6 @@ from .driver import driver
 from .gpu import Gpu, check, gpu
 from .graphs import capture
 from .memory import CudaMemory
-from .pinned import is_of_pool
 
 LITTLE = 8  # of so many parts of the memory of a GPU less than one is free: others need it
 
@@ -49,7 +47,6 @@ class CudaDevice(PooledDevice):
     """
 
     implementations = "cuda"
-    reads_host = True
     captures = True
     memory: CudaMemory
 
@@ -80,15 +77,6 @@ class CudaDevice(PooledDevice):
 
     def lacks(self, library: str) -> str:
         return cusolver.missing() if library == "cuSOLVER" else ""
-
-    def can_read(self, handle: Array) -> bool:
-        # with unified addresses, such memory has the same address on the device; of memory that is
-        # only registered, not every device says so
-        return handle.nbytes > 0 and is_of_pool(handle)
-
-    def present_host(self, view: Operand, handle: Array) -> CudaArray:
-        block = self.memory.borrowed(address_of(handle), handle.nbytes, handle)
-        return CudaArray(block, view.layout, view.element_type, self, writable=False)
 
     def synchronize(self) -> None:
         with self.gpu.current():

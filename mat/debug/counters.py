@@ -13,13 +13,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 from ..core.cube import Cube, View
-from ..core.observers import COPY, ELEMENT, HOST_READS, SIZE, Observation, Observer, observe_always
+from ..core.observers import COPY, ELEMENT, SIZE, Observation, Observer, observe_always
 from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
 from ..errors import ConflictError, DirectionError, SettingError
-from ..matrix.mat import Mat
 from ..support.fork import renew_after_fork
 from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
@@ -42,8 +41,6 @@ class CopyCounter(Observer):
         that depends on data, printing, a copy.
     packs : int
         Strided operands that were copied to packed ones.
-    in_place : int
-        The bytes of operands that a device read in host memory instead of being given copies.
     fallbacks : int
         Operations that the host carried out, since the device in use has no implementation for
         their operands.
@@ -56,7 +53,6 @@ class CopyCounter(Observer):
         self.within: int = 0
         self.waits: int = 0
         self.packs: int = 0
-        self.in_place: int = 0
         self.fallbacks: int = 0
         self.after_fork()
         renew_after_fork(self)
@@ -92,11 +88,6 @@ class CopyCounter(Observer):
         with self._lock:
             self.packs += 1
 
-    # the parameters are those of the method of `Observer`
-    def read_in_host(self, view: Mat, memory: Memory, nbytes: int, evicted: Cube | None) -> None:
-        with self._lock:
-            self.in_place += view.nbytes
-
     def fell_back(self, operation: str, device: str) -> None:
         with self._lock:
             self.fallbacks += 1
@@ -108,8 +99,6 @@ class CopyCounter(Observer):
             parts.append(f"{self.within} bytes within a device")
         if self.waits:
             parts.append(f"{self.waits} wait{'s' * (self.waits != 1)} for a device")
-        if self.in_place:
-            parts.append(f"{self.in_place} bytes read in host memory")
         if self.fallbacks:
             parts.append(f"{self.fallbacks} operations fell back to the host")
         return "; ".join(parts) + ">"
@@ -324,7 +313,7 @@ class CopyGuard(Observer):
         self._refuse(text)
 
     def waiting(self, what: str, cube: Cube, memory: Memory) -> None:
-        if what not in (COPY, HOST_READS):
+        if what != COPY:
             instead = _INSTEAD.get(what, "")
             self._refuse(f"at {line_of(user_line())} the host waits for {what} in {memory.name}; "
                          f"{instead}{', or ' if instead else ''}copy the elements that it needs "

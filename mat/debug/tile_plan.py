@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain, islice, pairwise
-from itertools import count as counter
 from typing import Any, NamedTuple
 
 from ..core.registry import Memory
@@ -16,8 +15,6 @@ from ..errors import SettingError
 from ..facets.array import ARRAY
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
-from ..ops.calls import LARGE
-from ..ops.host_reads import not_written
 from ..ops.operation import Op
 from ..ops.origins import origin_of
 from ..ops.overlap import overlap
@@ -48,8 +45,6 @@ class PlannedCall(NamedTuple):
         The bytes of its operands that are not on the device when it begins.
     problem : str
         Why it does not fit, if it does not.
-    in_place : int
-        The bytes of operands that the device reads in host memory.
     """
 
     name: str
@@ -59,15 +54,13 @@ class PlannedCall(NamedTuple):
     moved: int
     least: int
     problem: str = ""
-    in_place: int = 0
 
     def __str__(self) -> str:
         if self.problem:
             return f"{self.name}: does not fit: {self.problem}"
         how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
-        there = f"; {self.in_place:,} read in host memory" if self.in_place else ""
         return (f"{self.name}: {how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
-                f"copied to the device, {self.least:,} at least{there}")
+                f"copied to the device, {self.least:,} at least")
 
 
 class TilePlan:
@@ -91,8 +84,6 @@ class TilePlan:
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
-    in_place : int
-        The bytes that the device would read in host memory, which are not among the others.
     """
 
     def __init__(self, pool_bytes: int) -> None:
@@ -100,12 +91,10 @@ class TilePlan:
         self.calls: list[PlannedCall] = []
         self.moved: int = 0
         self.least: int = 0
-        self.in_place: int = 0
 
     def __repr__(self) -> str:
-        there = f"; {self.in_place:,} read in host memory" if self.in_place else ""
         head = (f"<plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
-                f"copied, {self.least:,} at least{there}>")
+                f"copied, {self.least:,} at least>")
         return "\n".join([head, *map(str, self.calls)])
 
 
@@ -122,9 +111,6 @@ class _Pool:
         self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
         self.sizes: dict[Key, tuple[int, int]] = {}  # bytes of ranges, and of the views
         self.used = 0
-        self.clock = counter(1)
-        self.ticks: dict[Key, int] = {}  # of the last uses of ranges
-        self.reads: dict[Key, int] = {}  # when views were last read that may stay
         self.known: set[Key] = set()
         self.counted: set[Key] = set()  # ranges that had to be copied to the device once
         # the bytes of what was written, by ranges of storages that are not garbage
@@ -164,13 +150,11 @@ class _Pool:
         """Mark a view as used, if it is on the device."""
         key = self.key(view)
         if key in self.ranges:
-            self.ticks[key] = next(self.clock)
             self.ranges.move_to_end(key)
 
     def use(self, view: Mat, writes: bool) -> None:
         """Make room for a view and mark it as used."""
         key = self.key(view)
-        self.ticks[key] = next(self.clock)
         if key in self.ranges:
             self.ranges[key] |= writes
             self.ranges.move_to_end(key)
@@ -182,25 +166,6 @@ class _Pool:
         self.ranges[key] = writes
         self.sizes[key] = size, size if small else view.nbytes
         self.used += size
-
-    def stays(self, view: Mat, tile: Tile) -> bool:
-        """Return whether a view that a tile reads would be read in host memory, as `ops.host_reads`
-        decides, and note that it is read.
-        """
-        key, size = self.key(view), span_bytes(view)
-        before = self.reads.get(key)
-        self.reads[key] = next(self.clock)
-        if before is None or size < LARGE or self.has(view):
-            return False
-        needed = sum(span_bytes(x) for x in (*tile.reads, *tile.writes) if not self.has(x))
-        missing, recent = self.used + needed - self.plan.pool_bytes, 0
-        for other in self.ranges:
-            if missing <= 0:
-                break
-            held = self.sizes[other][0]
-            missing -= held
-            recent += held * (self.ticks[other] > before)
-        return tile.nbytes > self.plan.pool_bytes or 2 * recent >= size
 
     def copy_home(self, view: Mat) -> None:
         """Count the copy of written ranges to the host, unless it was done."""
@@ -230,8 +195,6 @@ class _Pool:
         self.known.discard(key)
         self.counted.discard(key)
         self.ranges.pop(key, None)
-        self.ticks.pop(key, None)
-        self.reads.pop(key, None)
         self.used -= self.sizes.pop(key, (0, 0))[0]
 
 
@@ -243,58 +206,28 @@ class _Planner(Device):
         self.implementations = like.implementations
         self.memory = _Nothing()
         self.facet = ARRAY if like is CPU else like.facet
-        self.may_read_host = like.reads_host
         self.planner: Callable[..., object] = self.note
         self.plan = TilePlan(pool_bytes)
         self.pool = _Pool(None if like is CPU else like.memory, self.plan)
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Record a call with checked arguments; numbers that it would return are 1."""
-        # an operand that is given twice is read once
-        once = [*{_key(x): x for x in (args[k] for k in operation.read_once(args))
-                  if isinstance(x, Mat) and self.may_read_host}.values()]
-        if once and self.note_whole(operation, args, kwargs, once):
-            return True if operation.result is None else args[operation.result]
         least = self.least_of(tile_of(operation, args, kwargs).reads)
         self.plan.least += least
         self.pool.note_results(args[k] for k in operation.written)
         self.memory.limit = self.plan.pool_bytes  # by which cutters choose
         try:
-            count, shape, largest, moved, in_place = self.carry_out(
-                self.tiles(operation, args, kwargs), [x.storage for x in once],
-                self.goes_home(operation, args))
+            count, shape, largest, moved = self.carry_out(
+                self.tiles(operation, args, kwargs), self.goes_home(operation, args))
         except TileTooLarge as error:
             self.plan.calls.append(PlannedCall(operation.__name__, 0, (), error.needed, 0, least,
                                                str(error)))
         else:
             self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
-                                               moved, least - in_place, in_place=in_place))
-            self.plan.least -= in_place
+                                               moved, least))
         finally:
             self.memory.limit = ASKED
         return True if operation.result is None else args[operation.result]
-
-    def note_whole(self, operation: Op, args: Arguments, kwargs: Keywords,
-                   once: list[Mat]) -> bool:
-        """Record a call that reads operands in host memory, among those that it reads once; return
-        False if it reads none there, or if there is no room for the others.
-        """
-        tile, pool = tile_of(operation, args, kwargs), self.plan.pool_bytes
-        stay = {id(x): x.nbytes for x in not_written(once, tile.writes)
-                if self.pool.stays(x, tile)}
-        rest = tile._replace(reads=tuple(x for x in tile.reads if id(x) not in stay))
-        if not stay or rest.nbytes > pool:
-            return False
-        least = self.least_of(rest.reads)
-        in_place = sum(stay.values())
-        _, _, largest, moved, _ = self.carry_out([rest], ())
-        self.plan.least += least
-        self.pool.note_results(tile.writes)
-        self.plan.in_place += in_place
-        shape = max((x.shape for x in (*tile.reads, *tile.writes)), key=_size)
-        self.plan.calls.append(PlannedCall(operation.__name__, 1, shape, largest, moved, least,
-                                           in_place=in_place))
-        return True
 
     def least_of(self, reads: Iterable[Mat]) -> int:
         """Return the bytes that are read for the first time and are not on the device."""
@@ -332,29 +265,23 @@ class _Planner(Device):
         written = span_bytes(*(args[k] for k in operation.written))
         return 2 * written > min(total, self.plan.pool_bytes)
 
-    def carry_out(self, tiles: Iterable[Tile],
-                  once: Collection[object],
-                  goes_home: bool = False) -> tuple[int, Ints, int, int, int]:
+    def carry_out(self, tiles: Iterable[Tile], goes_home: bool) -> tuple[int, Ints, int, int]:
         """Record the use of tiles; return their number, the largest shape in the first, the peak
-        bytes on the device, those copied to it, and those read in host memory.
+        bytes on the device, and those copied to it.
 
         What a tile writes is copied to the host while the next one computes, if it `goes_home`.
         """
         before: tuple[Mat, ...] = ()
-        count = largest = moved = in_place = 0
+        count = largest = moved = 0
         shape: Ints | None = None
-        for whole, following in pairwise(chain(tiles, [Tile(_nothing)])):
-            stay = {id(x): x.nbytes for x in not_written(whole.reads, whole.writes)
-                    if x.storage in once and self.pool.stays(x, whole)}
-            tile = whole._replace(reads=tuple(x for x in whole.reads if id(x) not in stay))
-            count += whole.has_operands
-            if shape is None and whole.has_operands:
-                shape = max((x.shape for x in (*whole.reads, *whole.writes)), key=_size)
+        for tile, following in pairwise(chain(tiles, [Tile(_nothing)])):
+            count += tile.has_operands
+            if shape is None and tile.has_operands:
+                shape = max((x.shape for x in (*tile.reads, *tile.writes)), key=_size)
             largest = max(largest, tile.nbytes)
-            in_place += sum(stay.values())
             moved += sum(_copied(view) for view in (*tile.reads, *tile.stays)
                          if not self.pool.has(view))
-            self.plan.moved += whole.numbers
+            self.plan.moved += tile.numbers
             for view in (*following.reads, *tile.reads):
                 self.pool.touch(view)
             for view in tile.reads:
@@ -368,8 +295,7 @@ class _Planner(Device):
                     self.pool.copy_home(view)
             before = tile.writes
         self.plan.moved += moved
-        self.plan.in_place += in_place
-        return max(count, 1), shape or (), largest, moved, in_place
+        return max(count, 1), shape or (), largest, moved
 
 
 class _Nothing(Memory):
@@ -377,10 +303,6 @@ class _Nothing(Memory):
 
     name = "planned"
     limit = ASKED
-
-
-def _key(view: Mat) -> Key:
-    return id(view.storage), view.layout.bounds
 
 
 def _nothing() -> None:

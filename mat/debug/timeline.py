@@ -12,7 +12,7 @@ NAME, BAR, MARK = 18, 16, 8  # the heights of a lane's name, of bars and, below 
 LEAST = 1.5  # the least width of a bar
 COLOURS = {"copy": "#3b76b5", "copy within": "#7fa7d0", "wait": "#c9a227", "pack": "#8a6fb0",
            "allocation": "#4c8f4c", "free": "#858585", "eviction": "#c0504d",
-           "host read": "#2e8f8a", "fallback": "#b5731c", "operation": "#5f7f8f"}
+           "fallback": "#b5731c", "operation": "#5f7f8f"}
 MAIN = "MainThread"  # Python's name
 WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"

@@ -82,10 +82,6 @@ class Trace(Observer):
     operations : list of TraceEvent
         The operations that were carried out, which are not among the `events`: the timeline shows
         them beside the copies.
-    host_reads : list of TraceEvent
-        The operands that a device read in host memory instead of being given copies.
-    in_place : int
-        The bytes of these operands, which are not among the `bytes` that were copied.
     tiled : list of TiledCall
         The operations that a device carried out in tiles, each with the number of these.
     h2d, d2h, bytes, packs, fallbacks, waits : int
@@ -187,12 +183,6 @@ class Trace(Observer):
     def evicted(self, cube: Cube, memory: Memory) -> None:
         self._add("eviction", cube, (memory.name, ""))
 
-    # the parameters are those of the method of `Observer`
-    def read_in_host(self, view: Mat, memory: Memory, nbytes: int, evicted: Cube | None) -> None:
-        reason = (f"there is no room for it in {memory.name!r}" if evicted is None
-                  else f"copying it would evict {_label(evicted)} from {memory.name!r}")
-        self._add("host read", view.storage, (host().name, memory.name), view=view, reason=reason)
-
     def fell_back_since(self, operation: str, device: str, reason: str) -> None:
         event = self._of_call("fallback", operation, (device, "host"), 0.0)
         self.events.append(event._replace(reason=reason))
@@ -253,16 +243,6 @@ class Trace(Observer):
     def fallbacks(self) -> int:
         """The number of operations that the host carried out instead of the device in use."""
         return sum(e.kind == "fallback" for e in self.events)
-
-    @property
-    def host_reads(self) -> list[TraceEvent]:
-        """The operands that a device read in host memory, since copying them would not pay."""
-        return [e for e in self.events if e.kind == "host read"]
-
-    @property
-    def in_place(self) -> int:
-        """The bytes of operands that a device read in host memory."""
-        return sum(e.nbytes for e in self.host_reads)
 
     def ping_pong(self) -> list[PingPong]:
         """Find the Mats that moved back and forth.
@@ -336,7 +316,7 @@ class Trace(Observer):
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
                           *tiled_calls.in_words(self.tiled, self.events),
-                          *_host_reads(self.host_reads), *_lacking(self.events)])
+                          *_lacking(self.events)])
 
     def _repr_html_(self) -> str:
         return page(self._drawn(), repr(self), whole=False)
@@ -392,16 +372,6 @@ def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
             f"{1e3 * sum(waits):.3f}", *kinds)
 
 
-def _host_reads(events: list[TraceEvent]) -> list[str]:
-    """Return a line for each operand, line and reason of reads in host memory."""
-    found: dict[tuple[str, str, str], list[TraceEvent]] = {}
-    for event in events:
-        found.setdefault((event.origin, event.line, event.reason), []).append(event)
-    return [f"{label} was read in host memory {len(those)} times, "
-            f"{sum(e.nbytes for e in those):,} bytes: {line}\n  since {reason}"
-            for (label, line, reason), those in found.items()]
-
-
 def _lacking(events: list[TraceEvent]) -> Iterable[str]:
     """Return a line for each operation that fell back."""
     return dict.fromkeys(
@@ -429,8 +399,7 @@ def trace() -> Observation[Trace]:
         Its value in the block is a `Trace`: the events so far. It prints as a table by line, with
         the Mats that moved back and forth and what to do about it. ``events``, ``copies`` and the
         counts ``h2d``, ``d2h``, ``bytes``, ``packs``, ``waits`` and ``fallbacks`` are for
-        programs, and so are ``host_reads``; ``save("trace.html")`` draws a timeline of copies and
-        operations.
+        programs; ``save("trace.html")`` draws a timeline of copies and operations.
 
     Notes
     -----

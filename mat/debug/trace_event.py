@@ -11,7 +11,7 @@ class TraceEvent(NamedTuple):
     Attributes
     ----------
     kind : str
-        "copy", "pack", "allocation", "free", "eviction", "host read", "fallback" or "operation".
+        "copy", "pack", "allocation", "free", "eviction", "fallback" or "operation".
     mat : str
         The label of a Mat that sees the data; of a fallback or an operation, its name,
         and the number of the tile if the operation was cut.
@@ -37,8 +37,7 @@ class TraceEvent(NamedTuple):
     thread_id, process : int
         The numbers that the system gives this thread and its process.
     reason : str
-        Why an operand was read in host memory instead of being copied; of a fallback, what the
-        device lacks, empty if it has no implementation for these operands.
+        Of a fallback, what the device lacks; empty if it has no implementation for these operands.
     cut : str
         The operation in a tile of which it happened; empty if it was not cut.
     tile : int

@@ -24,11 +24,10 @@ from ..facets.backing import protected_view
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork
-from ..support.native import lib
 from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
 from .emulated_addresses import Addresses
-from .emulated_array import FREED, FRESH, EmulatedArray, EmulatedBlock, HostBlock, Launch
+from .emulated_array import FREED, FRESH, EmulatedArray, EmulatedBlock, Launch
 from .pooled import PooledDevice, PooledFacet
 
 MOST = 64  # devices
@@ -243,9 +242,6 @@ class Emulated(PooledDevice):
     computes.
     """
 
-    # without compiled kernels NumPy computes, which needs temporary arrays of an operand's size
-    reads_host = lib is not None
-
     def __init__(self, number: int) -> None:
         super().__init__()
         self.name: str = f"emulated:{number}" if number else "emulated"
@@ -375,12 +371,6 @@ class Emulated(PooledDevice):
             return self._compute(implementation, values, opened, returns)
 
         return compute
-
-    def can_read(self, handle: Array) -> bool:
-        return True
-
-    def present_host(self, view: ViewLike, handle: Array) -> EmulatedArray:
-        return EmulatedArray(HostBlock(self, handle), view.layout, view.element_type, False)
 
     # Checking
 

@@ -80,27 +80,6 @@ class EmulatedBlock:
                                   f"{line_of(self.line)}")
 
 
-class HostBlock(EmulatedBlock):
-    """Host memory that the device reads: its address is the host's, and it has no guards."""
-
-    __slots__ = ()
-
-    # its fields are those of its base class
-    def __init__(self, device: PooledDevice, array: Array) -> None:
-        self.device = device
-        self.address = self.first = address_of(array)
-        self.nbytes = self.room = array.nbytes
-        self.raw = self.bytes = array
-        self.before = self.after = array[:0]
-        self.typed = {array.dtype: array}
-        self.alive = True
-        self.tick = 0
-        self.line = None
-
-    def check_guards(self) -> None:
-        """Do nothing: there are none, and nothing was written."""
-
-
 class EmulatedArray:
     """The visible elements in the device's memory, readable only by the device.
 

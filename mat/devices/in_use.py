@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..core.compiled import IN_USE
 from ..core.observers import notify_fallback
-from ..core.registry import Facet, Handle, Memory, Presented, ViewLike, host
+from ..core.registry import Facet, Memory, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
 from ..support.types import Function, Operand
@@ -49,8 +49,6 @@ class Device:
         The facet through which operations access that memory.
     dlpack : tuple of int
         Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
-    reads_host : bool
-        Whether operations on it can read operands in some host memory; see `can_read`.
     implementations : str
         The name of the facet for which operations declare implementations for it; "" if it runs
         those of the host.
@@ -63,7 +61,6 @@ class Device:
     memory: Memory
     facet: Facet
     dlpack: tuple[int, int] = (1, 0)
-    reads_host: bool = False
     implementations: str = ""
     planner: Function | None = None
     captures: bool = False
@@ -92,17 +89,6 @@ class Device:
     def lacks(self, library: str) -> str:
         """Return why the device has no such library, for operations that need it; "" if it has."""
         return ""
-
-    def can_read(self, handle: Handle) -> bool:
-        """Return whether operations on it can read host memory, that of the host's `handle`."""
-        return False
-
-    def present_host(self, view: ViewLike, handle: Handle) -> Presented:
-        """Return the value of `view` for operations that read it in host memory, in `handle`.
-
-        The view is being accessed until the device has finished what was queued.
-        """
-        raise NotImplementedError
 
     def begin(self, use: DeviceUse) -> None:
         """Begin `use`, of a block or permanently, within the limit of its ``pool_bytes``."""

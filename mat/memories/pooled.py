@@ -395,24 +395,6 @@ class Pooled(Memory):
                 while self._counted()[1]:
                     yield self._shrink()
 
-    def victims(self, nbytes: int) -> list[tuple[int, int, CubeLike]]:
-        """Return the bytes, the last use and the cube of each copy that is evicted where so many
-        bytes are allocated, unless it is in use then; evict nothing.
-        """
-        found: list[tuple[int, int, CubeLike]] = []
-        with self.lock:
-            limit = self.limit
-            missing = 0 if limit is None else self._counted()[0] + nbytes - limit
-            missing -= sum(handle.room for handle in tuple(self._freed))  # to be cached
-            for only_here in (False, True):
-                for handle, cube in self._by_last_use():
-                    if missing <= 0:
-                        return found
-                    if (cube.fresh == self.bit) == only_here:
-                        found.append((handle.nbytes, handle.tick, cube))
-                        missing -= handle.nbytes
-        return found
-
     def _by_last_use(self) -> Iterator[tuple[Handle, CubeLike]]:
         """Yield the handles of cubes, the least recently used first, as far as they live."""
         found = [(handle.tick, lease) for lease in tuple(self._leases.values())

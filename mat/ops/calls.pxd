@@ -11,7 +11,6 @@ cdef dict _NO_KEYWORDS
 cdef object _same, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
 cdef dict _INTEGERS
-cdef Py_ssize_t _large
 
 
 cdef class PlanNode:
@@ -39,8 +38,6 @@ cdef class Calls(Operation):
     cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
     @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)
     cdef bint may_exceed(self, double limit, tuple args) except -1
-    @cython.locals(view=MatBase, storage=Storage)
-    cdef bint may_copy(self, unsigned long long mask, tuple args) except -1
     @cython.locals(root=PlanNode)
     cpdef PlanNode root_of(self, object device)
     @cython.locals(view=MatBase, copies=dict)

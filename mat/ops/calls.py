@@ -37,8 +37,6 @@ _same = object()  # token of an operand that is the main one again
 # types of settings that a plan can depend on
 _PLAIN = frozenset((bool, int, str, type(None), tuple))
 _MOST_PLANS = 1024
-LARGE = 1 << 17  # bytes of operands that devices may read in host memory
-_large = LARGE
 
 
 def plan_calls_of(kind: type) -> None:
@@ -91,7 +89,7 @@ class Calls(Operation):
         self.others: tuple[int, ...] = others
         self.settings: tuple[int, ...] = settings
         self.zero_at: int = zero_at
-        # a device may read operands in host memory; see `host_reads`
+        # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
         self.forget_plans()
 
@@ -136,10 +134,6 @@ class Calls(Operation):
         limit = device.memory.limit
         if limit is not None:
             exceeds = self.may_exceed(limit, args)
-            if self.reads_once and device.reads_host and self.may_copy(device.facet.mask, args):
-                found = self.carry_out_from_host(device, args, kwargs, not exceeds)
-                if found is not None:
-                    return found[0]
             self.note_uses(device.memory, args)
             if exceeds:
                 return self.carry_out_within(device, args, kwargs, None)
@@ -173,27 +167,6 @@ class Calls(Operation):
         for value in args:
             if type(value) is _mat_types[0]:
                 value.storage.note_use(memory, value)
-
-    def may_copy(self, mask: int, args: Arguments) -> bool:
-        """Return whether the memory with the bit `mask` may want a copy of a large operand."""
-        for value in args:
-            if type(value) is _mat_types[0]:
-                view = value
-                storage = view.storage
-                if (view.layout.size * view.element_size >= _large
-                        and (storage.spans is not None
-                             or (storage.fresh and not storage.fresh & mask))):
-                    return True
-        return False
-
-    def carry_out_from_host(self, device: Device, args: Arguments, kwargs: Keywords,
-                            fits: bool) -> tuple[Operand] | None:
-        """Carry out the operation on a device that reads operands in host memory, where copying
-        them does not pay, and return the result in a tuple; else return None.
-
-        `fits` is False if there may be no room for all operands.
-        """
-        raise NotImplementedError
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:

@@ -95,9 +95,7 @@ class Declaration(Calls):
         return role.direction or IO
 
     def read_once(self, args: Arguments) -> list[int]:
-        """Return the positions of the operands whose elements a call reads about once each, so that
-        a device may read them in host memory.
-        """
+        """Return the positions of the operands whose elements a call reads about once each."""
         if not self.reads_once:
             return []
         return [k for k in self.operands if isinstance(args[k], Mat) and self.once(args, k)]

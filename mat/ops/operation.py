@@ -30,7 +30,6 @@ from .calls import plan_calls_of
 from .common_copies import in_common_copies
 from .declaration import Declaration
 from .file_tiles import carry_out_over_files
-from .host_read_calls import carry_out_from_host
 from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
 from .planning import choose, is_of_device, make_plan
@@ -259,23 +258,6 @@ class Op(Declaration):
             raise shortage
         result = carry_out_in_tiles(device, self, now, kwargs, shortage)
         return result if self.result is None else args[self.result]
-
-    def carry_out_from_host(self, device: Device, args: Arguments, kwargs: Keywords,
-                            fits: bool) -> tuple[Operand] | None:
-        return carry_out_from_host(self, device, args, kwargs, fits)
-
-    def plan_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Plan | None:
-        """Return the device's plan of a call; None if there is none, or if operands have to be
-        packed for it.
-        """
-        node = self.walk(self.root_of(device), args, kwargs, False)
-        plan: Plan | None = None if node is None else node.plan
-        if plan is None and self.adapt is None and not self._meets_read(args):
-            _, kwargs, args = self._checked(args, kwargs)
-            implementation, pack = choose(self, self.implementations, args, device)
-            if not pack and is_of_device(implementation, device):
-                plan = self._planned(device, implementation, args, kwargs)
-        return None if plan is None or plan.facet is not device.facet else plan
 
     def _planned(self, device: Device, implementation: Implementation, args: Arguments,
                  kwargs: Keywords) -> Plan:

@@ -48,10 +48,10 @@ cdef class Plan:
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, copies=dict, count=int,
                    k=int, position=int, address=uintptr_t)
     cdef bint launch(self, tuple args) except -1
-    cpdef object execute(self, tuple args, dict kwargs, dict given=*)
+    cpdef object execute(self, tuple args, dict kwargs)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, record=AccessRecord,
                    values=list, needs_values=bint)
-    cdef list open_all(self, tuple args, list records, object line, dict given)
+    cdef list open_all(self, tuple args, list records, object line)
     @cython.locals(storage=Cube, record=AccessRecord)
     cdef AccessRecord open_one(self, MatBase view, PlannedOperand operand, list records,
                                object line)
@@ -66,4 +66,4 @@ cdef class Plan:
     @cython.locals(record=AccessRecord)
     cdef close_all(self, list records, bint failed)
     cdef leave_running(self)
-    cdef object compute(self, tuple args, dict kwargs, list values, bint by_address)
+    cdef object compute(self, tuple args, dict kwargs, list values)

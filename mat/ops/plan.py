@@ -273,12 +273,9 @@ class Plan:
                     kernel.repeat_operand(k, operand.other)
         return True
 
-    def execute(self, args: Arguments, kwargs: Keywords,
-                given: dict[int, Presented] | None = None) -> Operand:
+    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Access the operands in their directions, call the implementation, commit; return the
         written operand or the result.
-
-        `given` has what is presented of operands that are accessed already, by their positions.
 
         An operand that this thread and task access already, in the same memory and in a direction
         that covers this one, costs no access of its own: that other one keeps all others out.
@@ -293,12 +290,12 @@ class Plan:
         records: list[AccessRecord] = []
         failed = True
         try:
-            values = self.open_all(args, records, line, given)
+            values = self.open_all(args, records, line)
             if values is None:  # another thread has changed an operand since the plan was found
                 failed = False
             else:
-                result = (self.compute_observed(args, kwargs, values, given is None) if _observers
-                          else self.compute(args, kwargs, values, given is None))
+                result = (self.compute_observed(args, kwargs, values) if _observers
+                          else self.compute(args, kwargs, values))
                 failed = False
         finally:
             try:
@@ -310,21 +307,18 @@ class Plan:
             return self.operation(*args, **kwargs)
         return result if self.result < 0 else args[self.result]
 
-    # the parameters are those of accesses
-    def open_all(self, args: Arguments, records: list[AccessRecord], line: SourceLine | None,
-                 given: dict[int, Presented] | None) -> list[Presented] | None:
+    def open_all(self, args: Arguments, records: list[AccessRecord],
+                 line: SourceLine | None) -> list[Presented] | None:
         """Open the accesses and append them to `records`; return the arguments of the
         implementation, or None if an operand does not have the form that it is planned for.
         """
         values = list(args)
-        needs_values = bool(_observers) or given is not None or not (
+        needs_values = bool(_observers) or not (
             self.through_array or (self.armed and self.kernel.can_share()))
         try:
             for operand in self.accesses:
                 view = args[operand.position]
-                if given is not None and operand.position in given:
-                    values[operand.position] = given[operand.position]
-                elif needs_values:
+                if needs_values:
                     record = self.open_one(view, operand, records, line)
                     values[operand.position] = record.value
                 elif not (view.storage.records and self.is_covered(view, operand)):
@@ -411,12 +405,12 @@ class Plan:
             if not running:
                 del _running[thread]
 
-    def compute_observed(self, args: Arguments, kwargs: Keywords, values: list[Presented],
-                         by_address: bool) -> Operand:
+    def compute_observed(self, args: Arguments, kwargs: Keywords,
+                         values: list[Presented]) -> Operand:
         """Compute like `compute`, and notify observers of the duration."""
         operation: Any = self.operation
         with Computation(operation.__name__, self.facet.memory.name), self.waits(args):
-            return self.compute(args, kwargs, values, by_address)
+            return self.compute(args, kwargs, values)
 
     def waits(self, args: Arguments) -> AbstractContextManager[None]:
         """Return a block in which the host waits for a number that a device's call returns, or
@@ -428,12 +422,11 @@ class Plan:
         view: Any = next(args[operand.position] for operand in self.accesses)
         return wait(operation.waits_for, view.storage, self.facet.memory)
 
-    def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented],
-                by_address: bool) -> Operand:
+    def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
         """Call the implementation with `values`: the arguments with the facet's values; or a kernel
         with the addresses of copies, if all operands have one in the memory of the facet.
         """
-        if by_address and self.armed and not _observers and self.kernel.can_share():
+        if self.armed and not _observers and self.kernel.can_share():
             if self.of_device:
                 if self.launch(args):
                     return None
@@ -453,6 +446,6 @@ class Plan:
         finally:
             if token is not None:
                 _state.reset(token)
-        if by_address and self.facet.of_device and not self.armed and self.result >= 0:
+        if self.facet.of_device and not self.armed and self.result >= 0:
             self.arm_launch(values)
         return result

@@ -27,7 +27,6 @@ from ..matrix.with_facets import with_facets
 from ..support.open_blocks import Block, Nested, enter, leave, still_open
 from ..support.types import Arguments, Keywords, Operand
 from .contents import Contents
-from .host_reads import to_copy
 from .overlap import overlap
 from .tile_progress import TileProgress
 
@@ -307,9 +306,6 @@ class _Execution:
         self.limit: int = self.total if limit is None else min(self.total, limit)
         self.room: int = self.limit  # the bytes that tiles may take
         self.written = span_bytes(*(args[k] for k in operation.written))
-        # the storages of operands that the device may read in host memory
-        self.once = [args[k].storage for k in operation.read_once(args)
-                     if device.reads_host]
         self.number = 0  # of the tile that is carried out
         self.count = 0  # of those that were, without what has no operands
         self.cut_now = _Cut(())
@@ -429,21 +425,17 @@ class _Execution:
         """Carry out a tile, while data for the following one is copied to the device, and results
         of the previous one to the host.
         """
-        ahead = [] if following is None else self.apart(self.to_copy(following), tile.writes)
+        ahead = [] if following is None else self.apart(following.reads, tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
         room = *self.apart(tile.writes, before), *ahead
         self.cut_now.number = self.number + 1
         try:
-            with _CopiesAhead(self, self.to_copy(tile), room, ahead, home):
+            with _CopiesAhead(self, tile.reads, room, ahead, home):
                 return tile.run()
         except OutOfDeviceMemory:
             if not ahead:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
-
-    def to_copy(self, tile: Tile) -> tuple[Mat, ...]:
-        """Return the views that a tile reads on the device."""
-        return to_copy(self.device, self.once, tile.reads, tile.writes)
 
     def make_room(self, *views: Mat) -> None:
         """Evict the least recently used copies where there is no room for the views that are not on

@@ -45,7 +45,7 @@ SAMPLED = {f"tests/{name}.py": every for name, every in {
     "ops/test_nn": 12, "ops/test_elementwise": 20, "cuda/test_transfers": 12,
     "ops/test_random": 20}.items()}
 # tests on the mock driver, where only the way of the run is of interest
-TRIAL = ["tests/cuda/test_host_reads.py", "tests/cuda/test_parts.py"]
+TRIAL = ["tests/cuda/test_parts.py"]
 
 
 @dataclass
