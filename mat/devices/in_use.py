@@ -265,6 +265,11 @@ def computes_elsewhere(*mats: HasDevice) -> bool:
     return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
 
 
+def has_kernels(*mats: HasDevice) -> bool:
+    """Return whether a device with kernels of its own computes with these Mats."""
+    return bool(IN_USE) and all(m.device_enabled for m in mats) and bool(in_use().implementations)
+
+
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()

@@ -10,8 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from ..core.compiled import IN_USE
-from ..devices.device import in_use
+from ..devices.in_use import has_kernels
 from ..errors import RangeError
 from ..matrix.mat import Mat
 from ..support.dtypes import represents
@@ -28,7 +27,7 @@ def as_booleans(args: Arguments) -> Arguments:
     kind, Mats become booleans, too.
     """
     x, y, out = args
-    mats = bool(IN_USE) and bool(in_use().implementations)
+    mats = has_kernels()
     return _truth(x, mats), _truth(y, mats), out
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Literal
 
-from ..core.compiled import IN_USE
+from ..devices.in_use import computes_elsewhere
 from ..errors import ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
@@ -37,7 +37,7 @@ def rolled(x: Mat, shifts: Iterable[tuple[int, int]]) -> Mat:
     cuts = [_cut(n, total[k] % n if n else 0) for k, n in enumerate(x.shape)]
     found = new_like(x, x.shape, x.dtype)
     moves = [tuple(zip(*parts, strict=True)) or ((), ()) for parts in product(*cuts)]
-    if not IN_USE:
+    if not computes_elsewhere(x):
         for to, of in moves:
             found[to] = x[of]
         return found

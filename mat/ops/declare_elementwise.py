@@ -41,6 +41,7 @@ from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
 from .cut_elements import by_elements
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
+from .loops import LOGIC, loop_dtypes
 from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, meets_read, of_one_dtype
@@ -48,23 +49,8 @@ from .overlap import apart, apart_from, converted, meets_read, of_one_dtype
 LONG = BY_NAME["int64"].char
 FLOAT32 = np.dtype(np.float32)
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
-LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
-_WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
-                                   complex: complex}
-
-
-def _kind(value: object) -> DType | type:
-    """Return the promotion kind of a value: a dtype, or int, float or complex for a Python number
-    that adapts.
-    """
-    if isinstance(value, Mat):
-        return value.element_type
-    return _WEAK.get(type(value)) or np.asarray(value).dtype
-
-
 _ADAPTING: dict[np.ufunc, Callable[[Arguments], Arguments]] = {
     np.divide: as_floats, **dict.fromkeys(LOGIC, as_booleans)}
-_LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
 
 
 def result_dtype(rule: np.ufunc, *operands: Operand) -> DType:
@@ -72,25 +58,6 @@ def result_dtype(rule: np.ufunc, *operands: Operand) -> DType:
     Mats.
     """
     return loop_dtypes(rule, *operands)[-1]
-
-
-def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
-    """Return the dtypes that `rule` converts such operands to, and that of its result; for logic
-    these are bool.
-    """
-    if rule in LOGIC:
-        return (np.dtype(np.bool_),) * 3
-    key = (rule, *map(_kind, operands))
-    found = _LOOPS.get(key)
-    if found is None:
-        try:
-            found = _LOOPS[key] = rule.resolve_dtypes((*map(_kind, operands), None))
-        except TypeError:
-            kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k)))
-                                 for k in key[1:])
-            raise DTypeError(f"{rule.__name__} is not defined for {kinds}; convert with "
-                             "astype") from None
-    return found
 
 
 _CASTS: dict[tuple[DType, DType], bool] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import DTypeError, IntegerError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
+from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import (
@@ -27,13 +28,15 @@ from ..support.dtypes import (
     as_dtype,
 )
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
+from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number, Operand
+from .by_numpy import LeftToNumPy, leave_if, or_leave
+from .chosen import reduce_chosen
 from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
-from .operands import as_mat
+from .operands import as_mat, is_foreign, numpy_gives
 from .operation import Input, Op, Output, named, op
 from .overlap import meets_read
-from .reduce_signatures import PARAMETERS, plain
+from .reduce_signatures import NO_VALUE, PARAMETERS, as_mean, method_of
 from .tiling import Cutter
 
 RANK = 32  # axes that compiled kernels can step along
@@ -84,8 +87,8 @@ class Reduction:
     # the element-wise function that merges the results of parts; None: there is none
     merge: ClassVar[Function | None] = None
     accumulates = False  # in more precision than 16-bit floats have
-    # of the function and the method: one of NumPy's
-    signature: ClassVar[Function] = staticmethod(plain)
+    neutral: ClassVar[Number] = NO_VALUE  # the result for no elements
+    signature: ClassVar[Function] = staticmethod(as_mean)  # of the function: one of NumPy's
 
     def device_type(self, cuda: Engine) -> object:
         """Return the class of the device's kernels, or None if there is none."""
@@ -109,6 +112,13 @@ class Reduction:
     def result_dtype(self, dtype: DType) -> DType:
         """Return the dtype of the result for elements of `dtype`."""
         return _result_dtype(self, dtype)
+
+    # the parameters are NumPy's
+    def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
+                  where: Operand) -> Mat:
+        """Return the reduction of elements that are chosen, and of `initial`."""
+        rule = or_leave(self.merge)
+        return reduce_chosen(core, rule, x, axis, keepdims, initial, where, self.neutral)
 
     # Checks
 
@@ -237,16 +247,52 @@ def _result_dtype(kind: Reduction, dtype: DType) -> DType:
 
 
 def reduction(kind: Reduction) -> Function:
-    """Declare a reduction and the method of its name; return the function.
-
-    Both have the parameters that the class says.
-    """
+    """Declare a reduction, and return the function, which is the method of its name, too."""
     core = core_of(kind)
-    function, method = type(kind).signature(core, core.op.new, getattr(np, kind.name, None))
-    bind(kind.name, kind.documented(method))
+    function = type(kind).signature(core.op.new, _of_any(kind, core))
+    bind(kind.name, kind.documented(method_of(function)))
     public = kind.documented(function)
     vars(public)["op"] = core.op
     return public
+
+
+def _of_any(kind: Reduction, core: Function) -> Function:
+    """Return the reduction of anything, with all arguments that NumPy has."""
+    numpys: Function | None = getattr(np, kind.name, None)
+
+    # the parameters are NumPy's
+    def reduce(a: Operand, axis: AxisLike, keepdims: bool, out: Mat | None, dtype: DTypeLike,
+               initial: Operand, where: Operand) -> Mat:
+        foreign, plain = is_foreign(a), initial is NO_VALUE and where is NO_VALUE
+        if plain and not foreign and not (kind.neutral is not NO_VALUE and _is_of_bools(out)):
+            found: Mat = core(a, axis, keepdims, out, dtype)
+            return found
+        keep = keepdims is not NO_VALUE and bool(keepdims)
+        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keep or None,
+                 "initial": initial, "where": where}
+        given = {k: v for k, v in given.items() if v is not NO_VALUE and (
+            v is not None or k == "initial")}
+        if foreign and numpys is not None:
+            return numpy_gives(numpys, (a,), given)
+        x = as_mat(a, "a")
+        if axis is not None:
+            given["axis"] = axis = as_axes(axis, x.ndim)
+        try:
+            leave_if(plain or dtype is not None or out is not None)
+            found = kind.of_chosen(core, x, axis, keep, initial, where)
+        except LeftToNumPy:
+            if numpys is None:
+                raise DTypeError(f"{kind.name} does not compute with {', '.join(given)} for "
+                                 f"{x.label()}; choose elements before") from None
+            found = delegate(numpys, (x,), given)
+        return found
+
+    return reduce
+
+
+def _is_of_bools(out: object) -> bool:
+    """Return whether NumPy's sum would be computed in bool, which is that of `out`."""
+    return isinstance(out, Mat) and out.element_type.kind == "b"
 
 
 def core_of(kind: Reduction) -> Any:

@@ -14,9 +14,10 @@ from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.deferred_signature import DeferredSignature
 from ..support.dtypes import EXACT
-from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
+from .by_numpy import call_by_numpy
 from .calls import UNCHECKED, Calls
+from .loops import is_natural
 from .operands import as_mat, as_operand, has_its_own_way, is_foreign, numpy_gives
 from .overlap import apart_from
 from .roles import readable
@@ -98,7 +99,7 @@ class FunctionOfOne(Ufunc):
             return _of_one(self.operation, args[0], None)
         x, out = _arguments(self.operation, ("x",), args, others)
         if others or type(out) is tuple or is_foreign(x):
-            return _by_numpy(self.rule, self.operation, (x,), out, others)
+            return _by_numpy(self, (x,), out, others)
         return _of_one(self.operation, x, out)
 
 
@@ -137,7 +138,7 @@ class FunctionOfTwo(Ufunc):
             return _of_mats(self.operation, x, y, out)
         if (others or type(out) is tuple or has_its_own_way(x) or has_its_own_way(y)
                 or (is_foreign(x) and is_foreign(y))):
-            return _by_numpy(self.rule, self.operation, (x, y), out, others)
+            return _by_numpy(self, (x, y), out, others)
         return self._converted(x, y, out)
 
     def _converted(self, x: Operand, y: Operand, out: Operand) -> Operand:
@@ -250,23 +251,34 @@ def _is_numpys(kernel: Calls, rule: np.ufunc) -> bool:
     return getattr(np, operation.__name__, None) is rule
 
 
-def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
+def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out: Operand,
               others: Keywords) -> Operand:
     """Compute by NumPy's ufunc for arguments that operations of `mat` do not know."""
-    operation: Operand = kernel
-    name = operation.__name__
+    rule, kernel = function.rule, function.operation
     if not _is_numpys(kernel, rule):
+        operation: Operand = kernel
         for other in others:
-            raise DTypeError(f"{name}() has no argument {other!r}")
+            raise DTypeError(f"{operation.__name__}() has no argument {other!r}")
         if not any(map(has_its_own_way, operands)):
             values = [as_mat(x, "x") for x in operands]
             return (_of_one(kernel, values[0], out) if len(values) == 1 else
                     _of_mats(kernel, values[0], values[1], out))
-    if out is not None:
-        others["out"] = out
+    given = others if out is None else {**others, "out": out}
     if all(map(is_foreign, operands)):
-        return numpy_gives(rule, operands, others)
+        return numpy_gives(rule, operands, given)
     if any(map(has_its_own_way, operands)):
-        return rule(*operands, **others)
-    found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
-    return found
+        return rule(*operands, **given)
+    only = out[0] if type(out) is tuple and len(out) == 1 else out
+    if _is_known(rule, operands, only, others):
+        return function(*operands) if only is None else function(*operands, only)
+    return call_by_numpy(rule, operands, given)
+
+
+def _is_known(rule: np.ufunc, operands: Arguments, out: Operand, others: Keywords) -> bool:
+    """Return whether the operation computes that: with ``out=`` alone, or with a ``dtype=`` that
+    requests what it gives.
+    """
+    if not others:
+        return out is None or isinstance(out, Mat)
+    return out is None and others.keys() == {"dtype"} and is_natural(
+        rule, operands, others["dtype"])

@@ -10,9 +10,8 @@ from importlib import import_module
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..cpu.small_systems import AXES, SIDE
-from ..devices.device import in_use
+from ..devices.in_use import has_kernels
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.matrix_operand import MatrixOperand
 from ..layout.shapes import Ints, broadcast_shapes
@@ -55,7 +54,7 @@ def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
     """
     dtype = np.result_type(*(m.dtype for m in mats))
     dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
-    if IN_USE and in_use().implementations:
+    if has_kernels():
         mats = tuple(m if m.dtype == dtype else m.astype(dtype) for m in mats)
     return mats, dtype
 

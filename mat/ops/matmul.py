@@ -20,11 +20,11 @@ from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
-from ..support.plugins import plugin
 from ..support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES, gemm
+from .by_numpy import call_by_numpy
 from .cut_products import MatrixProduct, stack_tiles
 from .functions import check_is_mat, of_matrices
 from .integer_matmul import (
@@ -236,8 +236,12 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         if isinstance(out, Mat):
             a, b = apart_from(a, out), apart_from(b, out)
         a, b = _matrix_operands(a, b)
+    if isinstance(out, tuple) and len(out) == 1 and not others:
+        (out,) = out
     if others or isinstance(out, tuple):
-        return _by_numpy(_view(a, transpose_a), _view(b, transpose_b), out, others)
+        given = others if out is None else {**others, "out": out}
+        found: Mat = call_by_numpy(np.matmul, (_view(a, transpose_a), _view(b, transpose_b)), given)
+        return found
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if IN_USE and a.element_type != b.element_type:
@@ -254,14 +258,6 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
 
 def _turned(x: Operand, transpose: bool) -> Operand:
     return x.T if transpose else x
-
-
-def _by_numpy(a: Operand, b: Operand, out: Operand, others: Keywords) -> Mat:
-    """Compute by NumPy with arguments that the operation does not know."""
-    if out is not None:
-        others["out"] = out
-    found: Mat = plugin("ufunc_calls").call_ufunc(np.matmul, (a, b), others)
-    return found
 
 
 def _view(x: Mat, transpose: bool) -> Mat:

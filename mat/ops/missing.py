@@ -1,7 +1,5 @@
-"""Reductions that skip missing elements (NaN): the basis of NumPy's functions with names in "nan".
-
-Where only NaN is reduced, they warn as NumPy does, if the host computed; a device is not waited
-for.
+"""Extremes and replacements of elements that skip NaN: the basis of NumPy's functions with names in
+"nan".
 """
 
 from __future__ import annotations
@@ -10,24 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.source_line import warn
-from ..devices.in_use import computes_elsewhere
-from ..errors import ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.dtypes import EVERY, EXTENSIONS, INEXACT, REAL_TYPES
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
-from . import elementwise, reduce, truth, ufuncs
+from ..support.types import Array, AxisLike, Engine, Function, Operand
+from . import reduce, ufuncs
 from .cut_elements import by_elements
 from .declare_elementwise import check_out
 from .declare_reduce import UfuncReduction, core_of
 from .operation import Input, InputOrNumber, Output, op
 from .overlap import apart, of_one_dtype
-
-_ONLY = "All-NaN slice encountered"
-_NONE = "Mean of empty slice"
-_FEW = "Degrees of freedom <= 0 for slice."
 
 
 @op(method="", by_form=True)
@@ -98,18 +89,18 @@ smallest_number = core_of(NanMin())
 
 def largest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
     """Return the largest element that is not NaN, without a warning if there is none."""
-    return _extreme(x, axis, out, keepdims, False)
+    return extreme(x, axis, out, keepdims, False)
 
 
 def smallest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
     """Return the smallest element that is not NaN, without a warning if there is none."""
-    return _extreme(x, axis, out, keepdims, True)
+    return extreme(x, axis, out, keepdims, True)
 
 
-def _extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: bool) -> Mat:
+def extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: bool) -> Mat:
     """Return the largest or smallest element that is not NaN."""
     if x.dtype.char in EXTENSIONS:  # among which NumPy does not see NaN
-        found: Mat = _extreme(x.astype(np.float32), axis, None, keepdims, smallest).astype(x.dtype)
+        found: Mat = extreme(x.astype(np.float32), axis, None, keepdims, smallest).astype(x.dtype)
         return found if out is None else out.assign_(found)
     if x.dtype.char in INEXACT:
         found = (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
@@ -118,79 +109,9 @@ def _extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: 
     return found
 
 
-def nan_extreme(x: Mat, axis: AxisLike, keepdims: bool, out: Mat | None, smallest: bool) -> Mat:
-    """Return the largest or smallest element that is not NaN; warn if there is none."""
-    found = _extreme(x, axis, out, keepdims, smallest)
-    return _warned(found, _ONLY) if x.dtype.char in INEXACT else found
-
-
-def nan_total(total: Function, neutral: Number, x: Mat, *options: Operand) -> Mat:
-    """Return ``total(x, *options)``, a sum or a product, as if NaN were the `neutral` element."""
-    found: Mat = total(without_nan(x, neutral), *options)
-    return found
-
-
 def without_nan(x: Mat, value: Operand) -> Mat:
     """Return `x` with `value` for NaN, itself if there can be none."""
     if x.dtype.char not in INEXACT:
         return x
     found: Mat = replace_nan.new((x, value, None))
-    return found
-
-
-def nan_mean(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
-    """Return the mean of the elements that are not NaN."""
-    if x.dtype.char not in INEXACT:
-        whole: Mat = reduce.mean(x, axis, keepdims=keepdims)
-        return whole
-    total = nan_total(reduce.sum, 0, x, axis, None, None, keepdims)
-    return _warned(_quotient(total, _numbers_in(x, axis, keepdims)), _NONE)
-
-
-def nan_variance(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
-    """Return the variance of the floating-point elements that are not NaN."""
-    count = _numbers_in(x, axis, True)
-    total = nan_total(reduce.sum, 0, x, axis, None, None, True)
-    mean = _quotient(total, count)
-    distances = elementwise.subtract(without_nan(x, mean), mean)
-    squares = reduce.sum(elementwise.square(distances), axis, keepdims=keepdims)
-    left = elementwise.subtract(count.reshape(squares.shape), ddof)
-    found = _quotient(squares, left)
-    if ddof:  # NaN where nothing is left, which without `ddof` 0 / 0 is
-        some = elementwise.greater(left, 0).astype(found.dtype)
-        found = elementwise.add(found, elementwise.divide(0.0, some))
-    return _warned(found, _FEW)
-
-
-def nan_place(place: Function, x: Mat, axis: int | None, keepdims: bool, out: Mat | None,
-              last: float) -> Mat:  # the parameters of the others, and the place and what is last
-    """Return the index of the largest or smallest element that is not NaN; `last` is the least in
-    that order.
-    """
-    if x.dtype.char in INEXACT:
-        if bool(truth.any_true(truth.all_true(elementwise.isnan(x), axis))):
-            raise ShapeError(f"{_ONLY}: of NaN only, shape {x.shape}, axis {axis}, there is no "
-                             "index; numpy.isnan finds it")
-        x = without_nan(x, last)
-    found: Mat = place(x, axis, out, keepdims=keepdims)
-    return found
-
-
-def _numbers_in(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
-    """Return how many elements are not NaN."""
-    return truth.count_true(elementwise.equal(x, x), axis, keepdims)
-
-
-def _quotient(x: Mat, y: Mat) -> Mat:
-    """Return ``x / y`` in the dtype of `x`."""
-    found: Mat = elementwise.divide(x, y)
-    return found if found.dtype == x.dtype else found.astype(x.dtype)
-
-
-def _warned(found: Mat, message: str) -> Mat:
-    """Return `found`; warn if the host has computed it, and there is NaN in it."""
-    if not computes_elsewhere(found):
-        with np.errstate(all="ignore"):
-            if bool(truth.any_true(elementwise.isnan(found))):
-                warn(message, RuntimeWarning)
     return found

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..matrix.creation import adopted, from_numpy
+from ..matrix.delegate import delegate
 from ..matrix.joined import stacked_at_once
 from ..matrix.mat import Mat
 from ..support.dtypes import SUPPORTED, check_operand, is_masked
 from ..support.options import FLOAT32, current
 from ..support.types import Arguments, Function, Keywords, Operand
+from .by_numpy import ufunc_by_numpy
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _SCALARS = (int, float, complex, np.generic)
@@ -133,7 +136,12 @@ def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
     """
     if current().dtype is FLOAT32:
         args = tuple(np.float32(x) if type(x) is float else x for x in args)
-    found: Mat = _with_mats(function(*args, **kwargs))
+    if any(isinstance(v, Mat) for v in kwargs.values()) and not any(map(has_its_own_way, args)):
+        call: Function = (partial(ufunc_by_numpy, function, "__call__")
+                          if isinstance(function, np.ufunc) else partial(delegate, function))
+        found: Mat = _with_mats(call(args, kwargs))
+    else:
+        found = _with_mats(function(*args, **kwargs))
     return found
 
 

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..cpu.integer_matmul import NARROW, multiplies_float8
-from ..devices.device import in_use
+from ..devices.in_use import has_kernels
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.creation import ones
@@ -261,7 +260,7 @@ def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None 
     elif out.shape != shape:
         raise ShapeError(f"scaled_matmul gives shape {shape}, out has {out.shape}")
     check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
-    on_device = bool(IN_USE and in_use().implementations and out.device_enabled)
+    on_device = has_kernels(out)
     wider = _wider(a, b, on_device)
     if wider:
         a, b = a.astype(wider), b.astype(wider)

@@ -15,9 +15,10 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, Engine, Function, Number
+from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
 from . import elementwise
 from .accumulation import accumulate, check_factors, same_dtype
+from .chosen import mean_chosen
 from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
@@ -66,7 +67,7 @@ class Sum(UfuncReduction):
     summary = "Return the sum of the elements over `axis`."
     example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
     signature = staticmethod(as_sum)
-    function, ufunc = staticmethod(np.sum), np.add
+    function, ufunc, neutral = staticmethod(np.sum), np.add, 0
     compiled = REAL_TYPES + INTEGERS + BOOL
     merge = staticmethod(elementwise.add)
 
@@ -84,7 +85,7 @@ class Product(UfuncReduction):
     summary = "Return the product of the elements over `axis`."
     example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
-    function, ufunc = staticmethod(np.prod), np.multiply
+    function, ufunc, neutral = staticmethod(np.prod), np.multiply, 1
     compiled = REAL_TYPES + INTEGERS
     merge = staticmethod(elementwise.multiply)
 
@@ -108,6 +109,11 @@ class Mean(Reduction):
 
     def kernel(self, char: str) -> str:
         return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
+
+    # the parameters are NumPy's
+    def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
+                  where: Operand) -> Mat:
+        return mean_chosen(sum, x, axis, keepdims, where)
 
     def cutter(self, operation: Op) -> Cutter:
         sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)

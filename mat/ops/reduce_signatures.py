@@ -1,25 +1,20 @@
-"""Signatures of reductions: NumPy's, each as a function and as a method.
+"""Signatures of reductions, which are NumPy's, each written once: for `mat.f`, `x.f` and `np.f`.
 
-A reduction computes by a function ``core(a, axis, keepdims, out, dtype)``. NumPy computes what has
-``initial=`` or ``where=``.
+The most frequent calls go to ``new``, which computes them for arguments of one form; the others to
+``reduce(a, axis, keepdims, out, dtype, initial, where)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from types import FunctionType
 
 import numpy as np
 
-from ..layout.shapes import as_axes
 from ..matrix.mat import Mat
 from ..support.types import AxisLike, DTypeLike, Function, Number, Operand
-from .operands import as_mat, is_foreign, numpy_gives
 
 NO_VALUE: Number = np._NoValue  # NumPy's mark of an argument that is not given
 _none = NO_VALUE
-Core: TypeAlias = Callable[..., Mat]
-Pair: TypeAlias = tuple[Function, Function]  # the function and the method
 
 PARAMETERS = {
     "dtype": "dtype, optional\n    The elements are converted to it first.",
@@ -31,138 +26,72 @@ PARAMETERS = {
 }
 
 
-def plain(core: Core, new: Function, numpys: Function) -> Pair:  # as the others
-    """Return a reduction with the parameters that all of NumPy's have."""
-    def function(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None,
-                 out: Mat | None = None, keepdims: bool = False) -> Mat:
-        if is_foreign(a):
-            return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out)
-        return core(a, axis, keepdims, out, dtype)
-
-    def method(self: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
-               out: Mat | None = None, keepdims: bool = False) -> Mat:
-        return core(self, axis, keepdims, out, dtype)
-
-    return function, method
-
-
-def as_sum(core: Core, new: Function, numpys: Function) -> Pair:
+def as_sum(new: Function, reduce: Function) -> Function:
     """Return a reduction with the parameters of NumPy's sum."""
-    # the signature is NumPy's
+    # the parameters are NumPy's
     def function(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None,
                  out: Mat | None = None, keepdims: bool = False, initial: Number = _none,
                  where: Operand = _none) -> Mat:
-        if initial is _none and where is _none:
-            if (out is None and dtype is None and keepdims is False and type(a) is Mat
-                    and (axis is None or type(axis) is int)):
-                found: Mat = new((a, None, axis, False))  # the most frequent calls
-                return found
-            if (out is None or not _is_of_bools(out)) and not is_foreign(a):
-                return core(a, axis, keepdims, out, dtype)
-        return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out, initial=initial,
-                         where=where)
-
-    def method(self: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
-               out: Mat | None = None, keepdims: bool = False, initial: Number = _none,
-               where: Operand = _none) -> Mat:
         if (out is None and dtype is None and initial is _none and where is _none
-                and keepdims is False and (axis is None or type(axis) is int)):
-            found: Mat = new((self, None, axis, False))
+                and keepdims is False and type(a) is Mat and (axis is None or type(axis) is int)):
+            found: Mat = new((a, None, axis, False))
         else:
-            found = function(self, axis, dtype, out, keepdims, initial, where)
+            found = reduce(a, axis, keepdims, out, dtype, initial, where)
         return found
 
-    return function, method
+    return function
 
 
-def as_mean(core: Core, new: Function, numpys: Function) -> Pair:
+def as_mean(new: Function, reduce: Function) -> Function:
     """Return a reduction with the parameters of NumPy's mean."""
     def function(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None,
                  out: Mat | None = None, keepdims: bool = False, *,
                  where: Operand = _none) -> Mat:
-        if where is _none:
-            if (out is None and dtype is None and keepdims is False and type(a) is Mat
-                    and (axis is None or type(axis) is int)):
-                found: Mat = new((a, None, axis, False))
-                return found
-            if not is_foreign(a):
-                return core(a, axis, keepdims, out, dtype)
-        return _by_numpy(numpys, a, axis, keepdims, dtype=dtype, out=out, where=where)
-
-    def method(self: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
-               out: Mat | None = None, keepdims: bool = False, *, where: Operand = _none) -> Mat:
         if (out is None and dtype is None and where is _none and keepdims is False
-                and (axis is None or type(axis) is int)):
-            found: Mat = new((self, None, axis, False))
+                and type(a) is Mat and (axis is None or type(axis) is int)):
+            found: Mat = new((a, None, axis, False))
         else:
-            found = function(self, axis, dtype, out, keepdims, where=where)
+            found = reduce(a, axis, keepdims, out, dtype, _none, where)
         return found
 
-    return function, method
+    return function
 
 
-def as_max(core: Core, new: Function, numpys: Function) -> Pair:
+def as_max(new: Function, reduce: Function) -> Function:
     """Return a reduction with the parameters of NumPy's max."""
     def function(a: Operand, axis: AxisLike = None, out: Mat | None = None,
                  keepdims: bool = False, initial: Number = _none, where: Operand = _none) -> Mat:
-        if initial is _none and where is _none:
-            if (out is None and keepdims is False and type(a) is Mat
-                    and (axis is None or type(axis) is int)):
-                found: Mat = new((a, None, axis, False))
-                return found
-            if not is_foreign(a):
-                return core(a, axis, keepdims, out, None)
-        return _by_numpy(numpys, a, axis, keepdims, out=out, initial=initial, where=where)
-
-    def method(self: Mat, axis: AxisLike = None, out: Mat | None = None,
-               keepdims: bool = False, initial: Number = _none, where: Operand = _none) -> Mat:
         if (out is None and initial is _none and where is _none and keepdims is False
-                and (axis is None or type(axis) is int)):
-            found: Mat = new((self, None, axis, False))
+                and type(a) is Mat and (axis is None or type(axis) is int)):
+            found: Mat = new((a, None, axis, False))
         else:
-            found = function(self, axis, out, keepdims, initial, where)
+            found = reduce(a, axis, keepdims, out, None, initial, where)
         return found
 
-    return function, method
+    return function
 
 
-def as_argmax(core: Core, new: Function, numpys: Function) -> Pair:
+def as_argmax(new: Function, reduce: Function) -> Function:
     """Return a reduction with the parameters of NumPy's argmax."""
     def function(a: Operand, axis: int | None = None, out: Mat | None = None, *,
                  keepdims: bool = False) -> Mat:
-        if is_foreign(a):
-            return _by_numpy(numpys, a, axis, keepdims, out=out)
-        return core(a, axis, keepdims, out, None)
-
-    def method(self: Mat, axis: int | None = None, out: Mat | None = None, *,
-               keepdims: bool = False) -> Mat:
-        if out is None and keepdims is False and (axis is None or type(axis) is int):
-            found: Mat = new((self, None, axis, False))
+        if (out is None and keepdims is False and type(a) is Mat
+                and (axis is None or type(axis) is int)):
+            found: Mat = new((a, None, axis, False))
         else:
-            found = core(self, axis, keepdims, out, None)
+            found = reduce(a, axis, keepdims, out, None, _none, _none)
         return found
 
-    return function, method
+    return function
 
 
-def _is_of_bools(out: object) -> bool:
-    """Return whether NumPy's sum would be computed in bool, the dtype of `out`."""
-    return isinstance(out, Mat) and out.element_type.kind == "b"
-
-
-def _by_numpy(numpys: Function, a: Operand, axis: AxisLike, keepdims: bool,
-              **options: Operand) -> Mat:
-    """Return NumPy's reduction, by a call back to ``__array_function__`` of a Mat."""
-    given = {k: v for k, v in options.items() if v is not _none and (v is not None
-                                                                     or k == "initial")}
-    if is_foreign(a):
-        if axis is not None:
-            given["axis"] = axis
-        if keepdims is not False:
-            given["keepdims"] = keepdims
-        return numpy_gives(numpys, (a,), given)
-    x = as_mat(a, "a")
-    if axis is not None:
-        axis = as_axes(axis, x.ndim)
-    found: Mat = numpys(x, axis=axis, keepdims=keepdims, **given)
-    return found
+def method_of(function: Function) -> Function:
+    """Return a function as a method, whose first parameter is self."""
+    assert isinstance(function, FunctionType)
+    code = function.__code__
+    method = FunctionType(code.replace(co_varnames=("self", *code.co_varnames[1:])),
+                          function.__globals__, function.__name__, function.__defaults__,
+                          function.__closure__)
+    method.__kwdefaults__ = function.__kwdefaults__
+    method.__annotations__ = {k: v for k, v in function.__annotations__.items() if k != "a"}
+    return method

@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.compiled import IN_USE
-from ..devices.in_use import CPU, in_use
+from ..devices.in_use import computes_elsewhere, has_kernels
 from ..errors import ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
@@ -131,7 +130,7 @@ def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = 
 def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
                   stable: bool = False) -> Mat:
     """Sort the elements of `x` along `axis`; return x."""
-    if (IN_USE and in_use().implementations) or x.dtype.char in EXTENSIONS:
+    if has_kernels() or x.dtype.char in EXTENSIONS:
         return x.assign_(sort(x, axis, descending=descending))
     found: Mat = _sort(x, x, axis, descending, stable)
     return found
@@ -234,7 +233,7 @@ def limits_of(*columns: Mat) -> Array:
 
 def _extent_of(x: Mat) -> tuple[int, int]:
     """Return the least and the largest of integers; this waits for a device."""
-    if IN_USE and in_use() is not CPU:
+    if computes_elsewhere(x):
         low, high = limits_of(x)[0].tolist()
     else:
         low, high = extent.new((x, None)).to_numpy().tolist()
@@ -248,7 +247,7 @@ def _bins_of(x: Mat, most: int) -> int:
     largest_of_all = 1 if x.dtype.kind == "b" else np.iinfo(x.dtype).max
     if x.dtype.kind in "bu" and most > largest_of_all:
         return most
-    if not (IN_USE and in_use() is not CPU):
+    if not computes_elsewhere(x):
         low, high = _extent_of(_as(x, _INDICES))
     elif x.dtype.kind in "bu":
         low, high = 0, _as(reduce.max(x), _INDICES)._size_at(0)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..devices.device import in_use
+from ..devices.in_use import has_kernels
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import BY_NAME, EVERY
@@ -85,45 +85,35 @@ _count_nonzero = core_of(CountNonzero())
 ANY, ALL, COUNT_NONZERO = (vars(core)["op"] for core in (_any, _all, _count_nonzero))
 
 
-def any_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:
-    """Return whether any element over `axis` is true, as bool."""
-    if IN_USE and _is_elsewhere(x):
-        return _decided(reduce.max, x, axis, keepdims, out, False)
-    found: Mat = _any(x, axis, keepdims, out)
-    return found
+# Devices with kernels of their own have other reductions
 
 
-def all_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:
-    """Return whether all elements over `axis` are true, as bool."""
-    if IN_USE and _is_elsewhere(x):
-        return _decided(reduce.min, x, axis, keepdims, out, True)
-    found: Mat = _all(x, axis, keepdims, out)
-    return found
+def _decision(core: Function, reduction: Function, of_nothing: bool) -> Function:
+    """Return a function of what is true, ``f(x, axis=None, keepdims=False, out=None)``, which is a
+    reduction of truth that is not defined of nothing on devices with kernels of their own.
+    """
+    def decide(x: Mat, axis: AxisLike = None, keepdims: bool = False,
+               out: Mat | None = None) -> Mat:
+        if not (IN_USE and has_kernels(x)):
+            found: Mat = core(x, axis, keepdims, out)
+        elif x.size:
+            found = reduction(is_true(x), axis, out, keepdims)
+        else:
+            shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
+            found = full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)
+        return found
+
+    return decide
+
+
+any_true = _decision(_any, reduce.max, False)
+all_true = _decision(_all, reduce.min, True)
 
 
 def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
-    """Return how many elements over `axis` are true, as int64."""
-    if IN_USE and _is_elsewhere(x):
+    """Return the number of true elements over `axis`, as int64."""
+    if has_kernels(x):
         found: Mat = reduce.sum(is_true(x), axis, keepdims=keepdims)
     else:
         found = _count_nonzero(x, axis, keepdims)
     return found
-
-
-# On devices with kernels of their own, which have other reductions
-
-
-def _is_elsewhere(x: Mat) -> bool:
-    """Return whether such a device computes with `x`."""
-    return bool(isinstance(x, Mat) and x.device_enabled and in_use().implementations)
-
-
-# the parameters are those of `any_true`, the reduction, and what is true of nothing
-def _decided(reduction: Function, x: Mat, axis: AxisLike, keepdims: bool, out: Mat | None,
-             of_nothing: bool) -> Mat:
-    """Reduce the truth of the elements by a reduction that is not defined of nothing."""
-    if x.size:
-        found: Mat = reduction(is_true(x), axis, out, keepdims)
-        return found
-    shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
-    return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)

@@ -259,3 +259,14 @@ def is_masked(value: object) -> bool:
     """Return whether `value` is one of NumPy's masked arrays, without importing their module."""
     module = sys.modules.get("numpy.ma")
     return module is not None and isinstance(value, getattr(module, "MaskedArray", ()))
+
+
+_known_dtypes: dict[DType, bool] = {}
+
+
+def is_known_dtype(dtype: DType) -> bool:
+    """Return whether a Mat can have that dtype."""
+    found = _known_dtypes.get(dtype)
+    if found is None:
+        found = _known_dtypes[dtype] = dtype.name in SUPPORTED and dtype.isnative
+    return found

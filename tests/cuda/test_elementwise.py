@@ -10,7 +10,7 @@ import scipy.special
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.ops.declare_elementwise import LOGIC
+from mat.ops.loops import LOGIC
 from mat.ops.operation import REGISTRY
 from mat.support.c_compiler import HEADERS
 

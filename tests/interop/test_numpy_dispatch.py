@@ -175,7 +175,7 @@ def test_subclasses_of_mat_are_mats():
 
 @pytest.mark.parametrize("ufunc", array_ufunc.IMPLEMENTATIONS, ids=lambda u: u.__name__)
 def test_ufuncs_run_as_operations(ufunc, monkeypatch):
-    monkeypatch.setattr(array_ufunc, "delegate", None)
+    monkeypatch.setattr(array_ufunc, "ufunc_by_numpy", None)
     square = mat.array([[0.5, 2], [1, 3]])
     whole = ufunc in (np.left_shift, np.right_shift, np.gcd, np.lcm)
     square = square.astype("int64" if whole else "bool") if ufunc in BOOLEAN or whole else square

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import AliasError, ConflictError, DirectionError, Mat, TornError
-from mat.interop.numpy.dispatch import delegate
+from mat.matrix.delegate import delegate
 
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, numbers, place, state
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import ConflictError, DTypeError, Mat, ShapeError
-from mat.interop.numpy.dispatch import delegate
+from mat.matrix.delegate import delegate
 
 
 def is_free(x):

@@ -106,6 +106,8 @@ def test_logsumexp_as_a_class(forgotten, rng):
         logsumexp(mat.empty(0))
     with pytest.raises(mat.ShapeError, match="out has"):
         logsumexp(x, 0, out=mat.empty(3))
+    with pytest.raises(mat.DTypeError, match="logsumexp does not compute with where"):
+        logsumexp(x, where=x > 0)
 
 
 @pytest.mark.parametrize("name", ["UNARY(softplus, f, HEAVY,", "class LogSumExp(Reduction)"])

@@ -14,13 +14,16 @@ from types import CodeType
 
 import numpy as np
 
+from ...core.compiled import IN_USE
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
+from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
+from ...matrix.reading import call_reading
+from ...ops.by_numpy import LeftToNumPy, leave_if
 from ...ops.operation import named
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
-from .dispatch import delegate
 from .implementations import (  # noqa: F401  # each registers its functions
     arranging,
     bits,
@@ -39,7 +42,6 @@ from .implementations import (  # noqa: F401  # each registers its functions
     joining,
     linear_algebra,
     nan_reductions,
-    norms,
     padding,
     places,
     plain_views,
@@ -55,10 +57,9 @@ from .implementations import (  # noqa: F401  # each registers its functions
     ufunc_methods,
     ufuncs,
     variances,
-    windows,
 )
-from .reading import call_reading
-from .registry import IMPLEMENTATIONS, OF_MANY, numpy_function
+from .implementations.there import with_mats_there
+from .registry import IMPLEMENTATIONS, OF_ANYTHING, OF_MANY, ON_DEVICE, numpy_function
 from .short_calls import WAYS, ByNumPy, Choosing, called_shortly
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
@@ -82,6 +83,7 @@ _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _not_brief = NOT_BRIEF
+_of_anything, _on_device, _in_use = OF_ANYTHING, ON_DEVICE, IN_USE
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -129,11 +131,11 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
-    implementation = _implementations.get(func)
-    if implementation is not None:
-        result = implementation(*args, **kwargs) if kwargs else implementation(*args)
-        if result is not NotImplemented:
-            return result
+    if func in _implementations and (_in_use or func not in _on_device):
+        try:
+            return call_implementation(func, args, kwargs)
+        except LeftToNumPy:
+            pass
     several = VIEWS.get(func)
     if several is not None:
         try:
@@ -144,6 +146,17 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         return func(*map(_without_elements, args),
                     **{k: _without_elements(v) for k, v in kwargs.items()})
     return _delegated(func, args, kwargs)
+
+
+def call_implementation(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call the implementation of a NumPy function; raise `LeftToNumPy` where it does not hold."""
+    implementation = _implementations[func]
+    if func in _on_device:
+        args, kwargs = with_mats_there(_on_device[func], implementation, args, kwargs)
+    elif func not in _of_anything and not (args and type(args[0]) is _mat_type):
+        first = args[0] if args else kwargs.get(implementation.__code__.co_varnames[0])
+        leave_if(not isinstance(first, Mat))
+    return implementation(*args, **kwargs) if kwargs else implementation(*args)
 
 
 def are_ready(args: Arguments, at: tuple[int, ...], adapts: bool) -> bool:

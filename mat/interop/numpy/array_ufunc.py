@@ -12,25 +12,23 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import IN_USE, PackedMethod
-from ...cpu.errstate import QUIET, STATE
 from ...errors import DTypeError
 from ...matrix.exports import exported_array
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, missing, reduce, scan, ufuncs
-from ...ops.adapting import in_comparison
+from ...ops.by_numpy import LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
 from ...ops.calls import Calls
-from ...ops.declare_elementwise import LOGIC, loop_dtypes
+from ...ops.loops import LOGIC, is_natural
 from ...ops.matmul import product
 from ...ops.operands import has_its_own_way, has_priority
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
-from ...support.types import Arguments, DTypeLike, Function, Keywords, Operand
+from ...support.types import Arguments, Function, Keywords, Operand
+from .array_function import call_implementation
 from .composed import composed
-from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
-from .registry import IMPLEMENTATIONS as FUNCTIONS
 from .ufunc_at import at_places
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
@@ -57,7 +55,8 @@ REDUCTIONS: dict[np.ufunc, Function] = {
 _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.logical_and: np.all, np.logical_or: np.any}
-_SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
+# ufuncs of ``scipy.special``, by name: SciPy need not be imported
+_SCIPY_SPECIAL: dict[str, Function] = {"erf": ew.erf, "expit": ew.logistic}
 # operations that compute what these do of Mats and numbers, whose values need no check
 _KERNELS: dict[np.ufunc, Calls] = {
     ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
@@ -79,20 +78,6 @@ def _are_operands(inputs: Arguments) -> bool:
         elif type(x) not in _NUMBERS:
             return False
     return several
-
-
-def _is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
-    """Return whether ``dtype=`` requests the ufunc's own computation, in one dtype."""
-    if dtype is None:
-        return True
-    if ufunc.nout != 1 or ufunc.signature is not None:
-        return False
-    try:
-        found = loop_dtypes(ufunc, *inputs)
-    except DTypeError:  # it is defined for other dtypes only, such as subtract, which has no bool
-        return False
-    wanted = np.dtype(dtype)
-    return all(d == wanted for d in found)
 
 
 def _at_once(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
@@ -135,7 +120,7 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
     if implementation is None or not _are_operands(inputs):
         return None
     if not kwargs or (len(kwargs) == 1 and "dtype" in kwargs
-                      and _is_natural(ufunc, inputs, kwargs["dtype"])):
+                      and is_natural(ufunc, inputs, kwargs["dtype"])):
         return implementation(*inputs)
     out = _only_out(kwargs)
     if isinstance(out, Mat) and ufunc.nout == 1:
@@ -189,51 +174,44 @@ def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
         # pandas asks the Mat, and has labels of which it alone knows
         return getattr(ufunc, method)(*(exported_array(x) if isinstance(x, Mat) else x
                                         for x in inputs), **kwargs)
-    if method == "reduce":
-        found = _reduce(ufunc, inputs[0], kwargs)
-    elif method == "accumulate":
-        found = _accumulate(ufunc, inputs, kwargs)
-    elif method == "outer":
-        return _outer(ufunc, inputs, kwargs)
-    elif method == "at":
-        return at_places(ufunc, inputs, kwargs)
-    elif method == "__call__" and not kwargs:
-        found = _scipy_special(ufunc, inputs)
-    else:
-        found = NotImplemented
-    if found is NotImplemented and _in_use:
-        found = composed(ufunc, method, inputs, kwargs)
-    if found is not NotImplemented:
-        return found
-    if method == "__call__":
-        inputs = in_comparison(ufunc, inputs)
-    # silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is
-    token = STATE.set(QUIET)
-    try:
-        return delegate(getattr(ufunc, method), inputs, kwargs, name=ufunc.__name__)
-    finally:
-        STATE.reset(token)
+    if method in _METHODS:
+        try:
+            return _METHODS[method](ufunc, inputs, kwargs)
+        except LeftToNumPy:
+            pass
+    elif ufunc.__name__ in _SCIPY_SPECIAL and not kwargs and _is_real(inputs):
+        return _SCIPY_SPECIAL[ufunc.__name__](*inputs)
+    if _in_use:
+        try:
+            return composed(ufunc, method, inputs, kwargs)
+        except LeftToNumPy:
+            pass
+    return ufunc_by_numpy(ufunc, method, inputs, kwargs)
 
 
-def _reduce(ufunc: np.ufunc, x: Operand, kwargs: Keywords) -> Operand:
+def _is_real(inputs: Arguments) -> bool:
+    """Return whether the only operand is a Mat of real numbers."""
+    return (len(inputs) == 1 and isinstance(inputs[0], Mat)
+            and inputs[0].dtype.char in REAL_TYPES)
+
+
+def _reduce(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
     """Compute ``ufunc.reduce`` by a reduction of `mat`, where there is one for the arguments."""
-    if not is_mat_or_array(x) or x.ndim == 0:
-        return NotImplemented
+    x = inputs[0]
+    leave_if(not is_mat_or_array(x) or x.ndim == 0)
     reduction = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
     if reduction is not None and plain and can_hold_sums(out):
         return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
-    implementation = FUNCTIONS.get(_SAME.get(ufunc))
-    known = {"axis", "out", "keepdims", "initial", "where"}
+    function = or_leave(_SAME.get(ufunc))
+    allowed = {"axis", "out", "keepdims", "initial", "where"}
     if ufunc in (np.add, np.multiply):
-        known.add("dtype")
+        allowed.add("dtype")
     given = {k: v for k, v in kwargs.items() if v is not None or k == "axis"}
-    if implementation is None or given.keys() - known or (out is not None and not plain):
-        return NotImplemented
-    if ufunc in LOGIC and "initial" in given:
-        return NotImplemented
-    return implementation(x, **{"axis": 0, **given, "out": out})
+    leave_if(given.keys() - allowed or (out is not None and not plain)
+             or (ufunc in LOGIC and "initial" in given))
+    return call_implementation(function, (x,), {"axis": 0, **given, "out": out})
 
 
 def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
@@ -241,11 +219,9 @@ def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand
     running, x = scan.BY_UFUNC.get(ufunc), inputs[0]
     (out,) = kwargs.get("out", (None,))
     axis = inputs[1] if len(inputs) > 1 else kwargs.get("axis", 0)
-    if running is None or len(inputs) > 2 or kwargs.get("dtype") is not None:
-        return NotImplemented
-    if type(x) is not Mat or not x.ndim or type(axis) is not int or not can_hold_sums(out):
-        return NotImplemented
-    return running(x, axis, None, out)
+    leave_if(len(inputs) > 2 or kwargs.get("dtype") is not None)
+    leave_if(type(x) is not Mat or not x.ndim or type(axis) is not int or not can_hold_sums(out))
+    return or_leave(running)(x, axis, None, out)
 
 
 def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
@@ -254,16 +230,9 @@ def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
     return ufunc(a[(..., *(None,) * b.ndim)], b, **kwargs)
 
 
-def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
-    """Compute a ufunc of ``scipy.special`` that is an operation of `mat`, too."""
-    implementation = _SCIPY_SPECIAL.get(ufunc.__name__)
-    if implementation is None or len(inputs) != 1:
-        return NotImplemented
-    x = inputs[0]
-    real = isinstance(x, Mat) and x.dtype.char in REAL_TYPES
-    return implementation(x) if real else NotImplemented
-
-
+# by their names: the methods that operations may compute
+_METHODS: dict[str, Function] = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer,
+                                 "at": at_places}
 _array_ufunc: Any = PackedMethod(call_ufunc)
 _array_ufunc.__signature__ = inspect.signature(_shown)
 bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _shown.__doc__ or ""))

@@ -9,6 +9,7 @@ import numpy as np
 from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError
 from ...matrix.mat import Mat
+from ...ops.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...support.types import Arguments, Function, Keywords, Operand
 from .operands import as_mat_if_possible
 from .registry import COMPOSED, Result
@@ -17,21 +18,17 @@ _WEAK = (bool, int, float, complex)
 
 
 def composed(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Result:
-    """Call a method of `ufunc` on the device in use; `NotImplemented` where NumPy is to."""
-    implementation = COMPOSED.get((ufunc, method))
-    if implementation is None:
-        return NotImplemented
+    """Call a method of `ufunc` on the device in use; leave it to NumPy where there is none."""
+    implementation = or_leave(COMPOSED.get((ufunc, method)))
     outs = kwargs.get("out", ())
     others = {k: v for k, v in kwargs.items() if k != "out" and v is not None}
     if method != "__call__":
         if "axis" in kwargs:
             others["axis"] = kwargs["axis"]
-        if not isinstance(inputs[0], Mat) or not computes_elsewhere(inputs[0]):
-            return NotImplemented
+        leave_if(not isinstance(inputs[0], Mat) or not computes_elsewhere(inputs[0]))
         return _written(_called(implementation, (ufunc, *inputs), others), outs)
     operands = operands_there(inputs)
-    if others or not operands:
-        return NotImplemented
+    leave_if(others or not operands)
     return _written(_called(implementation, operands, {}), outs)
 
 
@@ -40,7 +37,7 @@ def _called(implementation: Function, args: Arguments, kwargs: Keywords) -> Resu
     try:
         return implementation(*args, **kwargs)
     except DTypeError:
-        return NotImplemented
+        raise LeftToNumPy from None
 
 
 def operands_there(inputs: Arguments) -> Arguments:
@@ -55,13 +52,12 @@ def operands_there(inputs: Arguments) -> Arguments:
 
 def _written(found: Result, outs: tuple[Operand, ...]) -> Result:
     """Return the results, in the Mats given as ``out=``, if they take them."""
-    if found is NotImplemented or all(out is None for out in outs):
+    if all(out is None for out in outs):
         return found
     parts = found if isinstance(found, tuple) else (found,)
     for part, out in zip(parts, outs, strict=True):
-        if out is not None and not (isinstance(out, Mat) and out.shape == part.shape
-                                    and np.can_cast(part.dtype, out.dtype, "same_kind")):
-            return NotImplemented
+        leave_if(out is not None and not (isinstance(out, Mat) and out.shape == part.shape
+                                          and np.can_cast(part.dtype, out.dtype, "same_kind")))
     written = tuple(part if out is None else out.assign_(part)
                     for part, out in zip(parts, outs, strict=True))
     return written if isinstance(found, tuple) else written[0]

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...errors import ShapeError
 from ...layout.strided import packed
+from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...support.types import Array, DTypeLike, Index, Operand
-from .dispatch import delegate
 
 
 class FlatIterator:

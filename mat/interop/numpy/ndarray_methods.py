@@ -13,6 +13,7 @@ import numpy as np
 from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import as_axis
+from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.functions import check_is_mat
@@ -20,7 +21,6 @@ from ...ops.matmul import matmul
 from ...ops.operands import is_operand
 from ...ops.sorting import sort_in_place
 from ...support.types import File, Function, Number, Operand
-from .dispatch import delegate
 from .operands import is_matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know

@@ -12,19 +12,10 @@ from ...matrix.creation import adopted, from_numpy
 from ...matrix.mat import Mat
 from ...ops.operands import as_mat
 from ...ops.operands import as_mats as mats_of
-from ...support.dtypes import SUPPORTED
-from ...support.types import Array, DType, Operand
+from ...support.dtypes import is_known_dtype
+from ...support.types import Array, Operand
 
-_known_dtypes: dict[DType, bool] = {}
 _SEQUENCES = (list, tuple)
-
-
-def is_known_dtype(dtype: DType) -> bool:
-    """Return whether a Mat can have that dtype."""
-    found = _known_dtypes.get(dtype)
-    if found is None:
-        found = _known_dtypes[dtype] = dtype.name in SUPPORTED and dtype.isnative
-    return found
 
 
 def is_mat_or_array(value: object) -> TypeGuard[Mat | Array]:
@@ -84,24 +75,6 @@ def as_mats_if_possible(values: Iterable[object]) -> list[Operand]:
         return [*mats_of(values, "an operand")]
     except (DTypeError, ShapeError):
         return [*values]
-
-
-def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:
-    """Raise `DTypeError` if a function of `mat` found an array of elements that Mats cannot have.
-
-    `outs` are the caller's own arrays.
-    """
-    if type(found) is Mat:
-        return
-    if isinstance(found, np.ndarray):
-        if found.dtype.name not in SUPPORTED and not any(found is a for a in outs):
-            raise DTypeError(f"{name} gives elements of {found.dtype}, which a Mat cannot have; "
-                             f"use numpy.{name} and its array")
-    elif isinstance(found, dict):
-        refuse_other_elements(name, list(found.values()), outs)
-    elif isinstance(found, list | tuple):
-        for part in found:
-            refuse_other_elements(name, part, outs)
 
 
 def is_matrix_product(a: Operand, b: Operand) -> bool:

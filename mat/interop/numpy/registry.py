@@ -1,7 +1,8 @@
 """The registry of NumPy functions that operations of `mat` implement.
 
-An implementation has NumPy's signature. It returns `NotImplemented` where NumPy means something
-else, or where the operations of `mat` do not know the arguments; then NumPy computes on the host.
+An implementation has NumPy's signature. Where it holds is said when it is registered: of a Mat, of
+anything, or on a device only. It raises `LeftToNumPy` where NumPy means something else, or where
+the operations of `mat` do not know the arguments; then NumPy computes on the host.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from ...support.types import Function, Operand
 
 F = TypeVar("F", bound=Function)
 
-Result: TypeAlias = Any  # of an implementation: Mats, a number, or NotImplemented
+Result: TypeAlias = Any  # of an implementation: Mats or a number
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
+OF_ANYTHING: set[object] = set()  # functions whose first operand need not be a Mat
+# functions that NumPy computes unless a device is in use: how many operands are to be on it
+ON_DEVICE: dict[object, int] = {}
 OF_MANY: set[object] = set()  # functions that NumPy computes faster for few elements
 ON_HOST: set[object] = set()  # functions of which an implementation computes on the host only
 # by a ufunc and the name of its method: what computes it while a device is in use
@@ -34,8 +38,12 @@ def numpy_function(name: str) -> Function | None:
     return found if callable(found) else None
 
 
-def implements(*names: str, of_many: bool = False) -> Callable[[F], F]:
-    """Return a decorator that registers an implementation of NumPy's functions of these names;
+def implements(*names: str, mats: int = 1, on_device: int = 0,
+               of_many: bool = False) -> Callable[[F], F]:
+    """Return a decorator that registers an implementation of NumPy's functions of these names.
+
+    `mats`: the first operand has to be a Mat, or with 0 can be anything. `on_device`: a device has
+    to compute with so many operands, from the first one on, which are converted to Mats.
     `of_many`: NumPy is faster for few elements, and computes them on the host.
     """
     def register(function: F) -> F:
@@ -43,6 +51,10 @@ def implements(*names: str, of_many: bool = False) -> Callable[[F], F]:
             found = numpy_function(name)
             if found is not None:
                 IMPLEMENTATIONS[found] = function
+                if on_device:
+                    ON_DEVICE[found] = on_device
+                elif not mats:
+                    OF_ANYTHING.add(found)
                 if of_many:
                     OF_MANY.add(found)
         return function

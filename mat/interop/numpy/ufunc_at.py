@@ -11,11 +11,11 @@ from ...core.direction import INPUT, IO
 from ...cpu.errstate import QUIET, STATE
 from ...devices.in_use import computes_elsewhere, note_fallback
 from ...facets.array import ARRAY
+from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.with_facets import with_facets
 from ...ops.accumulate_at import RULES, accumulated_at
 from ...support.types import Arguments, Array, Keywords, Operand
-from .dispatch import delegate
 
 
 def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:

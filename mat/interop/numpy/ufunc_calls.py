@@ -10,17 +10,15 @@ import inspect
 
 import numpy as np
 
-from ...cpu.errstate import QUIET, STATE
 from ...errors import ShapeError
 from ...matrix.mat import Mat
-from ...ops.adapting import in_comparison
+from ...ops.by_numpy import refuse_other_elements, ufunc_by_numpy
 from ...ops.functions import OF_EVERY_UFUNC, OF_PRODUCTS
 from ...ops.matmul import matmul
 from ...ops.operands import is_foreign, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
 from .array_ufunc import IMPLEMENTATIONS
-from .dispatch import delegate
-from .operands import as_mat_if_possible, refuse_other_elements
+from .operands import as_mat_if_possible
 
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
@@ -37,8 +35,7 @@ def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
         return numpy_gives(ufunc, args, kwargs)
     if ufunc in IMPLEMENTATIONS and not any(type(x) is Mat for x in args):
         args = _as_mats(args)
-    args = in_comparison(ufunc, args)
-    return _run(ufunc, ufunc.__name__, args, kwargs)
+    return _run(ufunc, "__call__", args, kwargs)
 
 
 def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords) -> Operand:
@@ -49,7 +46,7 @@ def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords)
         raise ShapeError(f"{ufunc.__name__}.reduce of no elements has no value with initial=None")
     count = _CONVERTED.get(method, 0)
     args = (*map(as_mat_if_possible, args[:count]), *args[count:])
-    return _run(getattr(ufunc, method), ufunc.__name__, args, kwargs)
+    return _run(ufunc, method, args, kwargs)
 
 
 def _as_mats(operands: Arguments) -> Arguments:
@@ -63,19 +60,15 @@ def _as_mats(operands: Arguments) -> Arguments:
                  for x in operands)
 
 
-def _run(function: Function, name: str, args: Arguments, kwargs: Keywords) -> Operand:
-    """Call NumPy's function; it calls `mat` back if a Mat is among its arguments."""
+def _run(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call a method of NumPy's, which calls `mat` back if a Mat is among its arguments."""
     outs = kwargs.get("out")
     outs = outs if isinstance(outs, tuple) else (outs,)
     if any(isinstance(x, Mat) for x in (*args, kwargs.get("where"), *outs)):
-        found = function(*args, **kwargs)
+        found = getattr(ufunc, method)(*args, **kwargs)
     else:
-        token = STATE.set(QUIET)
-        try:
-            found = delegate(function, args, kwargs, name=name)
-        finally:
-            STATE.reset(token)
-    refuse_other_elements(name, found, outs)
+        found = ufunc_by_numpy(ufunc, method, args, kwargs)
+    refuse_other_elements(ufunc.__name__, found, outs)
     return found
 
 

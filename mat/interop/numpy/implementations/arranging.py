@@ -10,6 +10,7 @@ from ....layout.shapes import Ints, as_axis
 from ....layout.strided import Layout
 from ....matrix.mat import Mat
 from ....ops import arrangement, joining
+from ....ops.by_numpy import LeftToNumPy, leave_if
 from ....support.dtypes import EXTENSIONS, represents
 from ....support.types import Operand
 from ..operands import as_mat_if_possible, as_mats
@@ -19,37 +20,33 @@ from .plain_views import numpy_diagonal
 from .there import is_there, mats_there
 
 
-def _integers(value: object) -> Ints | None:
-    """Return an integer, or a sequence of some, as a tuple; None for anything else."""
+def _integers(value: object) -> Ints:
+    """Return an integer, or a sequence of some, as a tuple."""
     items = tuple(value) if isinstance(value, list | tuple) else (value,)
-    plain = all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in items)
-    return tuple(map(int, items)) if plain else None
+    leave_if(not all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in items))
+    return tuple(map(int, items))
 
 
 @implements("roll", of_many=True)
 def numpy_roll(a: Operand, shift: Operand, axis: Operand = None) -> Result:
     shifts, axes = _integers(shift), (0,) if axis is None else _integers(axis)
-    if not isinstance(a, Mat) or shifts is None or axes is None:
-        return NotImplemented
     if axis is None:
-        return arrangement.rolled(a.reshape(-1), ((0, n) for n in shifts)).reshape(a.shape)
+        return arrangement.rolled(a.reshape(-1), [(0, n) for n in shifts]).reshape(a.shape)
     count = max(len(shifts), len(axes))
-    if any(len(v) not in (1, count) for v in (shifts, axes)):
-        return NotImplemented
-    return arrangement.rolled(a, ((axes[k % len(axes)], shifts[k % len(shifts)])
-                                  for k in range(count)))
+    leave_if(any(len(v) not in (1, count) for v in (shifts, axes)))
+    return arrangement.rolled(a, [(axes[k % len(axes)], shifts[k % len(shifts)])
+                                  for k in range(count)])
 
 
 @implements("repeat", of_many=True)
 def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
-    counts = _integers(repeats)
-    if isinstance(a, Mat) and not a.ndim and axis in (0, -1):
+    if not a.ndim and axis in (0, -1):
         axis = None  # as NumPy takes it
     if is_there(a) and np.ndim(repeats):
         return repeated_each(a, np.asarray(repeats), axis)
-    if not isinstance(a, Mat) or counts is None or len(counts) != 1 or counts[0] < 0 or (
-            axis is not None and type(axis) is not int):
-        return NotImplemented
+    counts = _integers(repeats)
+    leave_if(len(counts) != 1 or counts[0] < 0
+             or (axis is not None and type(axis) is not int))
     if axis is None:
         a, axis = a.reshape(-1), 0
     return arrangement.repeated(a, counts[0], as_axis(axis, a.ndim))
@@ -58,15 +55,13 @@ def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
 @implements("tile", of_many=True)
 def numpy_tile(A: Operand, reps: Operand) -> Result:  # noqa: N803  # NumPy's name
     times = _integers(reps)
-    if not isinstance(A, Mat) or times is None or any(n < 0 for n in times):
-        return NotImplemented
+    leave_if(any(n < 0 for n in times))
     return arrangement.tiled(A, times)
 
 
 @implements("diag")
 def numpy_diag(v: Operand, k: int = 0) -> Result:
-    if not isinstance(v, Mat) or not 0 < v.ndim < 3 or type(k) is not int:
-        return NotImplemented
+    leave_if(not 0 < v.ndim < 3 or type(k) is not int)
     return arrangement.on_diagonal(v, k) if v.ndim == 1 else numpy_diagonal(v, k)
 
 
@@ -81,17 +76,16 @@ def numpy_triu(m: Operand, k: int = 0) -> Result:
 
 
 def _triangle(m: Operand, k: int, upper: bool) -> Result:
-    if not isinstance(m, Mat) or type(k) is not int or m.ndim < 2 or m.dtype.char in EXTENSIONS:
-        return NotImplemented
+    leave_if(type(k) is not int or m.ndim < 2
+             or m.dtype.char in EXTENSIONS)
     return arrangement.triangle(m, k, upper)
 
 
-@implements("meshgrid")
+@implements("meshgrid", mats=0)
 def numpy_meshgrid(*xi: Operand, copy: bool = True, sparse: bool = False,
                    indexing: str = "xy") -> Result:
     mats = as_mats(xi)
-    if not mats or indexing not in ("xy", "ij"):
-        return NotImplemented
+    leave_if(not mats or indexing not in ("xy", "ij"))
     order = list(range(len(mats)))
     if indexing == "xy" and len(mats) > 1:
         order[:2] = 1, 0
@@ -103,29 +97,26 @@ def numpy_meshgrid(*xi: Operand, copy: bool = True, sparse: bool = False,
     return tuple(m.copy() if copy else m for m in lines)
 
 
-@implements("diagflat")
+@implements("diagflat", on_device=1)
 def numpy_diagflat(v: Operand, k: int = 0) -> Result:
-    if not is_there(v) or type(k) is not int:
-        return NotImplemented
+    leave_if(type(k) is not int)
     return arrangement.on_diagonal(v.contiguous().reshape(-1), k)
 
 
-@implements("resize")
+@implements("resize", on_device=1)
 def numpy_resize(a: Operand, new_shape: Operand) -> Result:
     shape = _integers(new_shape)
-    if not is_there(a) or shape is None or not a.size or any(n < 0 for n in shape):
-        return NotImplemented
+    leave_if(not a.size or any(n < 0 for n in shape))
     size = prod(shape)
     times = -(-size // a.size)
     return arrangement.tiled(a.contiguous().reshape(-1), (times,))[:size].reshape(shape)
 
 
-@implements("block")
+@implements("block", mats=0)
 def numpy_block(arrays: Operand) -> Result:
     depth, mats = _blocks(arrays)
     known = {id(m): as_mat_if_possible(m) for m in mats if not isinstance(m, tuple)}
-    if len(known) < len({*map(id, mats)}) or not mats_there(*known.values()):
-        return NotImplemented
+    leave_if(len(known) < len({*map(id, mats)}) or not mats_there(*known.values()))
     ndim = max(depth, *(m.ndim for m in known.values()))
     found = _joined_blocks(arrays, known, ndim, ndim - depth)
     return found if depth else found.copy()
@@ -150,10 +141,9 @@ def _joined_blocks(arrays: Operand, known: dict[int, Mat], ndim: int, axis: int)
     return found
 
 
-@implements("fill_diagonal")
+@implements("fill_diagonal", on_device=1)
 def numpy_fill_diagonal(a: Operand, val: Operand, wrap: bool = False) -> Result:
-    if not is_there(a) or wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
-        return NotImplemented
+    leave_if(wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1))
     length = min(a.shape)
     line = a.over(Layout((length,), (sum(a.element_strides),), a.displacement))
     if isinstance(val, Mat) and val.shape in ((), (length,)) and np.can_cast(
@@ -162,23 +152,22 @@ def numpy_fill_diagonal(a: Operand, val: Operand, wrap: bool = False) -> Result:
     elif isinstance(val, int | float) and represents(a.dtype, val):
         line.fill_(a.dtype.type(val).item())
     else:
-        return NotImplemented
+        raise LeftToNumPy
     return None
 
 
-@implements("fft.fftshift")
+@implements("fft.fftshift", on_device=1)
 def numpy_fftshift(x: Operand, axes: Operand = None) -> Result:
     return _shifted(x, axes, 1)
 
 
-@implements("fft.ifftshift")
+@implements("fft.ifftshift", on_device=1)
 def numpy_ifftshift(x: Operand, axes: Operand = None) -> Result:
     return _shifted(x, axes, -1)
 
 
 def _shifted(x: Operand, axes: Operand, sign: int) -> Result:
     """Move the first half of each axis to its end, or back where `sign` is -1."""
-    found = _integers(tuple(range(getattr(x, "ndim", 0))) if axes is None else axes)
-    if not is_there(x) or found is None or not all(-x.ndim <= k < x.ndim for k in found):
-        return NotImplemented
-    return arrangement.rolled(x, ((k, sign * (x.shape[k] // 2)) for k in found))
+    found = _integers(tuple(range(x.ndim)) if axes is None else axes)
+    leave_if(not all(-x.ndim <= k < x.ndim for k in found))
+    return arrangement.rolled(x, [(k, sign * (x.shape[k] // 2)) for k in found])

@@ -8,11 +8,12 @@ from ....layout.shapes import as_axis
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, reduce, ufuncs
+from ....ops.by_numpy import leave_if
 from ....ops.joining import concat
 from ....ops.selecting import is_true
 from ....support.types import Operand
 from ..registry import Result, composes, implements
-from .there import as_dtype, is_there, with_axis_moved
+from .there import as_dtype, with_axis_moved
 
 _BYTE = np.dtype(np.uint8)
 _PAIRS, _FOURS, _EIGHTS, _ONES = (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F,
@@ -22,8 +23,7 @@ _PAIRS, _FOURS, _EIGHTS, _ONES = (0x5555555555555555, 0x3333333333333333, 0x0F0F
 @composes("bitwise_count")
 def bitwise_count(x: Mat) -> Result:
     """Count the bits of the absolute values: of neighbours, of pairs of these, and so on."""
-    if x.dtype.kind not in "iu":
-        return NotImplemented
+    leave_if(x.dtype.kind not in "iu")
     size = x.dtype.itemsize
     whole = (1 << 8 * size) - 1
     n = as_dtype(elementwise.abs(x) if x.dtype.kind == "i" else x, np.dtype(f"u{size}"))
@@ -39,14 +39,12 @@ def _shifts(bitorder: str) -> Mat:
                    else np.arange(8, dtype=_BYTE))
 
 
-@implements("packbits")
+@implements("packbits", on_device=1)
 def numpy_packbits(a: Operand, /, axis: int | None = None, bitorder: str = "big") -> Result:
-    if not is_there(a) or a.dtype.kind not in "biu" or bitorder not in ("big", "little"):
-        return NotImplemented
+    leave_if(a.dtype.kind not in "biu" or bitorder not in ("big", "little"))
     if axis is None:
         a, axis = a.contiguous().reshape(-1), 0
-    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
-        return NotImplemented
+    leave_if(type(axis) is not int or not -a.ndim <= axis < a.ndim)
     k = as_axis(axis, a.ndim)
     bits = is_true(a).astype(_BYTE)
     if missing := -a.shape[k] % 8:
@@ -58,20 +56,18 @@ def numpy_packbits(a: Operand, /, axis: int | None = None, bitorder: str = "big"
     return with_axis_moved(found, -1, k)
 
 
-@implements("unpackbits")
+@implements("unpackbits", on_device=1)
 def numpy_unpackbits(a: Operand, /, axis: int | None = None, count: int | None = None,
                      bitorder: str = "big") -> Result:
-    if not is_there(a) or a.dtype != _BYTE or bitorder not in ("big", "little"):
-        return NotImplemented
+    leave_if(a.dtype != _BYTE or bitorder not in ("big", "little"))
     if axis is None:
         a, axis = a.contiguous().reshape(-1), 0
-    if type(axis) is not int or not -a.ndim <= axis < a.ndim or not (
-            count is None or type(count) is int):
-        return NotImplemented
+    leave_if(type(axis) is not int or not -a.ndim <= axis < a.ndim
+             or not (count is None or type(count) is int))
     k = as_axis(axis, a.ndim)
     most = 8 * a.shape[k]
-    if count is not None and not -most <= count <= most:
-        return NotImplemented  # more bits than there are, or NumPy's error
+    # more bits than there are, or NumPy's error
+    leave_if(count is not None and not -most <= count <= most)
     bytes_last = with_axis_moved(a, k, -1).expand_dims(-1)
     bits = ufuncs.bitwise_and(bytes_last >> _shifts(bitorder), 1)
     found = bits.reshape((*bits.shape[:-2], most))

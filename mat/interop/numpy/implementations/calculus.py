@@ -9,12 +9,13 @@ import numpy as np
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
 from ....ops import joining, reduce, truth
+from ....ops.by_numpy import LeftToNumPy, leave_if
 from ....ops.parts import along
 from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import Number, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result, implements
-from .there import REAL, as_dtype, as_floats, is_there
+from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
 def _is_real(x: object) -> bool:
@@ -23,8 +24,7 @@ def _is_real(x: object) -> bool:
 
 @implements("trapezoid")
 def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int = -1) -> Result:
-    if not _is_real(y) or type(axis) is not int or not y.ndim:
-        return NotImplemented
+    leave_if(not _is_real(y) or type(axis) is not int or not y.ndim)
     k = as_axis(axis, y.ndim)
     if x is None and type(dx) in REAL:
         widths: Operand = dx
@@ -32,23 +32,21 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
         steps = along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))
         widths = steps.reshape((-1,) + (1,) * (y.ndim - 1 - k))
     else:
-        return NotImplemented
+        raise LeftToNumPy
     heights = along(y, k, slice(1, None)) + along(y, k, slice(None, -1))
     return reduce.sum(widths * heights / 2.0, k)
 
 
-@implements("ediff1d")
+@implements("ediff1d", on_device=1)
 def numpy_ediff1d(ary: Operand, to_end: Operand = None, to_begin: Operand = None) -> Result:
-    if not is_there(ary) or ary.dtype.kind == "b":
-        return NotImplemented
+    leave_if(ary.dtype.kind == "b")
     x = ary.contiguous().reshape(-1)
     parts = [along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))]
     for others, at in ((to_begin, 0), (to_end, len(parts) + 1)):
         if others is None:
             continue
         more = as_mat_if_possible(others)
-        if not isinstance(more, Mat) or not np.can_cast(more.dtype, x.dtype, "same_kind"):
-            return NotImplemented
+        leave_if(not isinstance(more, Mat) or not np.can_cast(more.dtype, x.dtype, "same_kind"))
         parts.insert(at, as_dtype(more.reshape(-1), x.dtype))
     return joining.concat(parts) if len(parts) > 1 else parts[0]
 
@@ -77,15 +75,12 @@ class Steps(NamedTuple):
 @implements("gradient")
 def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
                    edge_order: int = 1) -> Result:
-    if not _has_slopes(f) or edge_order not in (1, 2):
-        return NotImplemented
-    axes = _axes(axis, f.ndim)
-    if axes is None or any(f.shape[k] <= edge_order for k in axes):
-        return NotImplemented
+    leave_if(not _has_slopes(f) or edge_order not in (1, 2))
+    axes = different_axes(axis, f.ndim)
+    leave_if(any(f.shape[k] <= edge_order for k in axes))
     steps = _steps(f, varargs, axes)
-    if not steps or not (is_there(f) or (edge_order == 1 and len(varargs) < 2
-                                         and all(s.vector is None for s in steps))):
-        return NotImplemented
+    plain = edge_order == 1 and len(varargs) < 2 and all(s.vector is None for s in steps)
+    leave_if(not steps or not (plain or is_there(f)))
     x = as_floats(f)
     found = tuple(as_dtype(_slopes(x, s, k, edge_order), x.dtype)
                   for s, k in zip(steps, axes, strict=True))
@@ -93,19 +88,8 @@ def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
 
 
 def _has_slopes(f: Operand) -> bool:
-    if not isinstance(f, Mat) or not f.ndim:
-        return False
-    return f.dtype.char in REAL_TYPES or (is_there(f) and (f.dtype.char in BLAS_TYPES
-                                                           or f.dtype.kind in "iu"))
-
-
-def _axes(axis: Operand, ndim: int) -> tuple[int, ...] | None:
-    """Return nonnegative axes; None for invalid ones."""
-    given = tuple(range(ndim)) if axis is None else axis if type(axis) is tuple else (axis,)
-    if not all(type(k) is int and -ndim <= k < ndim for k in given):
-        return None
-    found = tuple(as_axis(k, ndim) for k in given)
-    return found if len(set(found)) == len(found) else None
+    return bool(f.ndim) and (f.dtype.char in REAL_TYPES or (
+        is_there(f) and (f.dtype.char in BLAS_TYPES or f.dtype.kind in "iu")))
 
 
 def _steps(f: Mat, given: tuple[Operand, ...], axes: tuple[int, ...]) -> list[Steps]:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.compiled import IN_USE
 from ....errors import ShapeError
 from ....layout.shapes import broadcast_shapes
 from ....matrix.mat import Mat
 from ....ops import elementwise, shape, truth
+from ....ops.by_numpy import leave_if
 from ....ops.overlap import overlap
 from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
-from .there import as_floats, is_there, mats_there
+from .there import as_floats, is_there
 
 _REAL = (int, float)
 
 
-@implements("array_equal", of_many=True)
+@implements("array_equal", mats=0, of_many=True)
 def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Result:
     found = as_mats([a1, a2])
-    if not found or (equal_nan and not all(map(is_there, found))):
-        return NotImplemented
+    leave_if(not found or (equal_nan and not all(map(is_there, found))))
     if not equal_nan or found[0].shape != found[1].shape:
         return found[0].equals(found[1])
     one, other = found
@@ -31,39 +30,33 @@ def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Resu
     return bool(truth.all_true(same))
 
 
-@implements("array_equiv")
+@implements("array_equiv", on_device=2)
 def numpy_array_equiv(a1: Operand, a2: Operand) -> Result:
-    mats = mats_there(a1, a2)
     try:
-        common = broadcast_shapes([m.shape for m in mats]) if mats else None
+        broadcast_shapes([a1.shape, a2.shape])
     except ShapeError:
         return False
-    return NotImplemented if common is None else bool(truth.all_true(mats[0] == mats[1]))
+    return bool(truth.all_true(a1 == a2))
 
 
-@implements("allclose")
+@implements("allclose", on_device=2)
 def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
                    equal_nan: bool = False) -> Result:
-    if not IN_USE:
-        return NotImplemented  # on the host this operation is NumPy's function with longer checks
-    found = as_mats([a, b])
-    if not found or found[0].shape != found[1].shape:
-        return NotImplemented
-    if not all(type(x) in _REAL and x >= 0 for x in (rtol, atol)):
-        return NotImplemented
-    return shape.allclose(found[0], found[1], rtol, atol, bool(equal_nan))
+    # on the host this operation is NumPy's function with longer checks
+    leave_if(a.shape != b.shape or not all(type(x) in _REAL and x >= 0 for x in (rtol, atol)))
+    return shape.allclose(a, b, rtol, atol, bool(equal_nan))
 
 
 @implements("shares_memory")
 def numpy_shares_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
-    return overlap(a, b) if isinstance(a, Mat) and isinstance(b, Mat) else NotImplemented
+    leave_if(not isinstance(b, Mat))
+    return overlap(a, b)
 
 
 @implements("may_share_memory")
 def numpy_may_share_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
     """Return whether the bounds of both overlap, as NumPy does unless it is to work more."""
-    if not (isinstance(a, Mat) and isinstance(b, Mat)):
-        return NotImplemented
+    leave_if(not isinstance(b, Mat))
     if max_work or a.storage is not b.storage or not a.size or not b.size:
         return overlap(a, b)
     (low, high), (start, stop) = (
@@ -74,9 +67,8 @@ def numpy_may_share_memory(a: Operand, b: Operand, /, max_work: int | None = Non
 @implements("isclose")
 def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
                   equal_nan: bool = False) -> Result:
-    if not all(type(v) in _REAL for v in (rtol, atol)) or not _has_distances(a) or not (
-            _has_distances(b) or type(b) in _REAL):
-        return NotImplemented
+    leave_if(not all(type(v) in _REAL for v in (rtol, atol)) or not _has_distances(a)
+             or not (_has_distances(b) or type(b) in _REAL))
     a, b = (as_floats(v) if isinstance(v, Mat) else v for v in (a, b))
     near = elementwise.less_equal(elementwise.abs(a - b), atol + rtol * elementwise.abs(b))
     finite = elementwise.isfinite(b) if isinstance(b, Mat) else bool(np.isfinite(b))

@@ -6,6 +6,7 @@ import numpy as np
 
 from ....matrix.mat import Mat
 from ....ops import elementwise, joining, linalg, reduce
+from ....ops.by_numpy import leave_if
 from ....ops.complex_parts import complex_of, imaginary_part, real_part
 from ....ops.ufuncs import conjugate
 from ....support.dtypes import BLAS_TYPES
@@ -18,34 +19,28 @@ from .there import as_dtype, is_there
 def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = False,
               ddof: int | None = None, fweights: Operand = None, aweights: Operand = None, *,
               dtype: DTypeLike = None) -> Result:
-    if fweights is not None or (ddof is not None and type(ddof) is not int):
-        return NotImplemented
+    leave_if(fweights is not None or (ddof is not None and type(ddof) is not int))
     x = _variables(m, y, rowvar, dtype)
-    if x is None or not m.size:
-        return NotImplemented
+    leave_if(not m.size)
     lost = (0 if bias else 1) if ddof is None else ddof
     if aweights is not None:
         return _weighted(x, aweights, lost)
     freedom = x.shape[1] - lost
-    if not x.size or freedom <= 0:
-        return NotImplemented  # NumPy warns
+    leave_if(not x.size or freedom <= 0)  # NumPy warns
     return np.squeeze(_covariance(x, freedom))
 
 
-def _variables(m: Operand, y: Operand, rowvar: bool, dtype: DTypeLike) -> Mat | None:
-    """Return the variables as rows; None if they are to be left to NumPy."""
+def _variables(m: Operand, y: Operand, rowvar: bool, dtype: DTypeLike) -> Mat:
+    """Return the variables as rows."""
     mats = [v for v in (m, y) if v is not None]
-    if not all(isinstance(v, Mat) and v.ndim in (1, 2) and v.dtype.char in BLAS_TYPES
-               for v in mats) or (y is not None and not is_there(y)):
-        return None
+    leave_if(y is not None and not is_there(y))
+    leave_if(not all(v.ndim in (1, 2) and v.dtype.char in BLAS_TYPES for v in mats))
     kind: DType = np.dtype(dtype) if dtype is not None else np.result_type(
         *(v.dtype for v in mats), np.float64)
-    if kind.char not in BLAS_TYPES or not np.can_cast(np.result_type(*(v.dtype for v in mats)),
-                                                      kind, "same_kind"):
-        return None
+    leave_if(kind.char not in BLAS_TYPES
+             or not np.can_cast(np.result_type(*(v.dtype for v in mats)), kind, "same_kind"))
     rows = [_as_rows(as_dtype(v, kind), rowvar, k) for k, v in enumerate(mats)]
-    if len({v.shape[1] for v in rows}) > 1:
-        return None
+    leave_if(len({v.shape[1] for v in rows}) > 1)
     return joining.concat(rows) if len(rows) > 1 else rows[0]
 
 
@@ -66,16 +61,13 @@ def _covariance(x: Mat, freedom: float) -> Mat:
 
 def _weighted(x: Mat, weights: Operand, lost: int) -> Result:
     """Return the covariances of weighted observations; the sum of the weights decides."""
-    if not is_there(x) or not isinstance(weights, Mat) or weights.shape != x.shape[1:] or (
-            weights.dtype.kind not in "iuf"):
-        return NotImplemented
+    leave_if(not is_there(x) or not isinstance(weights, Mat) or weights.shape != x.shape[1:]
+             or (weights.dtype.kind not in "iuf"))
     w = as_dtype(weights, np.dtype(np.float64))
     least, total = reduce.min(w).item(), reduce.sum(w).item()
-    if least < 0 or not total:
-        return NotImplemented  # NumPy's errors
+    leave_if(least < 0 or not total)  # NumPy's errors
     freedom = total - (lost * reduce.sum(elementwise.square(w)).item() / total if lost else 0)
-    if freedom <= 0:
-        return NotImplemented
+    leave_if(freedom <= 0)
     mean = reduce.sum(x * w, 1, keepdims=True) / total
     off = x - mean
     other = conjugate(off) if x.dtype.kind == "c" else off
@@ -85,13 +77,10 @@ def _weighted(x: Mat, weights: Operand, lost: int) -> Result:
 @implements("corrcoef")
 def numpy_corrcoef(x: Operand, y: Operand = None, rowvar: bool = True, bias: object = NO_VALUE,
                    ddof: object = NO_VALUE, *, dtype: DTypeLike = None) -> Result:
-    if bias is not NO_VALUE or ddof is not NO_VALUE or not isinstance(x, Mat):
-        return NotImplemented
-    if x.dtype.kind == "c" and not is_there(x):
-        return NotImplemented
+    leave_if(bias is not NO_VALUE or ddof is not NO_VALUE)
+    leave_if(x.dtype.kind == "c" and not is_there(x))
     found = numpy_cov(x, y, rowvar, dtype=dtype)
-    if found is NotImplemented or found.ndim != 2:
-        return NotImplemented
+    leave_if(found.ndim != 2)
     deviations = elementwise.sqrt(real_part(found.diagonal()))
     found /= deviations.expand_dims(1)
     found /= deviations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from math import prod
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +17,13 @@ import numpy as np
 from ....layout.strided import Layout
 from ....matrix.mat import Mat
 from ....ops import elementwise, linalg, reduce
+from ....ops.by_numpy import leave_if, or_leave
 from ....support.dtypes import BLAS_TYPES
-from ....support.types import DTypeLike, Operand
+from ....support.types import Arguments, DTypeLike, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
-from . import einsum_forms
 from .products import numpy_tensordot
-from .there import is_there
+from .there import as_dtype, is_there
 
 _LONG = np.dtype(np.int64)
 _CASTINGS = {"no", "equiv", "safe", "same_kind", "unsafe"}  # all alike where nothing is cast
@@ -45,7 +46,7 @@ class Term(NamedTuple):
     names: str
 
 
-@implements("einsum", of_many=True)
+@implements("einsum", mats=0, of_many=True)
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: Any) -> Result:
     if len(operands) == 3 and out is None and not kwargs and type(optimize) is bool:
@@ -55,25 +56,21 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     dtype: DTypeLike = kwargs.pop("dtype", None)
     order, casting = kwargs.pop("order", "K"), kwargs.pop("casting", "safe")
     plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
-    if len(operands) < 2 or out is not None or kwargs or not plain:
-        return NotImplemented
+    leave_if(len(operands) < 2 or out is not None or kwargs or not plain)
     subscripts, given = (operands[0], operands[1:]) if isinstance(
-        operands[0], str) else einsum_forms.as_text(operands)
+        operands[0], str) else _as_text(operands)
     mats = as_mats(list(given))
-    if not mats or not subscripts:
-        return NotImplemented
+    leave_if(not mats or not subscripts)
     if any(is_there(m) for m in mats):
-        subscripts, mats = einsum_forms.plain(subscripts, mats)
-    if dtype is not None and np.dtype(dtype) != mats[0].dtype:
-        return NotImplemented
-    if any(m.dtype != mats[0].dtype for m in mats) or not (
-            mats[0].dtype.char in BLAS_TYPES or (is_there(mats[0]) and mats[0].dtype == _LONG)):
-        return NotImplemented
-    names = parsed(subscripts, tuple(m.ndim for m in mats))
-    if names is None or not _agree(mats, names):
-        return NotImplemented
-    if _are_rows(names) and not any(is_there(m) for m in mats):
-        return NotImplemented  # by NumPy's loop, which takes 0.6 times as long as products do
+        subscripts, mats = _plain_form(subscripts, mats)
+    leave_if(dtype is not None and np.dtype(dtype) != mats[0].dtype)
+    leave_if(any(m.dtype != mats[0].dtype for m in mats)
+             or not (mats[0].dtype.char in BLAS_TYPES
+                     or (is_there(mats[0]) and mats[0].dtype == _LONG)))
+    names = or_leave(parsed(subscripts, tuple(m.ndim for m in mats)))
+    leave_if(not _agree(mats, names))
+    # by NumPy's loop, which takes 0.6 times as long as products do
+    leave_if(_are_rows(names) and not any(is_there(m) for m in mats))
     found = contraction(subscripts, mats[0].ndim, mats[1].ndim) if len(mats) == 2 else None
     if found is not None:
         return _contracted(found, *mats)
@@ -234,3 +231,55 @@ def contraction(subscripts: str, of_a: int, of_b: int) -> Contraction | None:
     return Contraction(exchanged, ([names[0].index(k) for k in over],
                                    [names[1].index(k) for k in over]),
                        tuple((kept[0] + kept[1]).index(k) for k in result))
+
+
+# Other forms of the arguments
+
+
+_DOTS = "..."
+
+
+def _as_text(operands: Arguments) -> tuple[str, Arguments]:
+    """Return the subscripts of operands, each followed by a list of its axes, and the operands; an
+    empty text if NumPy is to understand them.
+    """
+    lists = [*operands[1::2], *(operands[-1:] if len(operands) % 2 else ())]
+    found = [_letters(axes) for axes in lists]
+    if None in found:
+        return "", ()
+    texts = [text for text in found if text is not None]
+    if len(operands) % 2:
+        return ",".join(texts[:-1]) + "->" + texts[-1], operands[:-1:2]
+    return ",".join(texts), operands[::2]
+
+
+def _letters(axes: Operand) -> str | None:
+    if not isinstance(axes, list | tuple) or not all(
+            axis is Ellipsis or (type(axis) is int and 0 <= axis < len(ascii_letters))
+            for axis in axes):
+        return None
+    return "".join(_DOTS if axis is Ellipsis else sorted(ascii_letters)[axis] for axis in axes)
+
+
+def _plain_form(subscripts: str, mats: list[Mat]) -> tuple[str, list[Mat]]:
+    """Return subscripts without ellipses, and operands of one dtype."""
+    dtype = np.result_type(*(m.dtype for m in mats))
+    return _without_dots(subscripts.replace(" ", ""), mats), [as_dtype(m, dtype) for m in mats]
+
+
+def _without_dots(subscripts: str, mats: list[Mat]) -> str:
+    """Return subscripts with letters for the axes of ellipses, if all have equally many axes."""
+    if _DOTS not in subscripts:
+        return subscripts
+    left, arrow, result = subscripts.partition("->")
+    terms = left.split(",")
+    counts = {m.ndim - len(term.replace(_DOTS, "")) for term, m in zip(terms, mats, strict=False)
+              if _DOTS in term}
+    free = [letter for letter in sorted(ascii_letters) if letter not in subscripts]
+    if len(terms) != len(mats) or len(counts) != 1 or not 0 <= min(counts) <= len(free):
+        return subscripts
+    names = "".join(free[:min(counts)])
+    if not arrow:
+        letters = left.replace(",", "").replace(_DOTS, "")
+        result = _DOTS + "".join(sorted(n for n in set(letters) if letters.count(n) == 1))
+    return f"{left}->{result}".replace(_DOTS, names)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....matrix.delegate import delegate
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, selecting, ufuncs
+from ....ops.by_numpy import LeftToNumPy, leave_if
 from ....ops.complex_parts import complex_of, imaginary_part, real_part
 from ....ops.operands import as_mat
 from ....support.dtypes import INTEGERS, REAL_TYPES, represents
 from ....support.types import Operand
-from ..dispatch import delegate
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 from .there import as_dtype, is_there
@@ -27,16 +28,14 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
                out: Operand = None, *, min: Operand = NO_VALUE, max: Operand = NO_VALUE,
                **kwargs: object) -> Result:
     given = a_min is not NO_VALUE or a_max is not NO_VALUE
-    if given and (a_min is NO_VALUE or a_max is NO_VALUE or min is not NO_VALUE
-                  or max is not NO_VALUE):
-        return NotImplemented
+    leave_if(given
+             and (a_min is NO_VALUE or a_max is NO_VALUE or min is not NO_VALUE
+             or max is not NO_VALUE))
     low, high = (a_min, a_max) if given else (min, max)
     low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high
     unbound = low is None and high is None
-    if kwargs or unbound or not isinstance(a, Mat) or not is_mat_or_none(out):
-        return NotImplemented
-    if not _is_bound(low, a) or not _is_bound(high, a):
-        return NotImplemented
+    leave_if(kwargs or unbound or not is_mat_or_none(out))
+    leave_if(not _is_bound(low, a) or not _is_bound(high, a))
     if low is None:
         return elementwise.minimum(a, high, out=out)
     if high is None:
@@ -46,46 +45,42 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
 
 def _rounded_there(a: Operand, decimals: int) -> Result:
     """Return integers as they are, and complex numbers with both parts rounded."""
-    if not is_there(a) or type(decimals) is not int:
-        return NotImplemented
+    leave_if(not is_there(a) or type(decimals) is not int)
     if a.dtype.kind in "iu":
-        return a.copy() if decimals >= 0 else NotImplemented
-    if a.dtype.char not in "FD":
-        return NotImplemented
+        leave_if(decimals < 0)
+        return a.copy()
+    leave_if(a.dtype.char not in "FD")
     parts = [numpy_round(part(a), decimals) for part in (real_part, imaginary_part)]
-    return NotImplemented if NotImplemented in parts else complex_of(*parts)
+    return complex_of(*parts)
 
 
-@implements("isposinf")
+@implements("isposinf", on_device=1)
 def numpy_isposinf(x: Operand, out: Operand = None) -> Result:
     return _is_infinity(x, np.inf, out)
 
 
-@implements("isneginf")
+@implements("isneginf", on_device=1)
 def numpy_isneginf(x: Operand, out: Operand = None) -> Result:
     return _is_infinity(x, -np.inf, out)
 
 
 def _is_infinity(x: Operand, infinity: float, out: Operand) -> Result:
-    if not is_there(x) or x.dtype.char not in _FLOATS or not is_mat_or_none(out):
-        return NotImplemented
+    leave_if(x.dtype.char not in _FLOATS or not is_mat_or_none(out))
     return elementwise.equal(x, infinity, out=out)
 
 
-@implements("fix")
+@implements("fix", on_device=1)
 def numpy_fix(x: Operand, out: Operand = None) -> Result:
-    if not is_there(x) or x.dtype.char not in _FLOATS or not is_mat_or_none(out):
-        return NotImplemented
+    leave_if(x.dtype.char not in _FLOATS or not is_mat_or_none(out))
     return ufuncs.trunc(x, out=out)
 
 
-@implements("piecewise")
+@implements("piecewise", mats=0)
 def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], *args: Operand,
                     **kw: Operand) -> Result:
     if is_there(x) and isinstance(condlist, list | tuple):
         return _by_pieces(x, condlist, funclist, args, kw)
-    if not isinstance(condlist, Mat) or condlist.ndim:
-        return NotImplemented
+    leave_if(not isinstance(condlist, Mat) or condlist.ndim)
     # one condition without axes is for NumPy a number, not an array
     return delegate(np.piecewise, [x, bool(condlist), funclist, *args], kw)
 
@@ -98,8 +93,8 @@ def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operan
     masks = [c for c in conditions if isinstance(c, Mat) and c.shape == x.shape
              and c.dtype.kind == "b"]
     rest = len(functions) - len(masks)
-    if not masks or len(masks) < len(conditions) or rest not in (0, 1) or x.dtype.kind not in "iuf":
-        return NotImplemented
+    leave_if(not masks or len(masks) < len(conditions) or rest not in (0, 1)
+             or x.dtype.kind not in "iuf")
     if rest:
         masks.append(ufuncs.logical_not(_any_of(masks)))
     found = new_like(x, x.shape, x.dtype).fill_(0)
@@ -113,7 +108,7 @@ def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operan
         elif isinstance(values, Mat) or (np.isscalar(values) and represents(x.dtype, values)):
             found = selecting.where(condition, as_dtype(as_mat(values, "a value"), x.dtype), found)
         else:
-            return NotImplemented
+            raise LeftToNumPy
     return found
 
 
@@ -139,10 +134,11 @@ def _is_bound(value: Operand, a: Mat) -> bool:
 
 @implements("round", "around", of_many=True)
 def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
-    plain = (isinstance(a, Mat) and type(decimals) is int and abs(decimals) < 300
+    plain = (type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))
     if not plain or (out is not None and out.dtype != a.dtype):
-        return _rounded_there(a, decimals) if out is None else NotImplemented
+        leave_if(out is not None)
+        return _rounded_there(a, decimals)
     if decimals == 0:
         return elementwise.rint(a, out=out)
     scaled, unscaled = elementwise.multiply, elementwise.divide

@@ -13,9 +13,10 @@ import numpy as np
 from ....devices.device import DeviceLike
 from ....layout.shapes import Ints, as_axis
 from ....matrix.creation import placed
+from ....matrix.delegate import delegate
 from ....matrix.mat import Mat
+from ....ops.by_numpy import leave_if
 from ....support.types import DTypeLike, Function, Operand
-from ..dispatch import delegate
 from ..registry import ON_HOST, Result, implements, numpy_function
 from . import fourier_library as library
 
@@ -32,11 +33,10 @@ def _along_one(name: str) -> Function:
     """Return the implementation of a transform along one axis."""
     def transform(a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None,
                   out: Operand = None) -> Result:
-        if isinstance(a, Mat) and type(axis) is int:
+        if type(axis) is int:
             as_axis(axis, a.ndim)
         lengths = None if n is None else (n,)
-        if out is not None or not _fits(name, a, lengths, (axis,), norm):
-            return NotImplemented
+        leave_if(out is not None or not _fits(name, a, lengths, (axis,), norm))
         return delegate(library.transform(name), (a, n, axis, norm), name=name)
 
     return transform
@@ -48,9 +48,9 @@ def _along_several(name: str, default: Ints | None) -> Function:
                   norm: str | None = None, out: Operand = None) -> Result:
         over = tuple(range(getattr(a, "ndim", 0))) if axes is None else axes
         lengths = tuple(s) if isinstance(s, list | tuple) else s
-        if out is not None or (s is not None and axes is None) or not isinstance(
-                over, list | tuple) or not _fits(name, a, lengths, tuple(over), norm):
-            return NotImplemented
+        leave_if(out is not None or (s is not None and axes is None)
+                 or not isinstance(over, list | tuple)
+                 or not _fits(name, a, lengths, tuple(over), norm))
         if len(over) == 1:  # which takes less time before it begins
             n = None if lengths is None else lengths[0]
             return delegate(library.transform(name[:-1]), (a, n, over[0], norm), name=name)
@@ -61,7 +61,7 @@ def _along_several(name: str, default: Ints | None) -> Function:
 
 def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None) -> bool:
     """Return whether the library supports NumPy's transform, and it is long."""
-    if not isinstance(a, Mat) or (lengths is None and a.size < SHORT) or norm not in _NORMS:
+    if (lengths is None and a.size < SHORT) or norm not in _NORMS:
         return False
     if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
         return False
@@ -78,13 +78,13 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
     return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
 
 
-@implements("fft.fftfreq")
+@implements("fft.fftfreq", mats=0)
 def numpy_fftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
                   dtype: DTypeLike = None) -> Result:
     return _frequencies(np.fft.fftfreq, n, d, device, dtype)
 
 
-@implements("fft.rfftfreq")
+@implements("fft.rfftfreq", mats=0)
 def numpy_rfftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
                    dtype: DTypeLike = None) -> Result:
     return _frequencies(np.fft.rfftfreq, n, d, device, dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....matrix.mat import Mat
 from ....ops import elementwise, reduce, selecting, sorting
+from ....ops.by_numpy import leave_if
 from ....ops.operands import as_mat
 from ....support.types import Array, Operand
 from ..registry import Result, implements
@@ -21,12 +22,11 @@ def _has_bins(a: Operand) -> bool:
     return is_there(a) and bool(a.size) and a.dtype.kind in "iuf"
 
 
-def _edges(a: Mat, bins: Operand, range: Operand) -> Array | None:
-    """Return the edges of bins, with the least and the largest element read for that; None for a
-    rule that depends on all elements.
+def _edges(a: Mat, bins: Operand, range: Operand) -> Array:
+    """Return the edges of bins, for which the least and the largest element are read, by no rule
+    that looks at all elements.
     """
-    if isinstance(bins, str):
-        return None
+    leave_if(isinstance(bins, str) or not _has_bins(a))
     bins = bins.to_numpy() if isinstance(bins, Mat) else bins
     limits = np.zeros(2, a.dtype)
     if np.ndim(bins) == 0 and range is None:
@@ -35,20 +35,18 @@ def _edges(a: Mat, bins: Operand, range: Operand) -> Array | None:
     return found
 
 
-@implements("histogram_bin_edges")
+@implements("histogram_bin_edges", on_device=1)
 def numpy_histogram_bin_edges(a: Operand, bins: Operand = 10, range: Operand = None,
                               weights: Operand = None) -> Result:
-    edges = _edges(a, bins, range) if _has_bins(a) else None
-    return NotImplemented if edges is None else as_mat(edges, "edges")
+    return as_mat(_edges(a, bins, range), "edges")
 
 
 # the parameters are NumPy's
-@implements("histogram")
+@implements("histogram", on_device=1)
 def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
                     density: bool | None = None, weights: Operand = None) -> Result:
-    edges = _edges(a, bins, range) if _has_bins(a) else None
-    if edges is None or not (weights is None or _are_weights(weights, a)):
-        return NotImplemented
+    leave_if(weights is not None and not _are_weights(weights, a))
+    edges = _edges(a, bins, range)
     if weights is None:
         counts = sorting.histogram_of(a, edges)
     else:
@@ -88,7 +86,7 @@ def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -
 
 
 # the parameters are NumPy's
-@implements("histogramdd")
+@implements("histogramdd", mats=0)
 def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None,
                       density: bool | None = None, weights: Operand = None) -> Result:
     if isinstance(sample, Mat):
@@ -99,28 +97,26 @@ def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None
 
 
 # the parameters are NumPy's
-@implements("histogram2d")
+@implements("histogram2d", on_device=2)
 def numpy_histogram2d(x: Operand, y: Operand, bins: Operand = 10, range: Operand = None,
                       density: bool | None = None, weights: Operand = None) -> Result:
     if isinstance(bins, list | tuple | np.ndarray | Mat) and len(bins) not in (1, 2):
         bins = [bins, bins]
-    found = _of_columns(mats_there(x, y), bins, range, density, weights)
-    return found if found is NotImplemented else (found[0], *found[1])
+    found = _of_columns([x, y], bins, range, density, weights)
+    return found[0], *found[1]
 
 
 # the parameters are NumPy's
 def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: bool | None,
                 weights: Operand) -> Result:
     """Return the histogram of points whose coordinates are in columns, and the edges of each."""
-    if not columns or not all(_has_bins(x) and x.ndim == 1 and x.size == columns[0].size
-                              for x in columns):
-        return NotImplemented
-    if weights is not None and not _are_weights(weights, columns[0]):
-        return NotImplemented
+    leave_if(not columns
+             or not all(_has_bins(x) and x.ndim == 1 and x.size == columns[0].size for x
+             in columns))
+    leave_if(weights is not None and not _are_weights(weights, columns[0]))
     each = list(bins) if isinstance(bins, list | tuple) else [bins] * len(columns)
     limits = [None] * len(columns) if range is None else list(range)
-    if not len(each) == len(limits) == len(columns) or any(isinstance(b, str) for b in each):
-        return NotImplemented
+    leave_if(not len(each) == len(limits) == len(columns) or any(isinstance(b, str) for b in each))
     dtype = np.result_type(*(x.dtype for x in columns))
     columns = [as_dtype(x, dtype) for x in columns]
     edges = _edges_of_columns(columns, each, limits)

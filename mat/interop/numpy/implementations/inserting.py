@@ -14,6 +14,7 @@ from ....layout.shapes import as_axis
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import joining
+from ....ops.by_numpy import leave_if, or_leave
 from ....ops.gathering import positions_of
 from ....ops.parts import along
 from ....ops.selecting import is_true, number_as_mat
@@ -27,27 +28,25 @@ from .there import as_dtype, is_there, with_axis_moved
 
 def taken(x: Mat, places: Array, axis: int) -> Result:
     """Return the items of `x` at places of an axis, all in range."""
-    found = take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
-    return NotImplemented if found is None else found
+    return or_leave(take(x, adopted(np.ascontiguousarray(places, np.int64)), axis))
 
 
 def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:
     """Return the items along an axis, each repeated as often as its count says."""
-    if axis is not None and type(axis) is not int:
-        return NotImplemented
+    leave_if(axis is not None and type(axis) is not int)
     x, k = _along(x.contiguous() if axis is None else x, axis)
-    if counts.dtype.kind not in "iu" or counts.shape not in ((1,), (x.shape[k],)) or (
-            counts.size and counts.min() < 0):
-        return NotImplemented  # NumPy's errors
+    leave_if(counts.dtype.kind not in "iu" or counts.shape not in ((1,), (x.shape[k],))
+             or (counts.size and counts.min() < 0))  # NumPy's errors
     return taken(x, np.repeat(np.arange(x.shape[k]), counts), k)
 
 
-@implements("append")
+@implements("append", mats=0)
 def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Result:
     if is_there(arr):
         values = as_mat_if_possible(values)
     parts = as_mats([arr, values])
-    return joining.concat(parts, axis) if parts else NotImplemented
+    leave_if(not parts)
+    return joining.concat(parts, axis)
 
 
 @implements("delete")
@@ -56,13 +55,12 @@ def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
         x, k = _along(arr, axis)
         places = obj if isinstance(obj, list | tuple) else np.asarray(obj)
         return taken(x, np.delete(np.arange(x.shape[k]), places), k)
-    if not isinstance(arr, Mat) or not isinstance(obj, int | slice) or isinstance(obj, bool):
-        return NotImplemented
+    leave_if(not isinstance(obj, int | slice) or isinstance(obj, bool))
     x, k = _along(arr, axis)
     removed = range(x.shape[k])[obj] if isinstance(obj, slice) else _one_of(x.shape[k], obj)
     if removed is None or abs(removed.step) != 1:
-        return (taken(x, np.delete(np.arange(x.shape[k]), obj), k)
-                if is_there(arr) and isinstance(obj, slice) else NotImplemented)
+        leave_if(not (is_there(arr) and isinstance(obj, slice)))
+        return taken(x, np.delete(np.arange(x.shape[k]), obj), k)
     if not removed:
         return x.copy()
     low, high = min(removed), max(removed) + 1
@@ -71,8 +69,9 @@ def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
 
 @implements("insert")
 def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None = None) -> Result:
-    if not isinstance(arr, Mat) or type(obj) is not int or (axis is not None and arr.ndim != 1):
-        return _inserted(arr, obj, values, axis) if is_there(arr) else NotImplemented
+    if type(obj) is not int or (axis is not None and arr.ndim != 1):
+        leave_if(not is_there(arr))
+        return _inserted(arr, obj, values, axis)
     x, k = _along(arr, axis)
     if isinstance(values, int | float) and represents(x.dtype, values):
         added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
@@ -81,7 +80,8 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
     length = x.shape[k]
     if not added or added[0].ndim != 1 or added[0].dtype != x.dtype or not (
             -length <= obj <= length):
-        return _inserted(arr, obj, values, axis) if is_there(arr) else NotImplemented
+        leave_if(not is_there(arr))
+        return _inserted(arr, obj, values, axis)
     at = obj + length if obj < 0 else obj
     return _joined(x, k, slice(None, at), added, slice(at, None))
 
@@ -92,11 +92,10 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
     if isinstance(obj, slice):
         obj = np.arange(*obj.indices(x.shape[k]))
     at, new = np.asarray(obj), as_mat_if_possible(values)
-    if at.size and at.dtype.kind not in "iu":
-        return NotImplemented  # masks, and NumPy's error
-    if not isinstance(new, Mat) or new.ndim > x.ndim or not np.can_cast(
-            new.dtype, x.dtype, "unsafe" if x.dtype.kind == "c" else "same_kind"):
-        return NotImplemented
+    leave_if(at.size and at.dtype.kind not in "iu")  # masks, and NumPy's error
+    leave_if(not isinstance(new, Mat) or new.ndim > x.ndim
+             or not np.can_cast(new.dtype, x.dtype, "unsafe"
+             if x.dtype.kind == "c" else "same_kind"))
     new = as_dtype(new, x.dtype).reshape((1,) * (x.ndim - new.ndim) + new.shape)
     if not at.ndim:
         new = with_axis_moved(new, 0, k)
@@ -107,11 +106,10 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
     return taken(joining.concat([x, new.broadcast_to(shape)], k), order, k)
 
 
-@implements("trim_zeros")
+@implements("trim_zeros", on_device=1)
 def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> Result:
-    if not is_there(filt) or filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(
-            trim, str) or trim.lower() not in ("f", "b", "fb", "bf"):
-        return NotImplemented
+    leave_if(filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(trim, str)
+             or trim.lower() not in ("f", "b", "fb", "bf"))
     places = positions_of(is_true(filt))
     if not places.size:
         return filt[:0]

@@ -6,30 +6,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....core.compiled import IN_USE
+from ....devices.in_use import computes_elsewhere
 from ....errors import ShapeError
 from ....layout.shapes import as_axis
 from ....matrix.joined import joined_along, stacked_along
 from ....matrix.mat import Mat
 from ....ops import joining
+from ....ops.by_numpy import leave_if
 from ....support.types import DTypeLike, Function, Operand
 from ..operands import as_mats, is_mat_or_none
 from ..registry import Casting, Result, implements
 
 
-def _join(arrays: object, axis: object, out: Operand, dtype: DTypeLike, casting: Casting,
+def _join(arrays: object, axis: Operand, out: Operand, dtype: DTypeLike, casting: Casting,
           join: Callable[[list[Mat], int], Mat]) -> Result:
     """Call ``join(parts, axis)`` with the arrays as Mats."""
     parts = as_mats(arrays)
-    if not parts or dtype is not None or casting != "same_kind" or type(axis) is not int:
-        return NotImplemented
-    if not is_mat_or_none(out) or (out is not None and not np.can_cast(
-            np.result_type(*(m.dtype for m in parts)), out.dtype, casting)):
-        return NotImplemented
+    leave_if(not parts or dtype is not None or casting != "same_kind" or type(axis) is not int)
+    leave_if(not is_mat_or_none(out)
+             or (out is not None and not np.can_cast(np.result_type(*(m.dtype for m in parts)),
+             out.dtype, casting)))
     return join(parts, axis)
 
 
-@implements("concatenate")
+@implements("concatenate", mats=0)
 def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
                       dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
     if out is None and dtype is None and casting == "same_kind":
@@ -38,12 +38,13 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
             return found
         if axis is None:
             parts = as_mats(arrays)
-            return joining.concat(parts, None) if parts and IN_USE else NotImplemented
+            leave_if(not parts or not computes_elsewhere(*parts))
+            return joining.concat(parts, None)
     return _join(arrays, axis, out, dtype, casting,
                  lambda parts, axis: joining.concat(parts, axis, out))
 
 
-@implements("stack")
+@implements("stack", mats=0)
 def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: DTypeLike = None,
                 casting: Casting = "same_kind") -> Result:
     if out is None and dtype is None and casting == "same_kind":
@@ -86,7 +87,7 @@ def _as_columns(m: Mat) -> Mat:
     return m.expand_dims(1) if m.ndim else m.reshape(1, 1)
 
 
-@implements("vstack")
+@implements("vstack", mats=0)
 def numpy_vstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
     if dtype is None and casting == "same_kind":
@@ -104,7 +105,7 @@ def _are_matrices(tup: Operand) -> bool:
 _SEQUENCES = frozenset((list, tuple))
 
 
-@implements("hstack")
+@implements("hstack", mats=0)
 def numpy_hstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
     if dtype is None and casting == "same_kind":
@@ -120,13 +121,13 @@ def _joined_beside(parts: list[Mat], _: int) -> Mat:
     return joining.concat(whole, 0 if whole[0].ndim == 1 else 1)
 
 
-@implements("dstack")
+@implements("dstack", mats=0)
 def numpy_dstack(tup: Operand) -> Result:
     raised: Function = np.atleast_3d
     return _join_raised(tup, raised, 2)
 
 
-@implements("column_stack")
+@implements("column_stack", mats=0)
 def numpy_column_stack(tup: Operand) -> Result:
     found = joined_along(tup, 1) if _are_matrices(tup) else stacked_along(tup, 1)
     if found is not None and found.ndim == 2:

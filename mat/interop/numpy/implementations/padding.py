@@ -11,6 +11,7 @@ import numpy as np
 
 from ....matrix.mat import Mat
 from ....ops import arrangement, elementwise, joining, reduce
+from ....ops.by_numpy import LeftToNumPy, leave_if
 from ....ops.parts import along
 from ....support.dtypes import BOOL, represents
 from ....support.types import Array, Function, Number, Operand
@@ -28,35 +29,33 @@ Side = Callable[[Mat, int, int, bool], Mat]  # of Mat, axis and width, whether i
 @implements("pad", of_many=True)
 def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
               **kwargs: Operand) -> Result:
-    if not isinstance(array, Mat) or not array.ndim:
-        return NotImplemented
+    leave_if(not array.ndim)
     widths = _pairs(pad_width, array.ndim)
-    if widths is None or any(type(n) is not int or n < 0 for pair in widths for n in pair):
-        return NotImplemented
+    leave_if(any(type(n) is not int or n < 0 for pair in widths for n in pair))
     if mode == "constant" and kwargs.keys() <= {"constant_values"}:
         return _padded_with(array, widths, kwargs.get("constant_values", 0))
     fill = None if kwargs else _repetition(array, widths, mode)
     if fill is not None:
         return arrangement.bordered(array, widths, fill)
-    return _padded_there(array, widths, mode, kwargs) if is_there(array) else NotImplemented
+    leave_if(not is_there(array))
+    return _padded_there(array, widths, mode, kwargs)
 
 
 def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Result:
     values = _pairs(constants, x.ndim)
-    if not values or not all(_fits(x, v) for pair in values for v in pair):
-        return NotImplemented
+    leave_if(not all(_fits(x, v) for pair in values for v in pair))
     if x.dtype.char in BOOL:
         values = [(bool(low), bool(high)) for low, high in values]
     first = values[0][0]
     return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
 
 
-def _pairs(value: Operand, count: int) -> list[Any] | None:
+def _pairs(value: Operand, count: int) -> list[Any]:
     """Return the lengths before and after, along each of `count` axes."""
     try:
         pairs: list[Any] = np.broadcast_to(np.asarray(value), (count, 2)).tolist()
     except (TypeError, ValueError):
-        return None
+        raise LeftToNumPy from None
     return pairs
 
 
@@ -85,27 +84,26 @@ def _fits(x: Mat, value: Number) -> bool:
 
 def _padded_there(x: Mat, widths: arrangement.Widths, mode: str,
                   options: dict[str, Operand]) -> Result:
-    if not x.size or not x.ndim:
-        return NotImplemented
+    leave_if(not x.size or not x.ndim)
     if mode == "empty" and not options:
         return arrangement.bordered(x, widths, lambda target, widths: None)
     if mode in _STATISTICS and options.keys() <= {"stat_length"} and x.dtype.kind in "iuf":
         lengths = _pairs(options.get("stat_length"), x.ndim)
-        if not lengths or not all(n is None or (type(n) is int and n > 0)
-                                  for pair in lengths for n in pair):
-            return NotImplemented  # NumPy's errors, and statistics of nothing
+        # NumPy's errors, and statistics of nothing
+        leave_if(not all(n is None or (type(n) is int and n > 0)
+                         for pair in lengths for n in pair))
         return _with_sides(x, widths, _statistic(mode, lengths))
     if mode == "linear_ramp" and options.keys() <= {"end_values"} and x.dtype.kind == "f":
         ends = _pairs(options.get("end_values", 0), x.ndim)
-        known = ends and all(isinstance(v, int | float) for pair in ends for v in pair)
-        return _with_sides(x, widths, _ramp(ends)) if known and ends else NotImplemented
+        leave_if(not all(isinstance(v, int | float) for pair in ends for v in pair))
+        return _with_sides(x, widths, _ramp(ends))
     if mode in ("wrap", "reflect", "symmetric") and (
             not options or options == {"reflect_type": "even"}):
         return _repeated(x, widths, mode)
     if options == {"reflect_type": "odd"} and mode in ("reflect", "symmetric") and (
             _repetition(x, widths, mode) and x.dtype.kind in "fc"):
         return _with_sides(x, widths, _turned(_REPETITIONS[mode]))
-    return NotImplemented
+    raise LeftToNumPy
 
 
 def _with_sides(x: Mat, widths: arrangement.Widths, side: Side) -> Mat:
@@ -165,7 +163,7 @@ def _repeated(x: Mat, widths: arrangement.Widths, mode: str) -> Result:
     """Return `x` with borders of its elements that are wider than itself."""
     found: Result = x
     for axis, (before, after) in enumerate(widths):
-        if found is not NotImplemented and before + after:
+        if before + after:
             found = taken(found, _places(mode, x.shape[axis], before, after), axis)
     return found
 

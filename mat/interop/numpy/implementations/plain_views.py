@@ -6,20 +6,19 @@ from __future__ import annotations
 
 from ....layout.strided import Layout
 from ....matrix.mat import Mat
+from ....ops.by_numpy import leave_if
 from ....support.types import Operand
 from ..registry import Result, implements
 
 _ALL, _REVERSED = slice(None), slice(None, None, -1)
 
 
-def _place(a: object, axis: object) -> int:
-    """Return the nonnegative axis of a Mat for an integer; -1 if there is no such axis, and for
-    others.
-    """
-    if type(a) is not Mat or type(axis) is not int:
-        return -1
+def _place(a: Mat, axis: Operand) -> int:
+    """Return which axis of a Mat an integer is."""
     rank = len(a.layout.shape)
-    return axis % rank if -rank <= axis < rank else -1
+    leave_if(type(axis) is not int or not -rank <= axis < rank)
+    found: int = axis % rank
+    return found
 
 
 def _with_axes(a: Mat, layout: Layout, axes: list[int]) -> Mat:
@@ -30,24 +29,18 @@ def _with_axes(a: Mat, layout: Layout, axes: list[int]) -> Mat:
 
 
 @implements("squeeze")
-def numpy_squeeze(a: Operand, axis: object = None) -> Result:
-    if type(a) is not Mat or not (axis is None or type(axis) is int):
-        return NotImplemented
-    layout, k = a.layout, _place(a, axis)
-    if axis is not None and (k < 0 or layout.shape[k] != 1):
-        return NotImplemented
+def numpy_squeeze(a: Operand, axis: Operand = None) -> Result:
+    layout, k = a.layout, -1 if axis is None else _place(a, axis)
+    leave_if(axis is not None and layout.shape[k] != 1)
     return _with_axes(a, layout, [i for i, n in enumerate(layout.shape)
                                   if (n != 1 if axis is None else i != k)])
 
 
 @implements("expand_dims")
-def numpy_expand_dims(a: Operand, axis: object) -> Result:
-    if type(a) is not Mat or type(axis) is not int:
-        return NotImplemented
+def numpy_expand_dims(a: Operand, axis: Operand) -> Result:
     layout = a.layout
     rank = len(layout.shape) + 1
-    if not -rank <= axis < rank:
-        return NotImplemented
+    leave_if(type(axis) is not int or not -rank <= axis < rank)
     k = axis % rank
     step = layout.shape[k] * layout.strides[k] if k < rank - 1 else 1
     return a.over(Layout((*layout.shape[:k], 1, *layout.shape[k:]),
@@ -55,10 +48,8 @@ def numpy_expand_dims(a: Operand, axis: object) -> Result:
 
 
 @implements("swapaxes")
-def numpy_swapaxes(a: Operand, axis1: object, axis2: object) -> Result:
+def numpy_swapaxes(a: Operand, axis1: int, axis2: int) -> Result:
     i, k = _place(a, axis1), _place(a, axis2)
-    if i < 0 or k < 0:
-        return NotImplemented
     layout = a.layout
     order = list(range(len(layout.shape)))
     order[i], order[k] = k, i
@@ -66,10 +57,8 @@ def numpy_swapaxes(a: Operand, axis1: object, axis2: object) -> Result:
 
 
 @implements("moveaxis")
-def numpy_moveaxis(a: Operand, source: object, destination: object) -> Result:
+def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
     i, k = _place(a, source), _place(a, destination)
-    if i < 0 or k < 0:
-        return NotImplemented
     layout = a.layout
     order = list(range(len(layout.shape)))
     order.insert(k, order.pop(i))
@@ -77,26 +66,23 @@ def numpy_moveaxis(a: Operand, source: object, destination: object) -> Result:
 
 
 @implements("broadcast_to")
-def numpy_broadcast_to(array: Operand, shape: object, subok: bool = False) -> Result:
-    if type(array) is not Mat or type(shape) is not tuple:
-        return NotImplemented
+def numpy_broadcast_to(array: Operand, shape: Operand, subok: bool = False) -> Result:
+    leave_if(type(shape) is not tuple)
     layout = array.layout
     new = len(shape) - len(layout.shape)
-    if new < 0 or not all(type(n) is int and n >= 0 for n in shape):
-        return NotImplemented
-    if any(n not in (1, m) for n, m in zip(layout.shape, shape[new:], strict=True)):
-        return NotImplemented
+    leave_if(new < 0 or not all(type(n) is int and n >= 0 for n in shape))
+    leave_if(any(n not in (1, m) for n, m in zip(layout.shape, shape[new:], strict=True)))
     steps = [0 if n == 1 != m else step for n, m, step in zip(
         layout.shape, shape[new:], layout.strides, strict=True)]
     return array.over(Layout(shape, (0,) * new + tuple(steps), layout.displacement))
 
 
 @implements("flip")
-def numpy_flip(m: Operand, axis: object = None) -> Result:
-    if axis is None and type(m) is Mat:
-        return m[(_REVERSED,) * len(m.layout.shape)] if m.layout.shape else NotImplemented
-    k = _place(m, axis)
-    return NotImplemented if k < 0 else _reversed(m, k)
+def numpy_flip(m: Operand, axis: Operand = None) -> Result:
+    if axis is None:
+        leave_if(not m.layout.shape)
+        return m[(_REVERSED,) * len(m.layout.shape)]
+    return _reversed(m, _place(m, axis))
 
 
 def _reversed(a: Mat, axis: int) -> Mat:
@@ -111,16 +97,14 @@ def numpy_flipud(m: Operand) -> Result:
 
 @implements("fliplr")
 def numpy_fliplr(m: Operand) -> Result:
-    return _reversed(m, 1) if _place(m, 1) > 0 else NotImplemented
+    return _reversed(m, _place(m, 1))
 
 
 @implements("rot90")
-def numpy_rot90(m: Operand, k: object = 1, axes: object = (0, 1)) -> Result:
-    if type(k) is not int or type(axes) is not tuple or len(axes) != 2:
-        return NotImplemented
+def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
+    leave_if(type(k) is not int or type(axes) is not tuple or len(axes) != 2)
     i, j = _place(m, axes[0]), _place(m, axes[1])
-    if i < 0 or j < 0 or i == j:
-        return NotImplemented
+    leave_if(i == j)
     turns = k % 4
     if turns == 0:
         return m.over(m.layout)
@@ -131,25 +115,43 @@ def numpy_rot90(m: Operand, k: object = 1, axes: object = (0, 1)) -> Result:
 
 
 @implements("split")
-def numpy_split(ary: Operand, indices_or_sections: object, axis: object = 0) -> Result:
+def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
     k, parts = _place(ary, axis), indices_or_sections
-    if k < 0 or type(parts) is not int or parts <= 0 or ary.layout.shape[k] % parts:
-        return NotImplemented
+    leave_if(type(parts) is not int or parts <= 0 or ary.layout.shape[k] % parts)
     layout, length = ary.layout, ary.layout.shape[k] // parts
     shape, step = (*layout.shape[:k], length, *layout.shape[k + 1:]), length * layout.strides[k]
-    if not ary.layout.size:
-        return NotImplemented
+    leave_if(not ary.layout.size)
     return [ary.over(Layout(shape, layout.strides, layout.displacement + i * step))
             for i in range(parts)]
 
 
 @implements("diagonal")
-def numpy_diagonal(a: Operand, offset: object = 0, axis1: object = 0,
-                   axis2: object = 1) -> Result:
+def numpy_diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Result:
     i, k = _place(a, axis1), _place(a, axis2)
-    if i < 0 or k < 0 or i == k or type(offset) is not int:
-        return NotImplemented
+    leave_if(i == k or type(offset) is not int)
     shape, strides, start = a.layout.shape, a.layout.strides, a.layout.displacement
     if len(shape) == 2 and offset == 0:
         return a.over(Layout((min(shape),), (strides[0] + strides[1],), start))
     return a.over(a.layout.diagonal(offset, i, k))
+
+
+# Windows
+
+
+@implements("lib.stride_tricks.sliding_window_view")
+def numpy_sliding_window_view(x: Operand, window_shape: Operand, axis: Operand = None, *,
+                              subok: bool = False, writeable: bool = False) -> Result:
+    sizes = window_shape if type(window_shape) is tuple else (window_shape,)
+    if axis is None:
+        axis = tuple(range(getattr(x, "ndim", -1)))
+    axes = axis if type(axis) is tuple else (axis,)
+    leave_if(not isinstance(x, Mat) or len(sizes) != len(axes))
+    lengths = list(x.shape)
+    for size, k in zip(sizes, axes, strict=True):
+        # what NumPy refuses, and what it counts from the end
+        leave_if(type(size) is not int or type(k) is not int or not 0 <= k < len(lengths))
+        lengths[k] -= size - 1
+        leave_if(size < 0 or lengths[k] <= 0)
+    layout = x.layout
+    return x.over(Layout((*lengths, *sizes), (*layout.strides, *(layout.strides[k] for k in axes)),
+                         layout.displacement))

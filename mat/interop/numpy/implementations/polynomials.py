@@ -7,13 +7,14 @@ import numpy as np
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, scan
+from ....ops.by_numpy import leave_if
 from ....ops.gathering import positions_of
 from ....ops.joining import concat
 from ....ops.selecting import is_true
 from ....support.types import Function, Operand
 from ..registry import Result, implements
 from .interpolation import numpy_convolve
-from .there import as_dtype, is_there, mats_there
+from .there import as_dtype, mats_there
 
 
 def _vectors(*operands: Operand) -> list[Mat]:
@@ -24,12 +25,11 @@ def _vectors(*operands: Operand) -> list[Mat]:
     return [m.reshape(-1) for m in mats]
 
 
-@implements("polyval")
+@implements("polyval", on_device=2)
 def numpy_polyval(p: Operand, x: Operand) -> Result:
     mats = mats_there(p, x)
-    if not mats or mats[0].ndim != 1 or not mats[0].size or any(
-            m.dtype.kind not in "iufc" for m in mats):
-        return NotImplemented
+    leave_if(not mats or mats[0].ndim != 1 or not mats[0].size
+             or any(m.dtype.kind not in "iufc" for m in mats))
     factors, at = mats
     dtype = np.result_type(factors.dtype, at.dtype)
     found: Mat = new_like(at, at.shape, dtype).fill_(0)
@@ -38,20 +38,19 @@ def numpy_polyval(p: Operand, x: Operand) -> Result:
     return found
 
 
-@implements("polyadd")
+@implements("polyadd", on_device=2)
 def numpy_polyadd(a1: Operand, a2: Operand) -> Result:
     return _combined(elementwise.add, a1, a2)
 
 
-@implements("polysub")
+@implements("polysub", on_device=2)
 def numpy_polysub(a1: Operand, a2: Operand) -> Result:
     return _combined(elementwise.subtract, a1, a2)
 
 
 def _combined(function: Function, *operands: Operand) -> Result:
     mats = _vectors(*operands)
-    if not mats:
-        return NotImplemented
+    leave_if(not mats)
     length = max(m.size for m in mats)
     return function(*(_lengthened(m, length) for m in mats))
 
@@ -63,11 +62,10 @@ def _lengthened(x: Mat, length: int) -> Mat:
     return concat([new_like(x, (length - x.size,), x.dtype).fill_(0), x])
 
 
-@implements("polymul")
+@implements("polymul", on_device=2)
 def numpy_polymul(a1: Operand, a2: Operand) -> Result:
     mats = _vectors(a1, a2)
-    if not mats:
-        return NotImplemented
+    leave_if(not mats)
     one, other = map(_without_zeros, mats)
     return numpy_convolve(one, other)
 
@@ -79,11 +77,10 @@ def _without_zeros(x: Mat) -> Mat:
     return found
 
 
-@implements("polyder")
+@implements("polyder", on_device=1)
 def numpy_polyder(p: Operand, m: int = 1) -> Result:
     vectors = _vectors(p)
-    if not vectors or type(m) is not int or m < 0:
-        return NotImplemented
+    leave_if(not vectors or type(m) is not int or m < 0)
     (found,) = vectors
     for _ in range(m):
         found = found[:-1] * _powers(found.size - 1)
@@ -95,11 +92,10 @@ def _powers(n: int) -> Mat:
     return adopted(np.arange(n, 0, -1))
 
 
-@implements("polyint")
+@implements("polyint", on_device=1)
 def numpy_polyint(p: Operand, m: int = 1, k: Operand = None) -> Result:
     vectors = _vectors(p)
-    if not vectors or type(m) is not int or m < 0 or k is not None:
-        return NotImplemented
+    leave_if(not vectors or type(m) is not int or m < 0 or k is not None)
     (found,) = vectors
     for _ in range(m):
         found = found / _powers(found.size)
@@ -107,13 +103,12 @@ def numpy_polyint(p: Operand, m: int = 1, k: Operand = None) -> Result:
     return found
 
 
-@implements("vander")
+@implements("vander", on_device=1)
 def numpy_vander(x: Operand, N: int | None = None,  # noqa: N803  # NumPy's name
                  increasing: bool = False) -> Result:
-    count = getattr(x, "size", 0) if N is None else N
-    if not is_there(x) or x.ndim != 1 or type(count) is not int or count < 0 or (
-            x.dtype.kind not in "iufc"):
-        return NotImplemented
+    count = x.size if N is None else N
+    leave_if(x.ndim != 1 or type(count) is not int or count < 0
+             or (x.dtype.kind not in "iufc"))
     x = as_dtype(x, np.promote_types(x.dtype, int))
     first = new_like(x, (x.size, min(count, 1)), x.dtype).fill_(1)
     rest = x.expand_dims(1).broadcast_to((x.size, max(count - 1, 0)))

@@ -11,6 +11,7 @@ from ....layout.shapes import Ints, as_axis
 from ....matrix.filled import eye
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, linalg
+from ....ops.by_numpy import LeftToNumPy, leave_if
 from ....ops.joining import stack
 from ....ops.product_chains import multi_dot
 from ....ops.ufuncs import conjugate
@@ -24,73 +25,66 @@ Axes = list[int]
 AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of each operand
 
 
-@implements("dot")
+@implements("dot", mats=0)
 def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
     if out is None and is_matrix_product(a, b):
         return a @ b
     found = as_mats([a, b])
-    if not found or not is_mat_or_none(out):
-        return NotImplemented
+    leave_if(not found or not is_mat_or_none(out))
     a, b = found
-    if out is not None and out.dtype != np.result_type(a.dtype, b.dtype):
-        return NotImplemented  # NumPy refuses it
+    leave_if(out is not None and out.dtype != np.result_type(a.dtype, b.dtype))  # NumPy refuses it
     if not a.ndim or not b.ndim:
         return elementwise.multiply(a, b, out=out)
     if b.ndim < 3:
         return linalg.matmul(a, b, out=out)
-    return NotImplemented if out is not None else numpy_tensordot(a, b, (-1, -2))
+    leave_if(out is not None)
+    return numpy_tensordot(a, b, (-1, -2))
 
 
-@implements("inner")
+@implements("inner", mats=0)
 def numpy_inner(a: Operand, b: Operand, /) -> Result:
     found = as_mats([a, b])
-    if not found:
-        return NotImplemented
+    leave_if(not found)
     a, b = found
     return numpy_tensordot(a, b, (-1, -1)) if a.ndim and b.ndim else elementwise.multiply(a, b)
 
 
-@implements("outer")
+@implements("outer", mats=0)
 def numpy_outer(a: Operand, b: Operand, out: Operand = None) -> Result:
     found = as_mats([a, b])
-    if not found or not is_mat_or_none(out):
-        return NotImplemented
+    leave_if(not found or not is_mat_or_none(out))
     a, b = (m if m.ndim == 1 else np.ravel(m) for m in found)
     return elementwise.multiply(a.reshape(a.size, 1), b, out=out)
 
 
-@implements("linalg.outer")
+@implements("linalg.outer", mats=0)
 def numpy_linalg_outer(x1: Operand, x2: Operand, /) -> Result:
-    if not is_mat_or_array(x1) or not is_mat_or_array(x2) or not x1.ndim == x2.ndim == 1:
-        return NotImplemented
+    leave_if(not is_mat_or_array(x1) or not is_mat_or_array(x2) or not x1.ndim == x2.ndim == 1)
     return numpy_outer(x1, x2)
 
 
-@implements("vdot")
+@implements("vdot", mats=0)
 def numpy_vdot(a: Operand, b: Operand, /) -> Result:
     found = as_mats([a, b])
-    if not found or found[0].size != found[1].size:
-        return NotImplemented
+    leave_if(not found or found[0].size != found[1].size)
     a, b = map(np.ravel, found)
     if a.dtype.kind == "c":
-        if not is_there(a):
-            return NotImplemented
+        leave_if(not is_there(a))
         a = conjugate(a)
     return linalg.matmul(a, b)
 
 
-@implements("linalg.tensordot")
+@implements("linalg.tensordot", mats=0)
 def numpy_linalg_tensordot(x1: Operand, x2: Operand, /, *, axes: AxesLike = 2) -> Result:
     return numpy_tensordot(x1, x2, axes)
 
 
-@implements("tensordot")
+@implements("tensordot", mats=0)
 def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     found = as_mats([a, b])
-    over = _contracted_axes(axes, *found) if found else None
-    if over is None:
-        return NotImplemented
-    (a, b), (of_a, of_b) = found, over
+    leave_if(not found)
+    a, b = found
+    of_a, of_b = _contracted_axes(axes, a, b)
     kept_a = [k for k in range(a.ndim) if k not in of_a]
     kept_b = [k for k in range(b.ndim) if k not in of_b]
     length = prod(a.shape[k] for k in of_a)
@@ -100,8 +94,8 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     return product.reshape(rows + columns)
 
 
-def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes] | None:
-    """Return the axes of both to sum over, in pairs; None where NumPy should raise an error."""
+def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes]:
+    """Return the axes of both to sum over, in pairs; NumPy raises the errors."""
     pair: Iterable[Iterable[int]]
     if isinstance(axes, int):
         pair = range(-axes, 0), range(axes)
@@ -111,9 +105,10 @@ def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes] | None
         one, other = ([as_axis(k, m.ndim) for k in used]
                       for used, m in zip(pair, (a, b), strict=True))
     except (TypeError, ValueError, IndexError):
-        return None
-    equal = [a.shape[k] for k in one] == [b.shape[k] for k in other]
-    return (one, other) if equal and _are_unique(one) and _are_unique(other) else None
+        raise LeftToNumPy from None
+    leave_if([a.shape[k] for k in one] != [b.shape[k] for k in other])
+    leave_if(not (_are_unique(one) and _are_unique(other)))
+    return one, other
 
 
 def _are_unique(axes: Axes) -> bool:
@@ -127,28 +122,24 @@ def _as_matrix(x: Mat, order: Ints, shape: tuple[int, int]) -> Mat:
     return found
 
 
-@implements("linalg.matmul")
+@implements("linalg.matmul", mats=0)
 def numpy_linalg_matmul(x1: Operand, x2: Operand, /) -> Result:
-    if not is_mat_or_array(x1) or not is_mat_or_array(x2):
-        return NotImplemented
+    leave_if(not is_mat_or_array(x1) or not is_mat_or_array(x2))
     return linalg.matmul(x1, x2)
 
 
-@implements("linalg.multi_dot")
+@implements("linalg.multi_dot", mats=0)
 def numpy_linalg_multi_dot(arrays: Operand, *, out: Operand = None) -> Result:
     parts = as_mats(arrays)
-    if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
-        return NotImplemented
+    leave_if(out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts))
     return multi_dot(parts)
 
 
-@implements("linalg.matrix_power")
+@implements("linalg.matrix_power", on_device=1)
 def numpy_linalg_matrix_power(a: Operand, n: int) -> Result:
-    if not is_there(a) or type(n) is not int or a.ndim < 2 or a.shape[-1] != a.shape[-2] or (
-            a.dtype.kind not in "iufc"):
-        return NotImplemented
-    if n < 0 and a.dtype.char not in BLAS_TYPES:
-        return NotImplemented
+    leave_if(type(n) is not int or a.ndim < 2 or a.shape[-1] != a.shape[-2]
+             or a.dtype.kind not in "iufc")
+    leave_if(n < 0 and a.dtype.char not in BLAS_TYPES)
     if not n:
         return eye(a.shape[-1], dtype=a.dtype).broadcast_to(a.shape).copy()
     return _power(linalg.inv(a) if n < 0 else a, abs(n))
@@ -168,35 +159,32 @@ def _power(a: Mat, n: int) -> Mat:
         square = linalg.matmul(square, square)
 
 
-@implements("cross")
+@implements("cross", on_device=2)
 def numpy_cross(a: Operand, b: Operand, axisa: int = -1, axisb: int = -1, axisc: int = -1,
                 axis: int | None = None) -> Result:
     mats = mats_there(a, b)
     places = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    if not mats or not all(type(k) is int for k in places):
-        return NotImplemented
-    if any(not -m.ndim <= k < m.ndim or m.shape[k] != 3 or m.dtype.kind == "b"
-           for m, k in zip(mats, places, strict=False)):
-        return NotImplemented
+    leave_if(not mats or not all(type(k) is int for k in places))
+    leave_if(any(not -m.ndim <= k < m.ndim or m.shape[k] != 3 or m.dtype.kind == "b" for m, k
+             in zip(mats, places, strict=False)))
     x, y = ([part.squeeze(k) for part in np.split(m, 3, axis=k)]
             for m, k in zip(mats, places, strict=False))
     parts = [x[i] * y[j] - x[j] * y[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     k = places[2]
-    return stack(parts, k) if -parts[0].ndim <= k + 1 and k <= parts[0].ndim else NotImplemented
+    leave_if(not (-parts[0].ndim <= k + 1 and k <= parts[0].ndim))
+    return stack(parts, k)
 
 
-@implements("linalg.cross")
+@implements("linalg.cross", on_device=2)
 def numpy_linalg_cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
     return numpy_cross(x1, x2, axis=axis)
 
 
-@implements("kron")
+@implements("kron", mats=0)
 def numpy_kron(a: Operand, b: Operand) -> Result:
     mats = mats_there(a, b) or [m for m in (a, b) if isinstance(m, Mat)]
-    if len(mats) < 2 or mats[0].dtype != mats[1].dtype or mats[0].dtype.kind == "b":
-        return NotImplemented
-    if mats[0].ndim != mats[1].ndim and not is_there(mats[0]):
-        return NotImplemented
+    leave_if(len(mats) < 2 or mats[0].dtype != mats[1].dtype or mats[0].dtype.kind == "b")
+    leave_if(mats[0].ndim != mats[1].ndim and not is_there(mats[0]))
     ndim = max(m.ndim for m in mats)
     a, b = (m.reshape((1,) * (ndim - m.ndim) + m.shape) for m in mats)
     between = (slice(None), None) * ndim, (None, slice(None)) * ndim

@@ -7,6 +7,7 @@ import numpy as np
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import elementwise, truth, ufuncs
+from ....ops.by_numpy import leave_if
 from ....support.types import DTypeLike, Number, Operand
 from ..registry import Result, implements
 from .there import REAL, as_dtype, as_floats, mats_there, with_axis_moved
@@ -39,41 +40,38 @@ def _ends(start: Operand, stop: Operand, *known: bool) -> list[Mat]:
 
 
 def _placed(found: Mat, axis: int, dtype: DTypeLike) -> Result:
-    if dtype is not None and np.dtype(dtype).kind != "f":
-        return NotImplemented
+    leave_if(dtype is not None and np.dtype(dtype).kind != "f")
     moved = with_axis_moved(found, 0, axis) if axis else found
     return moved if dtype is None else as_dtype(moved, np.dtype(dtype))
 
 
 # the parameters are NumPy's
-@implements("linspace")
+@implements("linspace", mats=0)
 def numpy_linspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True,
                    retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
                    device: object = None) -> Result:
     ends = _ends(start, stop, type(num) is int, not retstep, type(axis) is int)
-    if not ends or num < 0 or device not in (None, "cpu"):
-        return NotImplemented
+    leave_if(not ends or num < 0 or device not in (None, "cpu"))
     return _placed(spaced(ends[0], ends[1], num, bool(endpoint)), axis, dtype)
 
 
 # the parameters are NumPy's
-@implements("logspace")
+@implements("logspace", mats=0)
 def numpy_logspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True,
                    base: Number = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Result:
-    if type(base) not in REAL:
-        return NotImplemented
+    leave_if(type(base) not in REAL)
     found = numpy_linspace(start, stop, num, endpoint, axis=axis)
-    return found if found is NotImplemented else _placed(elementwise.pow(base, found), 0, dtype)
+    return _placed(elementwise.pow(base, found), 0, dtype)
 
 
 # the parameters are NumPy's
-@implements("geomspace")
+@implements("geomspace", mats=0)
 def numpy_geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True,
                     dtype: DTypeLike = None, axis: int = 0) -> Result:
     ends = [as_dtype(m, np.dtype(np.float64))
             for m in _ends(start, stop, type(num) is int, type(axis) is int)]
-    if not ends or num < 0 or not all(bool(truth.all_true(m)) for m in ends):
-        return NotImplemented  # also of zeros, which NumPy refuses
+    # also of zeros, which NumPy refuses
+    leave_if(not ends or num < 0 or not all(bool(truth.all_true(m)) for m in ends))
     sign = elementwise.sign(ends[0])
     first, last = (m / sign for m in ends)
     logs = spaced(ufuncs.log10(first), ufuncs.log10(last), num, bool(endpoint))

@@ -13,12 +13,13 @@ from ....devices.in_use import computes_elsewhere
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, sorting, taking, truth
 from ....ops.advanced import all_within
+from ....ops.by_numpy import leave_if, or_leave
 from ....ops.joining import concat
 from ....ops.operands import as_mat
 from ....support.types import Function, Operand
-from ..operands import as_mat_if_possible, as_mats
+from ..operands import as_mat_if_possible
 from ..registry import NO_VALUE, Result, implements
-from .there import with_axis_moved
+from .there import is_there, mats_there, with_axis_moved
 
 _MOST_KEYS = 64  # to sort items by: the elements of one
 _MANY = 1 << 14  # integers below which NumPy counts as fast, on the host
@@ -32,76 +33,51 @@ def _is_stable(kind: Operand, stable: Operand, descending: Operand) -> bool | No
     return bool(stable) or kind in ("mergesort", "stable")
 
 
-# the parameters are NumPy's
-def _sorted(function: Function, a: Operand, axis: int | None, kind: Operand, order: Operand,
-            stable: Operand, descending: Operand) -> Result:
-    if descending is NO_VALUE:  # NumPy's default from 2.5 on
-        descending = None
-    wanted = _is_stable(kind, stable, descending)
-    if not isinstance(a, Mat) or order is not None or wanted is None:
-        return NotImplemented
-    if axis is None:
-        a, axis = a.contiguous().reshape(-1), 0
-    if not a.ndim or type(axis) is not int:
-        return NotImplemented
-    return function(a, axis, descending=bool(descending), stable=wanted)
+def _sort(function: Function) -> Function:
+    """Return the function of sorted elements, or of their indices."""
+    def sort(a: Mat, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
+             stable: Operand = None, descending: Operand = None) -> Result:
+        if descending is NO_VALUE:  # NumPy's default from 2.5 on
+            descending = None
+        wanted = _is_stable(kind, stable, descending)
+        leave_if(order is not None or wanted is None)
+        if axis is None:
+            a, axis = a.contiguous().reshape(-1), 0
+        leave_if(not a.ndim or type(axis) is not int)
+        return function(a, axis, descending=bool(descending), stable=wanted)
+
+    return sort
 
 
-@implements("sort")
-def numpy_sort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
-               stable: Operand = None, descending: Operand = None) -> Result:
-    return _sorted(sorting.sort, a, axis, kind, order, stable, descending)
+numpy_sort = implements("sort")(_sort(sorting.sort))
+numpy_argsort = implements("argsort", of_many=True)(_sort(sorting.argsort))
 
 
-@implements("argsort", of_many=True)
-def numpy_argsort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None,
-                  *, stable: Operand = None, descending: Operand = None) -> Result:
-    return _sorted(sorting.argsort, a, axis, kind, order, stable, descending)
+def _partition(sort: Function) -> Function:
+    """Return the function of partitions: elements in order are one, too; NumPy refuses the rest."""
+    def partition(a: Mat, kth: Operand, axis: int | None = -1, kind: str = "introselect",
+                  order: Operand = None) -> Result:
+        leave_if(kind != "introselect")
+        places = np.atleast_1d(np.asarray(kth))
+        length = a.size if axis is None else a.shape[axis] if type(axis) is int and (
+            -a.ndim <= axis < a.ndim) else 0
+        leave_if(places.ndim > 1 or places.dtype.kind not in "iu" or not length
+                 or not np.all((-length <= places) & (places < length)))
+        return sort(a, axis, None, order, stable=True)
+
+    return partition
 
 
-@implements("partition")
-def numpy_partition(a: Operand, kth: Operand, axis: int | None = -1, kind: str = "introselect",
-                    order: Operand = None) -> Result:
-    return _partitioned(sorting.sort, a, kth, axis, kind, order)
+numpy_partition = implements("partition", on_device=1)(_partition(numpy_sort))
+numpy_argpartition = implements("argpartition", on_device=1)(_partition(numpy_argsort))
 
 
-@implements("argpartition")
-def numpy_argpartition(a: Operand, kth: Operand, axis: int | None = -1, kind: str = "introselect",
-                       order: Operand = None) -> Result:
-    return _partitioned(sorting.argsort, a, kth, axis, kind, order)
-
-
-# the parameters are NumPy's
-def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None, kind: str,
-                 order: Operand) -> Result:
-    """Sort on a device, as a partition; invalid calls are left to NumPy's errors."""
-    if not isinstance(a, Mat) or not computes_elsewhere(a) or kind != "introselect":
-        return NotImplemented
-    places = np.atleast_1d(np.asarray(kth))
-    length = a.size if axis is None else a.shape[axis] if type(axis) is int and (
-        -a.ndim <= axis < a.ndim) else 0
-    if places.ndim > 1 or places.dtype.kind not in "iu" or not length or not np.all(
-            (-length <= places) & (places < length)):
-        return NotImplemented
-    return _sorted(function, a, axis, None, order, True, None)
-
-
-@implements("searchsorted", of_many=True)
+@implements("searchsorted", on_device=2, of_many=True)
 def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
                        sorter: Operand = None) -> Result:
-    if side not in ("left", "right"):
-        return NotImplemented
-    mats = as_mats([x if isinstance(x, Mat) else np.asarray(x) for x in (a, v)])
-    if not mats or mats[0].ndim != 1 or not computes_elsewhere(*mats):
-        return NotImplemented
-    if not _have_common_dtype(*mats):
-        return NotImplemented
-    if sorter is not None:
-        ordered = _taken_in_order(mats[0], sorter)
-        if ordered is None:
-            return NotImplemented
-        mats[0] = ordered
-    return sorting.searchsorted(*mats, right=side == "right")
+    leave_if(side not in ("left", "right") or a.ndim != 1 or not _have_common_dtype(a, v))
+    ordered = a if sorter is None else _taken_in_order(a, sorter)
+    return sorting.searchsorted(ordered, v, right=side == "right")
 
 
 def _have_common_dtype(a: Mat, v: Mat) -> bool:
@@ -113,63 +89,54 @@ def _have_common_dtype(a: Mat, v: Mat) -> bool:
     return True
 
 
-def _taken_in_order(a: Mat, sorter: Operand) -> Mat | None:
-    """Return a vector in the order of `sorter`; None for invalid ones."""
+def _taken_in_order(a: Mat, sorter: Operand) -> Mat:
+    """Return a vector in the order that `sorter` says."""
     order = as_mat_if_possible(sorter)
-    if not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu":
-        return None
-    return taking.take(a, order, 0) if a.size and all_within(order, 0, a.size) else None
+    leave_if(not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu")
+    leave_if(not a.size or not all_within(order, 0, a.size))
+    return or_leave(taking.take(a, order, 0))
 
 
-@implements("lexsort")
+@implements("lexsort", mats=0)
 def numpy_lexsort(keys: Operand, axis: int = -1) -> Result:
     if isinstance(keys, Mat):
         keys = list(keys) if keys.ndim > 1 else []
-    if not isinstance(keys, list | tuple) or not all(map(_is_there, keys)) or type(axis) is not int:
-        return NotImplemented
-    if not keys or not keys[0].ndim or any(k.shape != keys[0].shape for k in keys):
-        return NotImplemented
+    leave_if(not isinstance(keys, list | tuple) or not all(map(is_there, keys))
+             or type(axis) is not int)
+    leave_if(not keys or not keys[0].ndim or any(k.shape != keys[0].shape for k in keys))
     return sorting.lexical_order(keys, axis)
 
 
-@implements("digitize")
+@implements("digitize", mats=0)
 def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
-    mats = as_mats([v if isinstance(v, Mat) else np.asarray(v) for v in (x, bins)])
-    if not mats or not computes_elsewhere(*mats) or any(m.dtype.kind == "c" for m in mats):
-        return NotImplemented
+    mats = mats_there(x, bins)
+    leave_if(not mats or any(m.dtype.kind == "c" for m in mats))
     values, edges = mats
-    if edges.ndim != 1 or not edges.size:
-        return NotImplemented
-    if _ascends(bins, edges):
+    leave_if(edges.ndim != 1 or not edges.size)
+    if _ascends(bins):
         return sorting.searchsorted(edges, values, right=not right)
-    if not _ascends(bins[::-1], edges[::-1]):
-        return NotImplemented  # NumPy's error
+    leave_if(not _ascends(bins[::-1]))  # NumPy's error
     places = sorting.searchsorted(edges[::-1], values, right=not right)
     return elementwise.subtract(edges.size, places)
 
 
-def _ascends(given: Operand, edges: Mat) -> bool:
-    """Return whether no edge is less than the one before it, decided by data on the host."""
-    if not isinstance(given, Mat):
-        at = np.asarray(given)
+def _ascends(edges: Operand) -> bool:
+    """Return whether no edge is less than the one before it; of an array the host says so."""
+    if not isinstance(edges, Mat):
+        at = np.asarray(edges)
         return bool(np.all(at[1:] >= at[:-1]))
     return bool(truth.all_true(elementwise.greater_equal(edges[1:], edges[:-1])))
 
 
 @implements("bincount", of_many=True)
 def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -> Result:
-    if not isinstance(x, Mat) or x.ndim != 1 or not (
-            computes_elsewhere(x) or (weights is None and x.size >= _MANY)):
-        return NotImplemented
-    if (not np.can_cast(x.dtype, np.int64, "safe") or isinstance(minlength, bool)
-            or not isinstance(minlength, int | np.integer) or minlength < 0):
-        return NotImplemented
+    leave_if(x.ndim != 1 or not (computes_elsewhere(x) or (weights is None and x.size >= _MANY)))
+    leave_if(not np.can_cast(x.dtype, np.int64, "safe") or isinstance(minlength, bool)
+             or not isinstance(minlength, int | np.integer) or minlength < 0)
     if weights is not None:
         weights = as_mat(weights, "weights")
-        if weights.shape != x.shape or weights.dtype.kind == "c" or not x.size:
-            return NotImplemented
-    found = sorting.bincount(x, weights, int(minlength))
-    return NotImplemented if found is None else found
+        leave_if(weights.shape != x.shape or weights.dtype.kind == "c" or not x.size)
+    return or_leave(sorting.bincount(x, weights, int(minlength)))
 
 
 # Different elements
@@ -182,10 +149,8 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
                  sorted: bool = True) -> Result:
     if axis is not None and not (return_index or return_inverse or return_counts):
         return _different_items(ar, axis)
-    found = (_different(ar, equal_nan, return_index or return_inverse, return_index)
-             if axis is None else None)
-    if found is None:
-        return NotImplemented
+    leave_if(axis is not None)
+    found = _different(ar, equal_nan, return_index or return_inverse, return_index)
     parts: list[Mat] = [found.values()]
     if isinstance(found, sorting.Different) and return_index:
         parts.append(found.indices())
@@ -198,66 +163,48 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
 
 def _different_items(x: Operand, axis: int) -> Result:
     """Return the items along an axis that differ, in lexical order."""
-    if not _is_there(x) or type(axis) is not int or not -x.ndim <= axis < x.ndim:
-        return NotImplemented
+    leave_if(not is_there(x) or type(axis) is not int or not -x.ndim <= axis < x.ndim)
     items = with_axis_moved(x, axis, 0)
     rows = items.contiguous().reshape((items.shape[0], -1)) if x.size else items
-    if not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub":
-        return NotImplemented
+    leave_if(not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub")
     order = sorting.lexical_order([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)], 0)
-    ordered = taking.take(rows, order, 0)
-    if ordered is None:
-        return NotImplemented
+    ordered = or_leave(taking.take(rows, order, 0))
     differs = truth.any_true(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
     first = concat([new_like(x, (1,), differs.dtype).fill_(True), differs])
-    found = taking.compress(first, ordered, 0)
-    if found is None:
-        return NotImplemented
+    found = or_leave(taking.compress(first, ordered, 0))
     return with_axis_moved(found.reshape((-1, *items.shape[1:])), 0, axis).contiguous()
 
 
-def _is_there(x: Operand) -> bool:
-    return isinstance(x, Mat) and computes_elsewhere(x)
-
-
 def _different(x: Operand, equal_nan: bool, ordered: bool,
-               indexed: bool = False) -> sorting.Different | sorting.Counted | None:
+               indexed: bool = False) -> sorting.Different | sorting.Counted:
     """Return the different elements of `x`, on the host of integers that counting is faster for,
-    whose indices it does not find; None if they are left to NumPy.
+    whose indices it does not find.
     """
-    if _is_there(x):
+    if is_there(x):
         return sorting.Different(x.contiguous().reshape(-1), equal_nan, ordered)
-    if isinstance(x, Mat) and x.size >= _MANY and not indexed and np.can_cast(x.dtype, np.int64):
-        return sorting.Counted.of(x.contiguous().reshape(-1))
-    return None
+    leave_if(x.size < _MANY or indexed or not np.can_cast(x.dtype, np.int64))
+    return or_leave(sorting.Counted.of(x.contiguous().reshape(-1)))
 
 
 @implements("unique_values")
 def numpy_unique_values(x: Operand) -> Result:
-    found = _different(x, False, False)
-    return NotImplemented if found is None else found.values()
+    return _different(x, False, False).values()
 
 
 @implements("unique_counts")
 def numpy_unique_counts(x: Operand) -> Result:
     found = _different(x, False, False)
-    if found is None:
-        return NotImplemented
     return _result("UniqueCountsResult", found.values(), found.counts())
 
 
 @implements("unique_inverse")
 def numpy_unique_inverse(x: Operand) -> Result:
     found = _different(x, False, True)
-    if found is None:
-        return NotImplemented
     return _result("UniqueInverseResult", found.values(), found.inverse(x.shape))
 
 
-@implements("unique_all")
+@implements("unique_all", on_device=1)
 def numpy_unique_all(x: Operand) -> Result:
-    if not _is_there(x):
-        return NotImplemented
     found = sorting.Different(x.contiguous().reshape(-1), False, True)
     return _result("UniqueAllResult", found.values(), found.indices(), found.inverse(x.shape),
                    found.counts())
@@ -269,10 +216,9 @@ def _result(name: str, *parts: Mat) -> Result:
     return kind(*parts)
 
 
-@implements("sort_complex")
+@implements("sort_complex", on_device=1)
 def numpy_sort_complex(a: Operand) -> Result:
-    if not _is_there(a) or not a.ndim:
-        return NotImplemented
+    leave_if(not a.ndim)
     narrow = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     found = sorting.sort(a)
     return found if a.dtype.kind == "c" else found.astype(np.complex64 if narrow else np.complex128)

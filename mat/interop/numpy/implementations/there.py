@@ -8,9 +8,11 @@ import numpy as np
 
 from ....devices.in_use import computes_elsewhere
 from ....errors import DTypeError
+from ....layout.shapes import Ints, as_axis
 from ....matrix.mat import Mat
-from ....ops.declare_elementwise import loop_dtypes
-from ....support.types import Arguments, DType, Function, Operand
+from ....ops.by_numpy import LeftToNumPy, leave_if
+from ....ops.loops import loop_dtypes
+from ....support.types import Arguments, DType, Function, Keywords, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result
 
@@ -29,6 +31,26 @@ def mats_there(*operands: Operand) -> list[Mat]:
         return []
     mats = [x for x in map(as_mat_if_possible, operands) if isinstance(x, Mat)]
     return mats if len(mats) == len(operands) and computes_elsewhere(*mats) else []
+
+
+def with_mats_there(count: int, implementation: Function, args: Arguments,
+                    kwargs: Keywords) -> tuple[Arguments, Keywords]:
+    """Return the arguments with Mats on a device for the first `count` of them; leave the call to
+    NumPy where there are none.
+    """
+    names = implementation.__code__.co_varnames[len(args):count]
+    mats = mats_there(*args[:count], *(kwargs[n] for n in names if n in kwargs))
+    leave_if(len(mats) < count)
+    return (*mats, *args[count:]), {k: v for k, v in kwargs.items() if k not in names}
+
+
+def different_axes(axis: Operand, ndim: int) -> Ints:
+    """Return axes, all of them for None, counted from the first one."""
+    given = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    leave_if(not all(type(k) is int and -ndim <= k < ndim for k in given))
+    found = tuple(as_axis(k, ndim) for k in given)
+    leave_if(len(set(found)) < len(found))
+    return found
 
 
 def as_dtype(x: Mat, dtype: DType) -> Mat:
@@ -58,12 +80,11 @@ def in_floats(ufunc: np.ufunc, function: Function, *operands: Operand,
     try:
         dtype, *_ = found = _loop(ufunc, operands)
     except (DTypeError, TypeError):
-        return NotImplemented
-    if dtype.char not in FLOATS or any(d != dtype for d in found[:ufunc.nin]):
-        return NotImplemented
+        raise LeftToNumPy from None
+    leave_if(dtype.char not in FLOATS or any(d != dtype for d in found[:ufunc.nin]))
     wide = wide or (np.dtype(np.float32) if dtype.char == "e" else dtype)
     result = function(*(as_dtype(x, wide) if isinstance(x, Mat) else x for x in operands))
-    if wide == dtype or result is NotImplemented:
+    if wide == dtype:
         return result
     if isinstance(result, tuple):
         return tuple(as_dtype(x, dtype) if x.dtype == wide else x for x in result)

@@ -11,8 +11,9 @@ from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import elementwise, reduce, scan
 from ....ops.accumulate_at import accumulated_at
-from ....ops.declare_elementwise import LOGIC, loop_dtypes
+from ....ops.by_numpy import LeftToNumPy, leave_if, or_leave
 from ....ops.joining import concat
+from ....ops.loops import LOGIC, loop_dtypes
 from ....ops.parts import along
 from ....ops.selecting import is_true
 from ....ops.taking import take
@@ -26,14 +27,15 @@ _OF_MODULI = (np.hypot, np.gcd)  # the result of one element is its modulus
 _RANGE = np.dtype(np.int64)
 
 
-def _converted(ufunc: np.ufunc, x: Mat) -> Mat | None:
-    """Return the elements in the dtype in which `ufunc` combines them; None if results depend on
+def _converted(ufunc: np.ufunc, x: Mat) -> Mat:
+    """Return the elements in the dtype in which `ufunc` combines them, if results do not depend on
     the order, by rounding to float16.
     """
     if ufunc in LOGIC:
         return is_true(x)
     dtype = loop_dtypes(ufunc, x, x)[-1]
-    return None if dtype.kind not in "biufc" or dtype.char == "e" else as_dtype(x, dtype)
+    leave_if(dtype.kind not in "biufc" or dtype.char == "e")
+    return as_dtype(x, dtype)
 
 
 # Reductions
@@ -49,10 +51,9 @@ def reduce_by_halves(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bo
         axis = as_axis(axis, x.ndim)
         kept = (*x.shape[:axis], 1, *x.shape[axis + 1:])
     else:
-        return NotImplemented
+        raise LeftToNumPy
+    leave_if(others or not x.size)
     elements = _converted(ufunc, x)
-    if others or not x.size or elements is None:
-        return NotImplemented
     if ufunc in _OF_MODULI and elements.shape[axis] == 1:
         elements = elementwise.abs(elements)
     found = _folded(ufunc, elements, axis)
@@ -72,11 +73,10 @@ def _folded(combine: Function, x: Mat, axis: int) -> Mat:
 @composes("subtract", method="reduce")
 def reduce_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bool = False,
                        **others: Operand) -> Result:
-    if others or type(axis) is not int or not -x.ndim <= axis < x.ndim or x.dtype.kind not in "iuf":
-        return NotImplemented
+    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim
+             or x.dtype.kind not in "iuf")
     k = as_axis(axis, x.ndim)
-    if not x.shape[k]:
-        return NotImplemented
+    leave_if(not x.shape[k])
     first = along(x, k, slice(None, 1))
     rest = reduce.sum(along(x, k, slice(1, None)), k, x.dtype, keepdims=True)
     found = elementwise.subtract(first, rest)
@@ -89,12 +89,9 @@ def reduce_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: 
 @composes(*_GROUPED, method="accumulate")
 def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
                            **others: Operand) -> Result:
-    if others or type(axis) is not int or not -x.ndim <= axis < x.ndim:
-        return NotImplemented
+    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim)
     k, distance = as_axis(axis, x.ndim), 1
     found = _converted(ufunc, x)
-    if found is None:
-        return NotImplemented
     while distance < x.shape[k]:
         later = ufunc(along(found, k, slice(None, -distance)),
                       along(found, k, slice(distance, None)))
@@ -106,8 +103,8 @@ def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
 @composes("subtract", method="accumulate")
 def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
                            **others: Operand) -> Result:
-    if others or type(axis) is not int or not -x.ndim <= axis < x.ndim or x.dtype.kind not in "fc":
-        return NotImplemented
+    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim
+             or x.dtype.kind not in "fc")
     k = as_axis(axis, x.ndim)
     parts = [along(x, k, slice(None, 1)), elementwise.negative(along(x, k, slice(1, None)))]
     return scan.cumsum(concat(parts, k), k)
@@ -120,21 +117,17 @@ def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
 def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
                   **others: Operand) -> Result:
     starts = np.asarray(indices)
-    if others or type(axis) is not int or not -x.ndim <= axis < x.ndim or starts.ndim != 1:
-        return NotImplemented
+    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim or starts.ndim != 1)
     k = as_axis(axis, x.ndim)
     length = x.shape[k]
-    if starts.dtype.kind not in "iu" or not starts.size or not np.all(
-            (starts >= 0) & (starts < length)):
-        return NotImplemented
+    leave_if(starts.dtype.kind not in "iu" or not starts.size
+             or not np.all((starts >= 0) & (starts < length)))
     x = as_dtype(x, ufunc.reduceat(np.ones(1, x.dtype), [0]).dtype)
     places, pieces = _followers(starts.astype(_RANGE), length)
     moved = x.permute((k, *(i for i in range(x.ndim) if i != k)))
-    found = take(moved, adopted(starts.astype(_RANGE)), 0)
-    rest = take(moved, adopted(places), 0) if found is not None and places.size else None
-    if found is None or (rest is not None and not accumulated_at(
-            ufunc, found, adopted(pieces), rest)):
-        return NotImplemented
+    found = or_leave(take(moved, adopted(starts.astype(_RANGE)), 0))
+    rest = take(moved, adopted(places), 0) if places.size else None
+    leave_if(rest is not None and not accumulated_at(ufunc, found, adopted(pieces), rest))
     return found.permute((*range(1, k + 1), 0, *range(k + 1, x.ndim))).contiguous()
 
 

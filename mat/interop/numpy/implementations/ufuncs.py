@@ -6,13 +6,14 @@ import numpy as np
 
 from ....matrix.mat import Mat
 from ....ops import elementwise, ufuncs
-from ....ops.declare_elementwise import loop_dtypes
+from ....ops.by_numpy import leave_if
+from ....ops.loops import loop_dtypes
 from ....ops.matmul import matmul
 from ....ops.operands import as_mat
 from ....ops.selecting import where
 from ....support.types import Operand
 from ..registry import Result, composes, implements
-from .there import FLOATS, as_dtype, in_floats, mats_there, with_axis_moved
+from .there import FLOATS, as_dtype, in_floats, with_axis_moved
 
 _LOG2_E = 1.4426950408889634  # log2(e)
 _SUBNORMAL, _SHIFT = 2.0 ** -1000, 100  # below this, numbers are first shifted by so many bits
@@ -42,7 +43,8 @@ def fabs(x: Operand) -> Result:
 
 @composes("positive")
 def positive(x: Mat) -> Result:
-    return NotImplemented if x.dtype.kind == "b" else x.copy()
+    leave_if(x.dtype.kind == "b")
+    return x.copy()
 
 
 @composes("float_power")
@@ -73,8 +75,7 @@ def _log2_of_sum(x: Operand, y: Operand) -> Mat:
 
 @composes("spacing")
 def spacing(x: Mat) -> Result:
-    if x.dtype.char not in FLOATS[1:]:
-        return NotImplemented
+    leave_if(x.dtype.char not in FLOATS[1:])
     away = ufuncs.copysign(np.inf, x + 0.0)  # of -0.0 as of 0.0
     return where(elementwise.isfinite(x), ufuncs.nextafter(x, away) - x, np.nan)
 
@@ -119,8 +120,7 @@ def _mantissa_and_exponent(x: Mat) -> tuple[Mat, Mat]:
 def ldexp(x: Operand, k: Operand) -> Result:
     dtype = loop_dtypes(np.ldexp, x, k)[0]
     exponents = as_mat(k, "exponents")
-    if not isinstance(x, Mat) or dtype.char not in FLOATS:
-        return NotImplemented
+    leave_if(not isinstance(x, Mat) or dtype.char not in FLOATS)
     return as_dtype(_scaled(as_dtype(x, _FLOAT), exponents.astype(_FLOAT)), dtype)
 
 
@@ -140,31 +140,26 @@ def _scaled(x: Mat, exponents: Mat) -> Mat:
 
 @composes("vecdot")
 def vecdot(x: Operand, y: Operand) -> Result:
-    if not _are_vectors(x, y):
-        return NotImplemented
+    leave_if(not _are_vectors(x, y))
     return _without(_without(matmul(_as_row(_conjugate(x)), _as_column(y)), -1), -1)
 
 
 @composes("matvec")
 def matvec(x: Operand, y: Operand) -> Result:
-    if not _are_vectors(x, y) or x.ndim < 2:
-        return NotImplemented
+    leave_if(not _are_vectors(x, y) or x.ndim < 2)
     return _without(matmul(x, _as_column(y)), -1)
 
 
 @composes("vecmat")
 def vecmat(x: Operand, y: Operand) -> Result:
-    if not isinstance(y, Mat) or y.ndim < 2 or not _are_vectors(x, y.swapaxes(-1, -2)):
-        return NotImplemented
+    leave_if(not isinstance(y, Mat) or y.ndim < 2 or not _are_vectors(x, y.swapaxes(-1, -2)))
     return _without(matmul(_as_row(_conjugate(x)), y), -2)
 
 
-@implements("linalg.vecdot")
+@implements("linalg.vecdot", on_device=2)
 def numpy_linalg_vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
-    mats = mats_there(x1, x2)
-    if not mats or type(axis) is not int or any(not -m.ndim <= axis < m.ndim for m in mats):
-        return NotImplemented
-    return vecdot(*(with_axis_moved(m, axis, -1) for m in mats))
+    leave_if(type(axis) is not int or any(not -m.ndim <= axis < m.ndim for m in (x1, x2)))
+    return vecdot(*(with_axis_moved(m, axis, -1) for m in (x1, x2)))
 
 
 def _are_vectors(x: Operand, y: Operand) -> bool:

@@ -12,6 +12,7 @@ from types import BuiltinFunctionType, CodeType
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....ops.by_numpy import refuse_other_elements
 from ....ops.functions import Ufunc
 from ....ops.operands import is_foreign, is_of_others, numpy_gives
 from ....support.deferred_signature import DeferredSignature
@@ -29,7 +30,7 @@ from ..array_function import (
 )
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..docstrings import docstring
-from ..operands import as_mat_if_possible, as_mats_if_possible, refuse_other_elements
+from ..operands import as_mat_if_possible, as_mats_if_possible
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..short_calls import called_shortly
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of

@@ -11,12 +11,12 @@ from ....errors import AliasError, DTypeError, ShapeError
 from ....layout.shapes import Ints, as_shape
 from ....layout.strided import Layout
 from ....matrix.creation import adopted
+from ....matrix.delegate import delegate
 from ....matrix.mat import Mat
 from ....ops.operands import as_mat
 from ....support.dtypes import as_dtype
 from ....support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
 from ....support.unbound import unbound
-from ..dispatch import delegate
 
 ndarray = Mat
 R = TypeVar("R")

@@ -18,14 +18,14 @@ import numpy as np
 
 from ....errors import DTypeError, ShapeError
 from ....layout.shapes import Ints, as_shape
+from ....matrix.delegate import delegate
 from ....matrix.generator import Rng
 from ....matrix.mat import Mat
+from ....ops.by_numpy import refuse_other_elements
 from ....ops.operands import as_mat
 from ....support.options import current
 from ....support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
-from ..dispatch import delegate
 from ..docstrings import docstring
-from ..operands import refuse_other_elements
 
 _WHOLE = 2**64
 _HALF = 2**32

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.direction import INPUT, IO, OUTPUT
-from ...core.observers import OBSERVERS
-from ...errors import DTypeError
-from ...facets.array import ARRAY
-from ...matrix.mat import Mat
-from ...matrix.with_facets import with_facets
-from ...support.types import Array, Function, Operand
+from ..core.direction import INPUT, IO, OUTPUT
+from ..core.observers import OBSERVERS
+from ..errors import DTypeError
+from ..facets.array import ARRAY
+from ..support.types import Array, Function, Operand
+from .mat import Mat
 from .reading import Reading, call_reading, rebuilt
+from .with_facets import with_facets
 
 _NESTS = (list, tuple, dict)
 _NO_KEYWORDS: dict[str, object] = {}

@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from ...core.access_record import AccessRecord
-from ...core.compiled import IN_USE, THREADS
-from ...core.direction import INPUT
-from ...core.observers import notify_fallback
-from ...core.source_line import SourceLine
-from ...core.unfitting_use import note_read_only
-from ...devices.device import CPU, in_use
-from ...errors import ShapeError
-from ...facets.array import ARRAY
-from ...layout.shapes import MOST_AXES
-from ...matrix.base import MatBase
-from ...matrix.creation import adopted, flat_array, over_memory
-from ...support.types import Array, Function, Keywords, Operand
-from .operands import is_known_dtype
+from ..core.access_record import AccessRecord
+from ..core.compiled import IN_USE, THREADS
+from ..core.direction import INPUT
+from ..core.observers import notify_fallback
+from ..core.source_line import SourceLine
+from ..core.unfitting_use import note_read_only
+from ..devices.device import CPU, in_use
+from ..errors import ShapeError
+from ..facets.array import ARRAY
+from ..layout.shapes import MOST_AXES
+from ..support.dtypes import is_known_dtype
+from ..support.types import Array, Function, Keywords, Operand
+from .base import MatBase
+from .creation import adopted, flat_array, over_memory
 
 _ALONE = 2  # what sys.getrefcount returns for an array that only one other object refers to
 # types of arguments that contain no arrays
