@@ -26,8 +26,7 @@ from .observers import COPY, ELEMENT, OBSERVERS, wait
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
-from .span_drops import tidy
-from .span_join import join_parts
+from .span_drops import join_parts, tidy
 from .span_transfer import peek, refresh
 from .spans import Spans
 

@@ -22,8 +22,7 @@ from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
 from .kernel import CpuKernel
-from .small_products import is_small, prepare_small
-from .thin_products import prepare_thin
+from .small_products import is_small, prepare_small, prepare_thin
 
 KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
 LITTLE = 16384  # elements of vectors that take no longer than a few microseconds

@@ -6,6 +6,8 @@ import html
 import sys
 from typing import TextIO
 
+import numpy as np
+
 from ..core.registry import Memory, all_facets, memories
 from ..core.runs import Runs
 from ..core.source_line import line_of
@@ -15,8 +17,8 @@ from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support import formatting
-from ..support.html_table import html_table
 from ..support.options import current
+from ..support.types import Array
 
 WIDTH = 60  # characters of a drawing
 MOST = 8  # other views that are listed
@@ -165,8 +167,8 @@ def _history(x: Mat) -> list[str]:
 @method("_repr_html_")
 def _repr_html_(self: Mat) -> str:
     if not current().print_contents:
-        return html_table(self._head(), None, "")
-    table = html_table(self._head(), self._peek(), self._absent())
+        return _html_table(self._head(), None, "")
+    table = _html_table(self._head(), self._peek(), self._absent())
     lines = html.escape("\n".join(facts(self)))
     details = f"<summary>where its data is</summary>{_bar(self)}<pre>{lines}</pre>"
     return f"<div>{table}<details>{details}</details></div>"
@@ -180,3 +182,32 @@ def _bar(x: Mat) -> str:
     spans = "".join(f'<span style="flex:{n};background:{colour}">&#160;</span>'
                     for n, colour in zip(parts, ("#ddd", "#3b6ea5", "#ddd"), strict=True) if n)
     return f'<div style="display:flex;width:320px;height:14px">{spans}</div>'
+
+
+def _html_table(caption: str, a: Array | None, message: str) -> str:
+    """Return an HTML table of the elements, at most NumPy's edge items of each axis.
+
+    It shows `message` if `a` is None, and lines of text if `a` is not 1-d or 2-d.
+    """
+    title = f"<caption><code>{html.escape(caption)}</code></caption>"
+    if a is None or a.ndim > 2 or a.ndim == 0:
+        text = message if a is None else formatting.contents(a)
+        return f"<table>{title}<tr><td><pre>{html.escape(text)}</pre></td></tr></table>"
+    grid = np.atleast_2d(a)
+    rows = "".join("<tr>" + "".join(f"<td>{_cell(grid, i, j)}</td>" for j in _edges(grid.shape[1]))
+                   + "</tr>" for i in _edges(grid.shape[0]))
+    return f"<table>{title}{rows}</table>"
+
+
+def _edges(n: int) -> list[int | None]:
+    """Return the indices to show of `n`, with None for the gap."""
+    k = np.get_printoptions()["edgeitems"]
+    if n <= 4 * k:
+        return list(range(n))
+    return [*range(k), None, *range(n - k, n)]
+
+
+def _cell(grid: Array, i: int | None, j: int | None) -> str:
+    if i is None or j is None:
+        return "&hellip;"
+    return html.escape(np.array2string(grid[i, j]))

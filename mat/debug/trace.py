@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -30,8 +30,7 @@ from ..ops.origins import origin_of
 from ..ops.tiling import operand_of, tile_now
 from ..support import formatting
 from ..support.fork import renew_after_fork
-from . import tiled_calls, trace_file
-from .tiled_calls import TiledCall
+from . import trace_file
 from .timeline import page
 from .trace_event import TraceEvent
 from .trace_file import chrome
@@ -39,6 +38,30 @@ from .trace_file import chrome
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]
 LEAST_TURNS = 3  # copies in alternating directions, from which on data moves back and forth
+
+
+class TiledCall(NamedTuple):
+    """A call of an operation that was carried out in tiles on a device.
+
+    Attributes
+    ----------
+    operation : str
+        The name of the operation.
+    device : str
+        The name of the device.
+    tiles : int
+        The number of tiles.
+    nbytes : int
+        The bytes that the device would need for all operands at once.
+    line : str
+        The user's line.
+    """
+
+    operation: str
+    device: str
+    tiles: int
+    nbytes: int
+    line: str
 
 
 class PingPong(NamedTuple):
@@ -315,7 +338,7 @@ class Trace(Observer):
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
-                          *tiled_calls.in_words(self.tiled, self.events),
+                          *_tiled_in_words(self.tiled, self.events),
                           *_lacking(self.events)])
 
     def _repr_html_(self) -> str:
@@ -370,6 +393,33 @@ def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
             f"{1e3 * sum(e.seconds for e in copies):.3f}",
             f"{sum(e.nbytes for e in events if e.kind == 'copy within'):,}", str(len(waits)),
             f"{1e3 * sum(waits):.3f}", *kinds)
+
+
+def _tiled_in_words(calls: Iterable[TiledCall], events: Sequence[TraceEvent]) -> Iterator[str]:
+    """Yield a paragraph for each operation and line, with the bytes by the Mat of origin."""
+    found: dict[tuple[str, str, str], list[TiledCall]] = {}
+    for call in calls:
+        found.setdefault((call.operation, call.line, call.device), []).append(call)
+    for (operation, line, device), those in found.items():
+        numbers = sorted({call.tiles for call in those})
+        tiles = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        times = "" if len(those) == 1 else f", {len(those)} times"
+        yield (f"{operation} was cut into {tiles} tiles{times}: {line}\n"
+               f"  its operands take {max(call.nbytes for call in those):,} bytes, for which "
+               f"{device!r} has no room at once; with more pool_bytes they stay there")
+        yield from _by_origin(e for e in events if (e.cut, e.line) == (operation, line))
+
+
+def _by_origin(events: Iterable[TraceEvent]) -> Iterator[str]:
+    """Yield a line for each Mat that tiles copied."""
+    found: dict[str, list[TraceEvent]] = {}
+    for event in events:
+        if event.kind == "copy":
+            found.setdefault(event.origin, []).append(event)
+    for origin, those in found.items():
+        there = sum(e.nbytes for e in those if e.source == host().name)
+        back = sum(e.nbytes for e in those if e.target == host().name)
+        yield f"  {origin}: {there:,} bytes from the host, {back:,} to it"
 
 
 def _lacking(events: list[TraceEvent]) -> Iterable[str]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
+import os
+from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 
 from .blas_choice import chosen_address
 from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
 from .native import ffi
-from .openblas import routine_address
 from .types import CData, Number
 
 LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
@@ -48,6 +50,38 @@ def _address_in_scipy(name: str) -> int:
                                     ctypes.c_char_p)(("PyCapsule_GetPointer", api))
     return int(get_pointer(capsule, get_name(capsule)) or 0)
 
+
+def routine_address(name: str) -> int:
+    """Return the address of the routine of that name with 32-bit integers, or 0."""
+    library = _openblas()
+    found = getattr(library, f"scipy_{name}_", None) if library is not None else None
+    return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0
+
+
+@cache
+def _openblas() -> ctypes.CDLL | None:
+    """Return the OpenBLAS in SciPy's wheels, opened directly, since ``import scipy.linalg`` takes
+    longer than most programs' calls of BLAS; if SciPy is imported, too, the system gives it the
+    same one. None where SciPy brings no such file, as from conda or a Linux distribution.
+    """
+    for path in _openblas_files():
+        with suppress(OSError):
+            return ctypes.CDLL(path)
+    return None
+
+
+def _openblas_files() -> list[str]:
+    """Return files that may be the library, where wheels have them: on Linux and Windows in a
+    folder beside the package, on macOS in one inside of it.
+    """
+    package = find_spec("scipy")  # which imports nothing
+    found = []
+    for folder in (package and package.submodule_search_locations) or ():
+        for libraries in (f"{folder}.libs", os.path.join(folder, ".dylibs")):
+            with suppress(OSError):
+                found += [os.path.join(libraries, file) for file in sorted(os.listdir(libraries))
+                          if file.startswith("libscipy_openblas")]
+    return found
 
 def routine_name(verb: str, letter: str) -> str:
     """Return BLAS's name of `verb` for a dtype character: ``daxpy``, ``zdotu``, ``scnrm2``."""

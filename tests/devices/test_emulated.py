@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import DeviceError
-from mat.devices import emulated_addresses
+from mat.devices import emulated as emulated_module
 from mat.devices.device import device_named
 from mat.devices.emulated_array import BAND, FREED, FRESH, GUARD
 
@@ -64,8 +64,8 @@ def test_the_host_can_neither_read_nor_write_there(dev):
 
 @pytest.mark.parametrize("most", [0, 4096, 1 << 36])
 def test_addresses_are_given_once(monkeypatch, most):
-    monkeypatch.setattr(emulated_addresses, "RESERVED", most)
-    addresses = emulated_addresses.Addresses()
+    monkeypatch.setattr(emulated_module, "RESERVED", most)
+    addresses = emulated_module.Addresses()
     blocks = sorted((addresses.take(n), n) for n in (8, 1000, 3000, 5000, 0, 4096, 8, 1 << 37))
     assert len(addresses._reserved) == {0: 0, 4096: 2, 1 << 36: 1}[most] or sys.platform != "linux"
     for (first, n), (second, _) in itertools.pairwise(blocks):

@@ -50,7 +50,7 @@ def test_import_loads_numpy_and_cffi_as_the_only_other_packages():
 def test_at_most_blas_is_loaded_of_scipy_when_it_is_needed():
     names, library = after(
         "import mat, sys, json\nmat.axpy(1.0, mat.ones(3), mat.ones(3))\n"
-        "from mat.support.openblas import routine_address\n"
+        "from mat.support.blas_library import routine_address\n"
         "print(json.dumps([sorted(sys.modules), bool(routine_address('dgemm'))]))")
     assert ("scipy" in names) is not library
     assert ("scipy.linalg.cython_blas" in names) is not library

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.support import blas_library, openblas
+from mat.support import blas_library
 
 pytestmark = pytest.mark.host
 NAMES = ("daxpy", "sgemm", "idamax", "dasum", "scnrm2", "ztrsm")
@@ -17,26 +17,26 @@ NAMES = ("daxpy", "sgemm", "idamax", "dasum", "scnrm2", "ztrsm")
 def without(monkeypatch):
     """Return a function that has the library be looked for in these paths only."""
     def look_in(*paths):
-        monkeypatch.setattr(openblas, "_paths", lambda: iter(paths))
-        openblas._library.cache_clear()
+        monkeypatch.setattr(blas_library, "_openblas_files", lambda: iter(paths))
+        blas_library._openblas.cache_clear()
     yield look_in
     monkeypatch.undo()
-    openblas._library.cache_clear()
+    blas_library._openblas.cache_clear()
 
 
 def test_a_wheel_of_scipy_has_the_library_where_it_is_looked_for():
-    wheel = [path for path in openblas._paths() if os.path.isfile(path)]
+    wheel = [path for path in blas_library._openblas_files() if os.path.isfile(path)]
     if not wheel:
         pytest.skip("SciPy is not a wheel with OpenBLAS")
-    assert all(openblas.routine_address(name) for name in NAMES)
-    assert openblas.routine_address("dnothing") == 0
+    assert all(blas_library.routine_address(name) for name in NAMES)
+    assert blas_library.routine_address("dnothing") == 0
 
 
 @pytest.mark.parametrize("paths", [(), ("/nowhere/libscipy_openblas.so",), (__file__,)])
 def test_without_a_library_scipy_is_asked(paths, without):
     without(*paths)
     for name in NAMES:
-        assert openblas.routine_address(name) == 0
+        assert blas_library.routine_address(name) == 0
         assert blas_library.address(name) == blas_library._address_in_scipy(name) != 0
 
 
