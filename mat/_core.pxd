@@ -93,6 +93,14 @@ cdef class HostBlocks:
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
     cdef void lock_array(self, object value) noexcept
+    cdef int number_of(self, object dtype) noexcept
+    cdef Py_ssize_t bins_of(self, uintptr_t address, Py_ssize_t n) noexcept
+    cdef void count_each(self, uintptr_t target, Py_ssize_t bins, uintptr_t address,
+                         Py_ssize_t n) noexcept
+    cdef Py_ssize_t count_true(self, uintptr_t address, int size, Py_ssize_t n,
+                               uint64_t mask) noexcept
+    cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
+                              list targets, Py_ssize_t most) except -1
 
 
 cdef class HostBlock:

@@ -19,7 +19,8 @@ from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                          uint64_t, uintptr_t)
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
@@ -98,6 +99,15 @@ cdef enum:
 cdef long long EXACT = 1LL << 53  # integers up to here are floating-point numbers, too
 
 include "native/python/threads.pxi"
+
+
+cdef inline uint64_t bits_at(uintptr_t address, int size, Py_ssize_t k) noexcept:
+    """Return element k of `size` bytes as an integer."""
+    if size == 1:
+        return (<const uint8_t *>address)[k]
+    if size == 8:
+        return (<const uint64_t *>address)[k]
+    return (<const uint32_t *>address)[k] if size == 4 else (<const uint16_t *>address)[k]
 
 
 cdef class HostBlocks:
@@ -222,6 +232,67 @@ cdef class HostBlocks:
     cdef void lock_array(self, object value) noexcept:
         """Make an array that owns its memory read-only."""
         cnp.PyArray_CLEARFLAGS(<cnp.ndarray>value, cnp.NPY_ARRAY_WRITEABLE)
+
+    cdef int number_of(self, object dtype) noexcept:
+        """Return `num` of NumPy's `dtype`."""
+        return (<cnp.dtype>dtype).type_num
+
+    cdef Py_ssize_t bins_of(self, uintptr_t address, Py_ssize_t n) noexcept:
+        """Return one more than the largest of n integers of 64 bits; -1 if one is negative."""
+        cdef const int64_t *x = <const int64_t *>address
+        cdef int64_t low = 0, high = -1
+        cdef Py_ssize_t k
+        for k in range(n):
+            low = min(low, x[k])
+            high = max(high, x[k])
+        return -1 if low < 0 or high == PY_SSIZE_T_MAX else high + 1
+
+    cdef void count_each(self, uintptr_t target, Py_ssize_t bins, uintptr_t address,
+                         Py_ssize_t n) noexcept:
+        """Write how often 0, 1, ... occur in n integers of 64 bits."""
+        cdef const int64_t *x = <const int64_t *>address
+        cdef int64_t *y = <int64_t *>target
+        cdef Py_ssize_t k
+        memset(y, 0, bins * sizeof(int64_t))
+        for k in range(n):
+            if 0 <= x[k] < bins:
+                y[x[k]] += 1
+
+    cdef Py_ssize_t count_true(self, uintptr_t address, int size, Py_ssize_t n,
+                               uint64_t mask) noexcept:
+        """Return how many of n elements of `size` bytes have bits in `mask`."""
+        cdef Py_ssize_t k, found = 0
+        for k in range(n):
+            found += (bits_at(address, size, k) & mask) != 0
+        return found
+
+    cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
+                              list targets, Py_ssize_t most) except -1:
+        """Write the index along each axis of the elements that have bits in `mask` to its address
+        in `targets`, of at most so many; return how many there are.
+        """
+        cdef Py_ssize_t lengths[MOST_AXES]
+        cdef Py_ssize_t index[MOST_AXES]
+        cdef int64_t *to[MOST_AXES]
+        cdef Py_ssize_t k, n = 1, found = 0
+        cdef int a, axes = len(shape)
+        for a in range(axes):
+            lengths[a], index[a] = shape[a], 0
+            to[a] = <int64_t *><uintptr_t>targets[a]
+            n *= lengths[a]
+        for k in range(n):
+            if bits_at(address, size, k) & mask:
+                if found < most:
+                    for a in range(axes):
+                        to[a][found] = index[a]
+                found += 1
+            a = axes - 1
+            index[a] += 1
+            while a > 0 and index[a] == lengths[a]:
+                index[a] = 0
+                a -= 1
+                index[a] += 1
+        return found
 
 
 cdef class HostBlock:

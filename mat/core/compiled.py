@@ -219,6 +219,11 @@ class _NoBlocks:
     def free(self, address: int, nbytes: int) -> None:
         """Do nothing."""
 
+    def number_of(self, dtype: Any) -> int:
+        """Return `num` of NumPy's `dtype`."""
+        found: int = dtype.num
+        return found
+
 
 class _PythonLiveObjects:
     """A list of objects that does not keep them."""

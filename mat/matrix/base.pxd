@@ -1,6 +1,6 @@
 cimport cython
 
-from mat._core cimport LiveObjects, Maker
+from mat._core cimport HostBlocks, LiveObjects, Maker
 from mat.core.access cimport Access
 from mat.core.cube cimport View
 from mat.core.registration cimport Registration
@@ -13,7 +13,9 @@ cdef object _input, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
-cdef dict _FORMS, _RESULTS, _FLOATS
+cdef dict _FORMS, _RESULTS
+cdef list _OWN, _TABLES
+cdef HostBlocks _blocks
 cdef Storage _closed
 cdef Layout _closed_layout
 
@@ -28,7 +30,9 @@ cdef class Form:
     cpdef MatBase new(self, bint device_enabled, object fill_value)
 
 
-@cython.locals(form=Form, forms=dict)
+@cython.locals(k=int)
+cpdef bint is_numpys(object dtype) except -1
+@cython.locals(form=Form, forms=dict, own=bint)
 cpdef Form form_of_result(tuple shape, object dtype)
 cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 

@@ -23,14 +23,14 @@ from ..errors import AliasError, ConflictError, DirectionError, DTypeError, Unin
 from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
-from ..support.dtypes import plain_integers
-from ..support.options import FLOAT32, FLOAT64
+from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, plain_integers
+from ..support.options import FLOAT64
 from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
 from .storage import Storage
 
 _facets, _directions = facets, DIRECTIONS  # with types of C
-_input, _float64, _float32 = INPUT, FLOAT64, FLOAT32
+_input, _float64, _blocks = INPUT, FLOAT64, compiled.BLOCKS
 MOST_RUNS = 4096  # of an access: of more it is what is between the first and the last element
 MAKER = _maker = compiled.Maker()  # of Mats
 MATS = _mats = compiled.LiveObjects()
@@ -79,14 +79,26 @@ class Form:
 _FORMS: dict[object, Form] = {}
 # those of new Mats, by less: shape, also as an integer, and dtype, also its name
 FORMS_OF_NEW = _RESULTS = dict[object, Form]()
-FORMS_OF_FLOAT64 = _FLOATS = dict[object, Form]()  # by the shape: hashing a dtype takes long
-_SINGLES = dict[object, Form]()  # those of float32, by the shape
+# hashing a dtype takes long: by the number of one of NumPy's own, this dtype and its forms by shape
+_OWN: list[DType | None] = [None] * 32
+_TABLES: list[dict[object, Form]] = [{} for _ in _OWN]
+for _type in ELEMENT_TYPES:
+    if _type.char not in EXTENSIONS:
+        _OWN[np.dtype(_type.name).num] = np.dtype(_type.name)
+FORMS_OF_FLOAT64 = _TABLES[_float64.num]
+
+
+def is_numpys(dtype: DType) -> bool:
+    """Return whether `dtype` is one of NumPy's own that Mats can have."""
+    k = _blocks.number_of(dtype)
+    return 0 <= k < 32 and _OWN[k] is dtype
 
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
     """Return the form of a new Mat."""
-    forms = _FLOATS if dtype is _float64 else _SINGLES if dtype is _float32 else _RESULTS
-    key: object = (shape, dtype) if forms is _RESULTS else shape
+    own = is_numpys(dtype)
+    forms = _TABLES[_blocks.number_of(dtype)] if own else _RESULTS
+    key: object = shape if own else (shape, dtype)
     form = forms.get(key)
     if form is None:
         check_extent(shape)
@@ -101,8 +113,8 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
         if len(_FORMS) > 4096:
             _FORMS.clear()
             _RESULTS.clear()
-            _FLOATS.clear()
-            _SINGLES.clear()
+            for table in _TABLES:
+                table.clear()
         form = _FORMS.setdefault(key, Form(layout, dtype, whole, writable))
     return form
 

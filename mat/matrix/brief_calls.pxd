@@ -1,13 +1,13 @@
 cimport cython
 
 from mat._core cimport HostBlocks
-from mat.matrix.base cimport MatBase
+from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.creation cimport copy_of_array
 from mat.matrix.exports cimport copied_array
 
 cdef HostBlocks _blocks
 cdef list _in_use, _observers
-cdef frozenset _PLAIN, _NESTS, _METHODS, _of_numpy
+cdef frozenset _PLAIN, _NESTS, _METHODS
 cdef set _known
 cdef dict _inside
 cdef object _mat, _ndarray, _generic, _not_brief

@@ -14,7 +14,8 @@ import numpy as np
 from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..support.types import Arguments, Array, Function, Keywords, Operand
-from .creation import KNOWN, OF_NUMPY, adopted, copy_of_array
+from .base import is_numpys
+from .creation import KNOWN, adopted, copy_of_array
 from .exports import copied_array
 from .mat import Mat
 
@@ -33,7 +34,7 @@ _INSIDE: dict[Function, Function] = {}
 # with types of C
 _blocks, _in_use, _observers, _mat = BLOCKS, IN_USE, OBSERVERS, Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF
-_known, _of_numpy, _inside = KNOWN, OF_NUMPY, _INSIDE
+_known, _inside = KNOWN, _INSIDE
 
 
 def _copied(value: Operand, writable: bool) -> Operand:
@@ -59,7 +60,7 @@ def _copied(value: Operand, writable: bool) -> Operand:
 
 def _array_copied(view: Mat, writable: bool) -> Operand:
     """Return an array with a copy of a small Mat of a dtype of NumPy's own, or `NOT_BRIEF`."""
-    found = copied_array(view, writable) if view.element_type in _of_numpy else None
+    found = copied_array(view, writable) if is_numpys(view.element_type) else None
     return _not_brief if found is None else found
 
 

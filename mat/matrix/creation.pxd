@@ -5,7 +5,7 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.foreign_storage cimport ForeignStorage
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current

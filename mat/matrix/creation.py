@@ -21,7 +21,7 @@ from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DTypeLike, Number, ShapeLike
 from ..support.unbound import unbound
-from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result
+from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result, is_numpys
 from .filled_arguments import shape_dtype_order
 from .foreign_storage import ForeignStorage
 from .mat import Mat
@@ -34,9 +34,8 @@ _FAR = 1 << 60  # of integers whose differences C can represent
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
-OF_NUMPY = frozenset(np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS)
 # of arrays that Mats are made of; others join them when they were
-KNOWN = _DTYPES = set(OF_NUMPY)
+KNOWN = _DTYPES = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
 
 def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
@@ -235,7 +234,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     """
     dtype = a.dtype
     if (order != "K" and order != "C") or _observers or not _blocks.enabled or not (
-            dtype is _float64 or dtype in _DTYPES):
+            is_numpys(dtype) or dtype in _DTYPES):
         return None
     form = form_of_result(a.shape, dtype)
     nbytes = form.size * form.itemsize

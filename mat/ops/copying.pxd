@@ -3,14 +3,14 @@ cimport cython
 from mat._core cimport HostBlocks
 from mat.core.cube cimport Cube
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, form_of_result
+from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.joined cimport copied_at_once
 from mat.ops.calls cimport Calls
 
 cdef Calls _assign
 cdef HostBlocks _blocks
 cdef dict _named, _NO_KEYWORDS
-cdef frozenset _HASHED, _of_numpy
+cdef frozenset _HASHED
 cdef object _mat
 cdef Py_ssize_t MOST_SORTED
 

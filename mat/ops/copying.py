@@ -11,8 +11,7 @@ from ..core.compiled import BLOCKS
 from ..errors import DTypeError, RangeError
 from ..layout.orders import as_order
 from ..layout.strided import Layout
-from ..matrix.base import form_of_result
-from ..matrix.creation import OF_NUMPY
+from ..matrix.base import form_of_result, is_numpys
 from ..matrix.joined import copied_at_once
 from ..matrix.mat import Mat
 from ..matrix.methods import method
@@ -26,7 +25,7 @@ _NO_KEYWORDS: Keywords = {}
 MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
 # with types of C
 _assign, _blocks, _named = assign, BLOCKS, NAMED
-_mat, _of_numpy = Mat, OF_NUMPY
+_mat = Mat
 _HASHED = frozenset((str, type))
 
 
@@ -162,7 +161,7 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
     view = x
     layout = view.layout
     rank = len(layout.shape)
-    if view.element_type not in _of_numpy:  # others are ordered without regard to NaN
+    if not is_numpys(view.element_type):  # others are ordered without regard to NaN
         return None
     if not -rank <= axis < rank or not 0 < layout.size * view.element_size <= MOST_SORTED:
         return None

@@ -13,7 +13,7 @@ from ..devices.in_use import has_kernels
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import BY_NAME, EVERY
-from ..support.types import AxisLike, Engine, Function
+from ..support.types import AxisLike, DType, Engine, Function
 from . import elementwise, reduce, ufuncs
 from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
 from .selecting import is_true
@@ -21,6 +21,12 @@ from .selecting import is_true
 # the bits of one element that count, as a signed integer: not the signs of zeros
 _MASKS = {"f2": 0x7FFF, "f4": 0x7FFFFFFF, "f8": 2**63 - 1, "c8": 0x7FFFFFFF7FFFFFFF,
           "c16": 2**63 - 1}
+
+
+def mask_of(dtype: DType) -> int:
+    """Return the bits of an element that make it true."""
+    kind = BY_NAME[dtype.name]
+    return _MASKS.get(f"{kind.kind}{kind.size}", -1)
 
 
 class Truth(Reduction):
@@ -34,9 +40,8 @@ class Truth(Reduction):
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         axes, strides = self.kept(x, out, axis, keepdims)
-        kind = BY_NAME[x.dtype.name]
-        mask = _MASKS.get(f"{kind.kind}{kind.size}", -1)
-        return reduced_by(cpu, f"mat_{self.name}_{kind.size}", x, axes, strides, mask=mask)
+        return reduced_by(cpu, f"mat_{self.name}_{x.itemsize}", x, axes, strides,
+                          mask=mask_of(x.dtype))
 
 
 class Any(Truth):

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.interop.numpy.array_function import OF_MANY, WAYS
-from mat.interop.numpy.short_calls import Along, ByNumPy, ByPlan, called_shortly
+from mat.interop.numpy.registry import OF_MANY
+from mat.interop.numpy.short_calls import WAYS, Along, ByNumPy, ByPlan, Either, called_shortly
 
 from ..support import needs
 
@@ -52,7 +52,7 @@ def test_numpy_computes_with_copies(case):
 
 
 def test_all_that_numpy_is_faster_at_have_a_way():
-    assert all(isinstance(WAYS[f], ByNumPy) for f in OF_MANY)
+    assert all(isinstance(WAYS[f], ByNumPy | Either) for f in OF_MANY)
     assert isinstance(WAYS[np.stack], Along)
 
 
@@ -105,3 +105,41 @@ def test_vectors_of_elements_are_views():
     x = mat.zeros(2, 3)
     np.ravel(x)[4] = 7
     assert x[1, 1] == 7
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16", "float32",
+                                   "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 4), (2, 3, 4), (0,), (2, 0)], ids=str)
+def test_places_of_what_is_true(shape, dtype, rng):
+    a = (rng.integers(-1, 2, shape) * -1).astype(dtype)
+    if a.dtype.kind == "f" and a.size:
+        a.reshape(-1)[0] = -0.0
+    for x, array in ((mat.array(a), a), (mat.array(a)[1:], a[1:]), (mat.array(a).T, a.T)):
+        found, wanted = mat.nonzero(x), np.nonzero(array)
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_array_equal(one.to_numpy(), other)
+            assert one.dtype == other.dtype
+            assert one.max_size == one.size  # a storage of its own
+
+
+def test_counts(rng):
+    for a in (rng.integers(0, 9, 40), np.array([5]), np.array([0, 0]), np.array([7])):
+        x = mat.array(a)
+        assert_array_equal(mat.bincount(x).to_numpy(), np.bincount(a))
+        assert_array_equal(mat.bincount(x[::-1]).to_numpy(), np.bincount(a))
+        assert_array_equal(mat.bincount(x, minlength=12).to_numpy(), np.bincount(a, minlength=12))
+    assert called_shortly(np.bincount, (mat.array([5000]),), {}) is not None
+    assert mat.bincount(mat.array([1, 3])[1:]).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
+def test_traces(dtype, rng):
+    a = (rng.random((5, 7)) * 4).astype(dtype)
+    for x, array in ((mat.array(a), a), (mat.array(a)[1:, 2:], a[1:, 2:]), (mat.array(a).T, a.T)):
+        for more in ((), (1,), (-2,)):
+            wanted = np.asarray(np.trace(array, *more))
+            found = mat.trace(x, *more)
+            assert found.dtype == wanted.dtype
+            assert_allclose(found.to_numpy(), wanted, 1e-6)
+            assert_allclose(np.trace(x, *more).to_numpy(), wanted, 1e-6)

@@ -60,7 +60,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
 )
 from .implementations.there import with_mats_there
 from .registry import IMPLEMENTATIONS, OF_ANYTHING, OF_MANY, ON_DEVICE, numpy_function
-from .short_calls import WAYS, ByNumPy, Choosing, called_shortly
+from .short_calls import called_shortly, leave_to_numpy
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
 # the functions that return views, and whether of all their arguments or of the first
@@ -255,6 +255,6 @@ def positional_names(func: Function) -> tuple[str, ...]:
                  if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
-WAYS.update({f: (Choosing if f is np.where else ByNumPy)(f, _usual) for f in OF_MANY})
+leave_to_numpy(OF_MANY, _usual)
 bind("__array_function__",
      named(_array_function, "__array_function__", _array_function.__doc__ or ""))

@@ -1,14 +1,13 @@
 cimport cython
 
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport MatBase
+from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly
 from mat.ops.calls cimport Calls
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief
 cdef dict _ways
-cdef frozenset _of_numpy
 
 
 cdef class Way:
@@ -29,6 +28,13 @@ cdef class Along(Way):
 
 cdef class OfOne(Way):
     cdef object function
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class Either(Way):
+    cdef object function
+    cdef Way other
+    cdef tuple defaults
     cpdef object call(self, tuple args, dict kwargs)
 
 

@@ -7,24 +7,25 @@ done, for arguments that it does not take.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ...core.compiled import IN_USE
 from ...core.observers import OBSERVERS
+from ...matrix.base import is_numpys
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
-from ...matrix.creation import OF_NUMPY
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...ops import reduce, truth
 from ...ops.calls import Calls
 from ...ops.copying import sorted_along
+from ...ops.few_elements import counted, places, traced
 from ...support.types import Arguments, Function, Keywords, Operand
 
 # with types of C
-_in_use, _observers, _mat, _not_brief, _of_numpy = IN_USE, OBSERVERS, Mat, NOT_BRIEF, OF_NUMPY
+_in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
 
 
 _THREE = 3  # arguments
@@ -54,7 +55,7 @@ class ByPlan(Way):
         if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
             return None
         view: Any = args[0]
-        if view.element_type not in _of_numpy:  # others are ordered without regard to NaN
+        if not is_numpys(view.element_type):  # others are ordered without regard to NaN
             return None
         return self.operation.make((view, None, axis, *self.settings))
 
@@ -82,6 +83,26 @@ class OfOne(Way):
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         return None if kwargs or len(args) != 1 else self.function(args[0])
+
+
+class Either(Way):
+    """By a function of the only argument, or else by NumPy.
+
+    `defaults` are further arguments that mean the same.
+    """
+
+    __slots__ = ("defaults", "function", "other")
+
+    def __init__(self, function: Function, other: Way, *defaults: object) -> None:
+        self.function: Function = function
+        self.other: Way = other
+        self.defaults: tuple[object, ...] = defaults
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if not kwargs and (len(args) == 1 or args[1:] == self.defaults):
+            found = self.function(args[0])
+        return self.other.call(args, kwargs) if found is None else found
 
 
 class ByNumPy(Way):
@@ -150,6 +171,15 @@ WAYS: dict[object, Way] = {
     np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
     np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled), **_reductions()}
 _ways = WAYS  # with a type of C
+
+
+def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -> None:
+    """Let NumPy compute functions of a few elements, unless something shorter is known."""
+    for function in functions:
+        WAYS[function] = (Choosing if function is np.where else ByNumPy)(function, usual)
+    for function, shorter, defaults in ((np.bincount, counted, ()), (np.nonzero, places, ()),
+                                        (np.trace, traced, (0, 0, 1))):
+        WAYS[function] = Either(shorter, WAYS[function], *defaults)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
