@@ -107,13 +107,14 @@ def _counted(length: int, like: Mat) -> Mat:
 # Borders
 
 
-def bordered(x: Mat, widths: Widths, fill: Fill, first: Number = 0) -> Mat:
+def bordered(x: Mat, widths: Widths, fill: Fill, first: Number | None = None) -> Mat:
     """Return `x` within a new Mat, with a border of these widths before and after along each axis;
-    its elements are `first` unless `fill` overwrites them.
+    its elements are `first` unless `fill` overwrites them, which it does if that is None.
     """
     axes = list(zip(x.shape, widths, strict=True))
     found = new_like(x, tuple(n + before + after for n, (before, after) in axes), x.dtype)
-    found.fill_(first)
+    if first is not None:
+        found[...] = first
     inside = tuple(slice(before, before + n) for n, (before, _) in axes)
     found.over(found.layout[inside]).assign_(x)
     fill(found, widths)

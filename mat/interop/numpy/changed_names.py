@@ -202,7 +202,7 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     --------
     >>> import mat
     >>> mat.trace(mat.eye(3))
-    <Mat () A 3.>
+    <Mat () F 3.>
     """
     if a is _ABSENT:
         raise _moved("trace", "no matrix", "mat.debug.trace(), the record of copies")

@@ -31,20 +31,21 @@ cdef class OfOne(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
-cdef class Either(Way):
+cdef class OrNumPy(Way):
     cdef object function
     cdef Way other
+    cdef Py_ssize_t count
     cdef tuple defaults
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class AlongOrNumPy(OrNumPy):
     cpdef object call(self, tuple args, dict kwargs)
 
 
 cdef class ByNumPy(Way):
     cdef object function, usual
     cdef Py_ssize_t most
-    cpdef object call(self, tuple args, dict kwargs)
-
-
-cdef class Choosing(ByNumPy):
     cpdef object call(self, tuple args, dict kwargs)
 
 

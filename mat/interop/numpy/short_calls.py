@@ -21,14 +21,20 @@ from ...matrix.mat import Mat
 from ...ops import reduce, truth
 from ...ops.calls import Calls
 from ...ops.copying import sorted_along
-from ...ops.few_elements import counted, places, traced
+from ...ops.few_elements import (
+    chosen,
+    counted,
+    differenced,
+    places,
+    repeated,
+    rounded,
+    tiled,
+    traced,
+)
 from ...support.types import Arguments, Function, Keywords, Operand
 
 # with types of C
 _in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
-
-
-_THREE = 3  # arguments
 
 
 class Way:
@@ -85,23 +91,40 @@ class OfOne(Way):
         return None if kwargs or len(args) != 1 else self.function(args[0])
 
 
-class Either(Way):
-    """By a function of the only argument, or else by NumPy.
+class OrNumPy(Way):
+    """By a function of `count` arguments, or else by NumPy.
 
     `defaults` are further arguments that mean the same.
     """
 
-    __slots__ = ("defaults", "function", "other")
+    __slots__ = ("count", "defaults", "function", "other")
 
-    def __init__(self, function: Function, other: Way, *defaults: object) -> None:
+    def __init__(self, function: Function, other: Way, count: int = 1,
+                 defaults: tuple[object, ...] = ()) -> None:
         self.function: Function = function
         self.other: Way = other
+        self.count: int = count
         self.defaults: tuple[object, ...] = defaults
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         found = None
-        if not kwargs and (len(args) == 1 or args[1:] == self.defaults):
-            found = self.function(args[0])
+        if not kwargs and len(args) >= self.count:
+            if len(args) == self.count:
+                found = self.function(*args)
+            elif args[self.count:] == self.defaults:
+                found = self.function(*args[:self.count])
+        return self.other.call(args, kwargs) if found is None else found
+
+
+class AlongOrNumPy(OrNumPy):
+    """By a function of the only argument and an axis that is given by its name, or by NumPy."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if len(args) == 1:
+            found = self.function(args[0], only_axis(args, kwargs, -1))
         return self.other.call(args, kwargs) if found is None else found
 
 
@@ -125,17 +148,6 @@ class ByNumPy(Way):
             return None
         found = call_briefly(self.function, args, kwargs, True)
         return None if found is _not_brief else found
-
-
-class Choosing(ByNumPy):
-    """The choice between numbers and Mats: of Mats alone an operation is as short."""
-
-    __slots__ = ()
-
-    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        if len(args) == _THREE and type(args[1]) is _mat and type(args[2]) is _mat:
-            return None
-        return ByNumPy.call(self, args, kwargs)
 
 
 def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
@@ -175,11 +187,15 @@ _ways = WAYS  # with a type of C
 
 def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -> None:
     """Let NumPy compute functions of a few elements, unless something shorter is known."""
-    for function in functions:
-        WAYS[function] = (Choosing if function is np.where else ByNumPy)(function, usual)
-    for function, shorter, defaults in ((np.bincount, counted, ()), (np.nonzero, places, ()),
-                                        (np.trace, traced, (0, 0, 1))):
-        WAYS[function] = Either(shorter, WAYS[function], *defaults)
+    by_numpy = {f: ByNumPy(f, usual) for f in functions}
+    WAYS.update(by_numpy)
+    for f, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
+        WAYS[f] = OrNumPy(shorter, by_numpy[f])
+    WAYS[np.trace] = OrNumPy(traced, by_numpy[np.trace], 1, (0, 0, 1))
+    WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
+    WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
+    WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)
+    WAYS[np.diff] = AlongOrNumPy(differenced, by_numpy[np.diff])
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -60,7 +60,8 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        if (not kwargs and are_ready(args, at, adapts)) or (
+        plain = not kwargs or (len(kwargs) == 1 and "axis" in kwargs)
+        if (plain and are_ready(args, at, adapts)) or (
                 joins and args and _is_of_mats(args[0])):
             found = called_shortly(function, args, kwargs)
             if found is not None:
