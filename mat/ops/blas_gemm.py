@@ -215,7 +215,7 @@ TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
 
 def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
            transpose_b: bool = False,
-           **parts: int | None) -> Engine:  # the signature is BLAS's
+           **parts: Number) -> Mat:  # the signature is BLAS's
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     return gemm(alpha, a, b, beta, self, **TRANSPOSES[transpose_a, transpose_b], **parts)

@@ -29,7 +29,7 @@ from .blas_vectors import (
     write_elements,
 )
 from .cut_vectors import added, as_norm, by_first_of_largest, by_pieces
-from .operation import InOut, Input, Output, Scalar, op
+from .operation import InOut, Input, Output, Scalar, number_op, op
 from .overlap import check_disjoint
 
 # Updates
@@ -251,7 +251,7 @@ def swap_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int =
 # Reductions to a Python number
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """Return ``sum x_i * y_i``; nothing is conjugated.
 
@@ -280,7 +280,7 @@ def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 
     check_pair(x, y, n, incx, incy)
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """Return ``sum conj(x_i) * y_i``.
 
@@ -329,7 +329,7 @@ def vdot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int =
     return np.vdot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """Return the Euclidean norm ``sqrt(sum |x_i|^2)``, without overflow.
 
@@ -372,7 +372,7 @@ def nrm2_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> flo
     return float(largest * np.linalg.norm(used / largest))
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """Return ``sum |re x_i| + |im x_i|``.
 
@@ -412,7 +412,7 @@ def asum_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> flo
     return float(np.abs(used.real).sum() + np.abs(used.imag).sum())
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """Return the first index of the largest ``|re x_i| + |im x_i|``.
 

@@ -43,7 +43,7 @@ from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, loop_dtypes
 from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
-from .operation import Input, InputOrNumber, Op, Output, named, op
+from .operation import Input, InputOrNumber, MatOp, Output, named, op
 from .overlap import apart, apart_from, converted, meets_read, of_one_dtype
 
 LONG = BY_NAME["int64"].char
@@ -142,11 +142,10 @@ def _dtypes_of(name: str) -> str:
     return "".join(_TYPES[kind] for kind in kinds_of(name)) + complex_types_of(name)
 
 
-def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> None:
+def _bind_unary_methods(name: str, doc: str, kernel: MatOp, function: Function) -> None:
     """Bind the methods of a function of one operand."""
     def in_place(self: Mat) -> Mat:
-        found: Mat = kernel(self, self)
-        return found
+        return kernel(self, self)
 
     def method(self: Mat, out: Mat | None = None) -> Mat:
         found: Mat = function(self, out)
@@ -201,7 +200,7 @@ def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments
                          partial(as_loop_numbers, rule) if gives_floats else None)
 
 
-def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
+def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
     """Register kernels of the host and of GPUs where `rule` computes in one of their dtypes;
     kernels of GPUs compute in one of `on_device` and convert other operands to it.
     """
@@ -329,7 +328,7 @@ def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
     return fits
 
 
-def _in_place(kernel: Op, check_values: CheckValues | None,
+def _in_place(kernel: MatOp, check_values: CheckValues | None,
               shortcut: Shortcut | None) -> Function:
     """Return ``x.name_(y)``."""
     def in_place(self: Mat, y: Operand) -> Mat:
@@ -338,9 +337,8 @@ def _in_place(kernel: Op, check_values: CheckValues | None,
         if check_values is not None:
             check_values(self, y)
         shorter = None if shortcut is None else shortcut(self, y)
-        found: Mat = (kernel(self, y, self) if shorter is None
-                      else shorter[0](shorter[1], self))
-        return found
+        return (kernel(self, y, self) if shorter is None
+                else shorter[0](shorter[1], self))
 
     return in_place
 
@@ -352,7 +350,7 @@ def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
     return shape, result_dtype(rule, x, y)
 
 
-def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Function | None,
+def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,
                     plain: bool) -> None:
     """Bind the operators of a function of two operands; comparisons have no `in_place`.
 
@@ -404,7 +402,7 @@ def _is_count(x: Mat) -> bool:
     return not x.layout.shape and x.element_type.kind in "iu"
 
 
-def _operation(check: Function, name: str, doc: str) -> Op:
+def _operation(check: Function, name: str, doc: str) -> MatOp:
     check.__name__ = name
     check.__doc__ = doc
     check.__module__ = "mat.ops.elementwise"
@@ -422,7 +420,7 @@ def _example(call: str, name: str, sample: str, gives: str) -> str:
     return f">>> import mat\n>>> {call}\n<Mat 2{dtype} {facet} {gives}>"
 
 
-def _public(function: Function, kernel: Op, doc: str) -> Function:
+def _public(function: Function, kernel: MatOp, doc: str) -> Function:
     """Return the free function, with its docstring and its operation as the attribute `op`."""
     rule: np.ufunc | None = getattr(function, "rule", None)
     numpys = rule is not None and getattr(np, kernel.__name__, None) is rule

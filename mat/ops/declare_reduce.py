@@ -34,7 +34,7 @@ from .chosen import reduce_chosen
 from .cut_reduce import Merged, by_parts
 from .functions import check_is_mat
 from .operands import as_mat, is_foreign, numpy_gives
-from .operation import Input, Op, Output, named, op
+from .operation import Input, MatOp, Op, Output, named, op
 from .overlap import meets_read
 from .reduce_signatures import NO_VALUE, PARAMETERS, as_mean, method_of
 from .tiling import Cutter
@@ -303,7 +303,7 @@ def core_of(kind: Reduction) -> Any:
     return core
 
 
-def _operation(kind: Reduction) -> Op:
+def _operation(kind: Reduction) -> MatOp:
     """Return the operation, with its implementations."""
     def check(x: Input, out: Output, axis: AxisLike, keepdims: bool) -> None:
         kind.check(x, out, axis, keepdims)
@@ -322,7 +322,7 @@ def _operation(kind: Reduction) -> Op:
     return kernel
 
 
-def _core(kind: Reduction, kernel: Op) -> Function:
+def _core(kind: Reduction, kernel: MatOp) -> Function:
     """Return the function that checks its arguments and calls the operation."""
     call: Callable[..., Mat] = kernel
     kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
@@ -397,8 +397,7 @@ def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
                ordered: bool = False, **more: object) -> Function:
     """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
     form = _form(x, axes, strides, ordered)
-    found: Function = nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
-    return found
+    return nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
 
 
 def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
@@ -406,9 +405,8 @@ def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Int
                       **more: object) -> Function:  # the parameters of `reduced_by`, and two
     """Return a kernel of a device, made of that class of its kernels."""
     form = _form(x, axes, strides, ordered)
-    found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,
-                                                                  nbytes=out.itemsize, **more)
-    return found
+    return nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,
+                                                       nbytes=out.itemsize, **more)
 
 
 def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | None:

@@ -18,7 +18,7 @@ from ..support.types import Array, Engine
 from .cut_gathers import by_positions, grid_of_gather, grid_of_gather_along, grid_of_scatter
 from .cut_masks import by_parts_of_mask, by_tiles_of_mask
 from .cut_vectors import by_pieces
-from .operation import InOut, Input, Output, op
+from .operation import InOut, Input, Output, number_op, op
 from .overlap import DEVICE_AXES
 
 TILE = 4096  # elements of a mask that are counted together
@@ -119,7 +119,7 @@ def scatter_numpy(np: Engine, at: Array, source: Array, x: Array, place: int, ch
 # Positions
 
 
-@op(method="")
+@number_op(method="")
 def within(at: Input, low: int, high: int) -> None:
     """Return whether all packed integers are at least `low` and below `high`."""
 

@@ -24,7 +24,7 @@ from ..support.types import Array, DType, Engine, Function, Number
 from .cut_stacks import by_stacks
 from .integer_matmul import DEVICE_AXES
 from .matmul import matmul as matmul  # NumPy has it here, too
-from .operation import Input, Output, op
+from .operation import Input, Output, number_op, op
 from .roles import method_like
 
 
@@ -327,7 +327,7 @@ def cholesky(a: Mat) -> Mat:
     return result
 
 
-@op(by_form=True)
+@number_op(by_form=True)
 def slogdet(a: Input) -> None:
     """Return the sign of the determinant and the logarithm of its modulus.
 

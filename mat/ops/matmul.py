@@ -93,8 +93,7 @@ def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bo
 
 
 def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
-    found: bool = a.element_type == b.element_type == out.element_type
-    return found
+    return a.element_type == b.element_type == out.element_type
 
 
 def _of_blas(a: Mat, b: Mat, out: Mat) -> bool:

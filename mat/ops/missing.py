@@ -113,5 +113,4 @@ def without_nan(x: Mat, value: Operand) -> Mat:
     """Return `x` with `value` for NaN, itself if there can be none."""
     if x.dtype.char not in INEXACT:
         return x
-    found: Mat = replace_nan.new((x, value, None))
-    return found
+    return replace_nan.new((x, value, None))

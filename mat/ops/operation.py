@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..matrix.base import MatBase, form_of_result
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import check_number, is_integer
-from ..support.types import Arguments, DType, Function, Keywords, Operand
+from ..support.types import Arguments, DType, Function, Keywords, Number, Operand
 from .calls import plan_calls_of
 from .common_copies import in_common_copies
 from .declaration import Declaration
@@ -37,10 +37,12 @@ from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, nam
 from .tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
 
 __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input",
-           "InputOrNumber", "Op", "Output", "Scalar",
+           "InputOrNumber", "MatOp", "Op", "Output", "Scalar", "TypedOp",
            "named", "op"]
 
 
+P = ParamSpec("P")  # an operation's parameters
+R = TypeVar("R")  # its result
 _APART = 1 << 15  # bytes of a result that is copied sooner than a call is planned
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: Keywords = {}
@@ -86,7 +88,7 @@ class Op(Declaration):
     # the parameters are the public ones of `mat.extend`
     def on(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str | None = None,
            pack: bool = False, bare: bool = False,
-           silent: bool = False) -> Callable[[Function], Op]:
+           silent: bool = False) -> Callable[[Function], Self]:
         """Return a decorator that registers an implementation for facets.
 
         It is called with the facet's engine and the arguments, operands as the facet presents them.
@@ -114,7 +116,7 @@ class Op(Declaration):
         callable
             The decorator, which returns the operation.
         """
-        def register(function: Function) -> Op:
+        def register(function: Function) -> Any:
             if dtypes == "":  # a compiled implementation where nothing is compiled
                 return self
             chars = None if dtypes is None else frozenset(dtypes)
@@ -399,12 +401,24 @@ def _packed(view: Mat) -> Mat:
     return view.copy()
 
 
+if TYPE_CHECKING:
+    class TypedOp(Op, Generic[P, R]):
+        """An operation whose parameters and result type checkers know."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...  # type: ignore[override]
+        def new(self, args: Arguments) -> Mat: ...
+
+    MatOp: TypeAlias = TypedOp[..., Mat]
+else:
+    TypedOp = MatOp = Op  # which costs nothing when it runs
+
+
 @overload
-def op(check: Function, *, method: str | None = None, by_form: bool = False,
-       name: str | None = None) -> Op: ...
+def op(check: Callable[P, object], *, method: str | None = None, by_form: bool = False,
+       name: str | None = None) -> TypedOp[P, Mat]: ...
 @overload
 def op(*, method: str | None = None, by_form: bool = False,
-       name: str | None = None) -> Callable[[Function], Op]: ...
+       name: str | None = None) -> Callable[[Callable[P, object]], TypedOp[P, Mat]]: ...
 def op(check: Function | None = None, *, method: str | None = None, by_form: bool = False,
        name: str | None = None) -> Op | Callable[[Function], Op]:
     """Declare an operation by a function that only checks its arguments.
@@ -436,6 +450,12 @@ def op(check: Function | None = None, *, method: str | None = None, by_form: boo
     """
     return Op(check, method, by_form,
               name) if check is not None else lambda check: Op(check, method, by_form, name)
+
+
+def number_op(*, by_form: bool = False, method: str | None = None, name: str | None = None
+              ) -> Callable[[Callable[P, object]], TypedOp[P, Number]]:
+    """Return `op` with these settings, for an operation that returns a number."""
+    return op(method=method, by_form=by_form, name=name)
 
 
 plan_calls_of(Mat)

@@ -266,8 +266,7 @@ def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None 
         a, b = a.astype(wider), b.astype(wider)
     if on_device or wider == "float32":
         return _in_steps(a, a_scales, b, b_scales, out)
-    found: Mat = scaled(a, a_scales, b, b_scales, out)
-    return found
+    return scaled(a, a_scales, b, b_scales, out)
 
 
 def _wider(a: Mat, b: Mat, on_device: bool) -> str:

@@ -294,5 +294,4 @@ def sum_(self: Mat, x: Mat, axis: AxisLike = None, alpha: Number = 1, beta: Numb
     >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
     <Mat 3 F [2. 2. 2.]>
     """
-    found: Mat = sum_into(x, plain_axis(axis), alpha, beta, self)
-    return found
+    return sum_into(x, plain_axis(axis), alpha, beta, self)

@@ -79,7 +79,7 @@ def scale_columns_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None
     np.multiply(a, scales.reshape(1, -1), out=out)
 
 
-def _new_or(out: Mat | None, a: Operand) -> Mat | None:
+def _new_or(out: Mat | None, a: Operand) -> Operand:
     """Return `out`, or a new Mat like `a`."""
     if out is not None or not isinstance(a, Mat):
         return out
@@ -118,8 +118,7 @@ def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
     >>> mat.scale_rows(mat.array([1.0, 10]), mat.ones(2, 2))
     <Mat 2x2 F [[1. 1.] [10. 10.]]>
     """
-    found: Mat = rows_scaled(scales, a, _new_or(out, a))
-    return found
+    return rows_scaled(scales, a, _new_or(out, a))
 
 
 def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
@@ -154,8 +153,7 @@ def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
     >>> mat.scale_columns(mat.array([1.0, 10]), mat.ones(2, 2))
     <Mat 2x2 F [[1. 10.] [1. 10.]]>
     """
-    found: Mat = columns_scaled(scales, a, _new_or(out, a))
-    return found
+    return columns_scaled(scales, a, _new_or(out, a))
 
 
 @method("scale_rows_")
@@ -181,8 +179,7 @@ def scale_rows_(self: Mat, scales: Mat) -> Mat:
     AliasError
         If self overlaps `scales`.
     """
-    found: Mat = rows_scaled(scales, self, self)
-    return found
+    return rows_scaled(scales, self, self)
 
 
 @method("scale_columns_")
@@ -208,5 +205,4 @@ def scale_columns_(self: Mat, scales: Mat) -> Mat:
     AliasError
         If self overlaps `scales`.
     """
-    found: Mat = columns_scaled(scales, self, self)
-    return found
+    return columns_scaled(scales, self, self)

@@ -23,7 +23,7 @@ from .cut_scan import by_lines
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .functions import check_is_mat
 from .joining import concat
-from .operation import Input, Op, Output, op
+from .operation import Input, MatOp, Output, op
 from .overlap import must_copy
 from .parts import along
 
@@ -44,7 +44,7 @@ def _pairs_of(name: str) -> set[tuple[str, str]]:
     return _EXTREMES if name in ("cummax", "cummin") else _PAIRS
 
 
-def _operation(name: str, rule: np.ufunc, doc: str) -> Op:
+def _operation(name: str, rule: np.ufunc, doc: str) -> MatOp:
     """Declare the operation: ``x`` is read along an axis, and ``out`` is written."""
     def check(x: Input, out: Output, axis: int) -> None:
         if out.layout.shape != x.layout.shape:
@@ -88,8 +88,7 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
             if out is None and _dtype_of(rule, dtype) != dtype:
                 out = new_like(x, x.shape, dtype)  # integers that are not made larger
         if out is None:
-            found: Mat = kernel.new((x, None, axis))
-            return found
+            return kernel.new((x, None, axis))
         out = check_is_mat(out)
         if of_bools is not None and x.dtype == out.dtype == np.bool_:
             same: Mat = of_bools(x, axis, None, out)
@@ -99,15 +98,14 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
     return running
 
 
-def _into(kernel: Op, pairs: set[tuple[str, str]], x: Mat, out: Mat, axis: int) -> Mat:
+def _into(kernel: MatOp, pairs: set[tuple[str, str]], x: Mat, out: Mat, axis: int) -> Mat:
     """Carry out the operation on `x`, converted to the type of `out` if kernels do not convert."""
     if x.layout.shape == out.layout.shape and np.can_cast(x.dtype, out.dtype, "same_kind"):
         if _suffixes(x, out) not in pairs:
             x = x.astype(out.dtype)
         elif must_copy(x, out):
             x = x.copy()
-    found: Mat = kernel(x, out, axis)
-    return found
+    return kernel(x, out, axis)
 
 
 @cache
@@ -182,8 +180,7 @@ def cumulative(function: Function, x: Mat, axis: int | None, dtype: DType | None
     if first is None:
         return totals
     begin = new_like(x, (*x.shape[:k], 1, *x.shape[k + 1:]), totals.dtype).fill_(first)
-    found: Mat = concat([begin, totals], axis=k)
-    return found
+    return concat([begin, totals], axis=k)
 
 
 def differences(parts: Sequence[Mat], n: int, axis: int) -> Mat:

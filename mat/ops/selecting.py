@@ -62,8 +62,7 @@ select.result_of = lambda condition, a, b, out: (
 
 def is_true(x: Mat) -> Mat:
     """Return whether each element is not 0; `x` itself if it is of bool."""
-    found: Mat = x if x.element_type is BOOL else not_equal(x, 0)
-    return found
+    return x if x.element_type is BOOL else not_equal(x, 0)
 
 
 def where(condition: Mat, a: Operand, b: Operand) -> Mat:
@@ -73,8 +72,7 @@ def where(condition: Mat, a: Operand, b: Operand) -> Mat:
     if not are_alike(a, b):
         dtype = adapted_to(a, b) or promoted_by(a, b)
         a, b = (_as_mat(v, dtype, condition) for v in (a, b))
-    found: Mat = select.new((is_true(condition), a, b, None))
-    return found
+    return select.new((is_true(condition), a, b, None))
 
 
 def are_alike(a: Operand, b: Operand) -> bool:

@@ -17,7 +17,7 @@ from .copying import copy
 from .cut_vectors import all_true
 from .functions import check_is_mat
 from .operands import as_mat, is_foreign, numpy_gives
-from .operation import Input, op
+from .operation import Input, number_op
 from .orders import note_packed
 from .overlap import check_disjoint
 
@@ -116,7 +116,7 @@ def check_is_input(name: str, a: object) -> Mat:
 # Comparing as a whole
 
 
-@op(name="equals", by_form=True)
+@number_op(name="equals", by_form=True)
 def same(a: Input, b: Input) -> None:
     """Return whether all elements are equal."""
 
@@ -137,7 +137,7 @@ def equals_numpy(np: Engine, a: Array, b: Array) -> bool:
     return bool(np.array_equal(a, b))
 
 
-@op(name="allclose")
+@number_op(name="allclose")
 def close(a: Input, b: Input, rtol: Number, atol: Number, equal_nan: bool) -> None:
     """Return whether all elements are nearly equal."""
     for name, value in (("rtol", rtol), ("atol", atol)):

@@ -28,7 +28,7 @@ from .declare_reduce import DEVICE_RANK, ON_DEVICE
 from .elementwise import add, less, negative, not_equal, subtract
 from .gathering import gather, gather_along, positions_of
 from .joining import concat
-from .operation import Input, Op, Output, op
+from .operation import Input, MatOp, Output, op
 from .overlap import check_disjoint, overlap
 from .scan import cumsum, differences
 from .selecting import select
@@ -56,7 +56,7 @@ def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool
             else opposite(np.sort(opposite(a), axis, kind)))
 
 
-def _declare(name: str, doc: str, indices: bool) -> Op:
+def _declare(name: str, doc: str, indices: bool) -> MatOp:
     """Declare the operation that sorts; with `indices` it finds the order only."""
     def check(x: Input, out: Output, axis: int, descending: bool, stable: bool) -> None:
         wanted = _INDICES if indices else x.dtype
@@ -123,8 +123,7 @@ def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = 
     """Return the indices that sort the elements along `axis`; those of NaN are last."""
     if x.dtype.char in EXTENSIONS:
         x = x.astype(np.float32)
-    found: Mat = _argsort.new((x, None, axis, descending, stable))
-    return found
+    return _argsort.new((x, None, axis, descending, stable))
 
 
 def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
@@ -132,8 +131,7 @@ def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
     """Sort the elements of `x` along `axis`; return x."""
     if has_kernels() or x.dtype.char in EXTENSIONS:
         return x.assign_(sort(x, axis, descending=descending))
-    found: Mat = _sort(x, x, axis, descending, stable)
-    return found
+    return _sort(x, x, axis, descending, stable)
 
 
 # Searching
@@ -184,15 +182,13 @@ def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
 def _along(x: Mat, indices: Mat, axis: int) -> Mat:
     """Return the elements of each line of `x` at indices, all in range."""
     out = new_like(x, indices.shape, x.dtype)
-    found: Mat = gather_along(x, indices, out, as_axis(axis, x.ndim)) if out.size else out
-    return found
+    return gather_along(x, indices, out, as_axis(axis, x.ndim)) if out.size else out
 
 
 def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
     """Return the insertion points in the sorted vector `a` for the elements of `v`."""
     dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
-    found: Mat = search.new((_as(a, dtype), _as(v, dtype), None, right))
-    return found
+    return search.new((_as(a, dtype), _as(v, dtype), None, right))
 
 
 def _as(x: Mat, dtype: DType) -> Mat:
@@ -326,8 +322,7 @@ def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
         counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
         return counts
     out = new_like(x, (length,), np.dtype(np.float64))
-    found: Mat = count_weights(x, argsort(x), _as(weights, out.dtype), out)
-    return found
+    return count_weights(x, argsort(x), _as(weights, out.dtype), out)
 
 
 # Different elements
@@ -410,8 +405,7 @@ class Different:
         self.count: int = self.ranks._size_at(-1) if x.size else 0
 
     def _placed(self, x: Mat) -> Mat:
-        found: Mat = place(x, self.ranks, new_like(x, (self.count,), x.dtype))
-        return found
+        return place(x, self.ranks, new_like(x, (self.count,), x.dtype))
 
     def values(self) -> Mat:
         """Return them in ascending order."""
@@ -474,8 +468,7 @@ class Counted:
 
     def counts(self) -> Mat:
         """Return how often each occurs."""
-        found: Mat = self._every[self._at]
-        return found
+        return self._every[self._at]
 
 
 def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:

@@ -11,7 +11,7 @@ from ..core.direction import INPUT, OUTPUT, Direction
 from ..layout.shapes import Ints
 from ..layout.sliding_window import WindowAxis
 from ..matrix.mat import Mat
-from ..support.types import Arguments, Keywords, Operand
+from ..support.types import Arguments, Keyword, Keywords, Operand
 from .tiling import Tile, TileTooLarge
 
 # for each axis of an operand, the axis of the grid with which it is cut; None: it stays whole
@@ -26,7 +26,7 @@ class Gridded(Protocol):
     result: Any
     reads_once: bool
 
-    def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
+    def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand: ...
 
     def declared_direction(self, k: int, args: Arguments) -> Direction: ...
 
