@@ -7,7 +7,6 @@ from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
 from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, set_rows
-from mat.matrix.storage cimport Storage
 
 cdef KernelCall _ROWS
 cdef HostBlocks _blocks
@@ -32,8 +31,8 @@ cpdef MatBase joined_along(object mats, object axis)
 @cython.locals(view=MatBase, shape=tuple, total=Py_ssize_t, rank=Py_ssize_t)
 cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
 
-@cython.locals(view=MatBase, first=MatBase, target=MatBase, storage=Storage, form=Form,
-               rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t)
+@cython.locals(view=MatBase, first=MatBase, target=MatBase, form=Form, rows=Py_ssize_t,
+               size=Py_ssize_t, itemsize=Py_ssize_t)
 cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)
 
 @cython.locals(storage=Cube)

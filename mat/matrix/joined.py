@@ -130,8 +130,7 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
             return None
         size += view.layout.size
         _locate(view)
-    storage = first.storage
-    itemsize = storage.itemsize
+    itemsize = first.element_size
     if not is_brief(size * itemsize):
         return None
     for k in range(axis):

@@ -161,6 +161,18 @@ def test_joining_keeps_the_dtype(name):
     assert mat.concat([x, x, x]).shape == (6,)
 
 
+@pytest.mark.parametrize("join", ["concatenate", "stack", "vstack", "hstack"])
+@pytest.mark.parametrize(("made", "seen"), [("float64", "int32"), ("float64", "uint8"),
+                                            ("int16", "float64"), ("float32", "complex64")])
+def test_joining_views_of_another_element_type(made, seen, join):
+    """Each element is as long as those of the view, not as those of the storage."""
+    a = np.arange(48).astype(made)
+    x = mat.array(a).view(seen)
+    assert_array_equal(getattr(mat, join)([x, x]), getattr(np, join)([a.view(seen)] * 2))
+    assert_array_equal(getattr(mat, join)([x[3:], x[3:]]),
+                       getattr(np, join)([a.view(seen)[3:]] * 2))
+
+
 def test_concat_of_views_of_one_storage():
     x = mat.arange(6.0).reshape(2, 3)
     assert_array_equal(host(mat.concat([x, x[::-1], x[:1]])),
