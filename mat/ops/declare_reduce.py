@@ -28,7 +28,17 @@ from ..support.dtypes import (
     as_dtype,
 )
 from ..support.native import compiled
-from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number, Operand
+from ..support.types import (
+    Array,
+    AxisLike,
+    DType,
+    DTypeLike,
+    Engine,
+    Function,
+    Keywords,
+    Number,
+    Operand,
+)
 from .by_numpy import LeftToNumPy, leave_if, or_leave
 from .chosen import reduce_chosen
 from .cut_reduce import Merged, by_parts
@@ -268,19 +278,15 @@ def _of_any(kind: Reduction, core: Function) -> Function:
             found: Mat = core(a, axis, keepdims, out, dtype)
             return found
         keep = keepdims is not NO_VALUE and bool(keepdims)
-        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keep or None,
-                 "initial": initial, "where": where}
-        given = {k: v for k, v in given.items() if v is not NO_VALUE and (
-            v is not None or k == "initial")}
         if foreign and numpys is not None:
-            return numpy_gives(numpys, (a,), given)
+            return numpy_gives(numpys, (a,), _given(axis, dtype, out, keep, initial, where))
         x = as_mat(a, "a")
-        if axis is not None:
-            given["axis"] = axis = as_axes(axis, x.ndim)
+        axis = None if axis is None else as_axes(axis, x.ndim)
         try:
             leave_if(plain or dtype is not None or out is not None)
             found = kind.of_chosen(core, x, axis, keep, initial, where)
         except LeftToNumPy:
+            given = _given(axis, dtype, out, keep, initial, where)
             if numpys is None:
                 raise DTypeError(f"{kind.name} does not compute with {', '.join(given)} for "
                                  f"{x.label()}; choose elements before") from None
@@ -288,6 +294,16 @@ def _of_any(kind: Reduction, core: Function) -> Function:
         return found
 
     return reduce
+
+
+# the parameters are NumPy's
+def _given(axis: AxisLike, dtype: DTypeLike, out: Operand, keepdims: bool, initial: Operand,
+           where: Operand) -> Keywords:
+    """Return the arguments that are not NumPy's defaults."""
+    every = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
+             "initial": initial, "where": where}
+    return {k: v for k, v in every.items() if v is not NO_VALUE and (
+        v is not None or k == "initial")}
 
 
 def _is_of_bools(out: object) -> bool:

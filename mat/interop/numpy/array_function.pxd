@@ -5,8 +5,7 @@ from mat.interop.numpy.short_calls cimport called_shortly
 
 cdef object _mat_type, _not_brief
 cdef frozenset _ordering
-cdef dict _implementations, _on_device
-cdef set _of_anything
+cdef dict _implementations, _holds
 cdef list _in_use
 
 cdef bint _are_mats(object types) except -1
@@ -14,5 +13,6 @@ cdef bint _are_mats(object types) except -1
 cpdef bint are_ready(tuple args, tuple at, bint adapts) except -1
 cdef bint _only_reads(object func, tuple args, dict kwargs) except -1
 cpdef object call_implementation(object func, tuple args, dict kwargs)
+cdef object _called(object implementation, Py_ssize_t holds, tuple args, dict kwargs)
 cpdef object call_numpy(object func, tuple args, dict kwargs=*)
 cpdef object call_in_full(object func, tuple args, dict kwargs)

@@ -59,7 +59,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     variances,
 )
 from .implementations.there import with_mats_there
-from .registry import IMPLEMENTATIONS, OF_ANYTHING, OF_MANY, ON_DEVICE, numpy_function
+from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, numpy_function
 from .short_calls import called_shortly, leave_to_numpy
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
@@ -83,7 +83,7 @@ _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _not_brief = NOT_BRIEF
-_of_anything, _on_device, _in_use = OF_ANYTHING, ON_DEVICE, IN_USE
+_holds, _in_use = HOLDS, IN_USE
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -131,9 +131,10 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
-    if func in _implementations and (_in_use or func not in _on_device):
+    holds = _holds.get(func)
+    if holds is not None and (holds >= 0 or _in_use):
         try:
-            return call_implementation(func, args, kwargs)
+            return _called(_implementations[func], holds, args, kwargs)
         except LeftToNumPy:
             pass
     several = VIEWS.get(func)
@@ -150,10 +151,14 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
 
 def call_implementation(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call the implementation of a NumPy function; raise `LeftToNumPy` where it does not hold."""
-    implementation = _implementations[func]
-    if func in _on_device:
-        args, kwargs = with_mats_there(_on_device[func], implementation, args, kwargs)
-    elif func not in _of_anything and not (args and type(args[0]) is _mat_type):
+    return _called(_implementations[func], _holds[func], args, kwargs)
+
+
+def _called(implementation: Function, holds: int, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call an implementation where it holds."""
+    if holds < 0:
+        args, kwargs = with_mats_there(-holds, implementation, args, kwargs)
+    elif holds and not (args and type(args[0]) is _mat_type):
         first = args[0] if args else kwargs.get(implementation.__code__.co_varnames[0])
         leave_if(not isinstance(first, Mat))
     return implementation(*args, **kwargs) if kwargs else implementation(*args)

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DTypeError, ShapeError
 from ...matrix.creation import adopted, from_numpy
 from ...matrix.mat import Mat
+from ...ops.by_numpy import LeftToNumPy, leave_if
 from ...ops.operands import as_mat
 from ...ops.operands import as_mats as mats_of
 from ...support.dtypes import is_known_dtype
@@ -40,17 +41,16 @@ def can_hold_sums(out: object) -> bool:
 
 
 def as_mats(values: object) -> list[Mat]:
-    """Return the operands as Mats, or an empty list if one of them cannot be a Mat."""
-    if not isinstance(values, _SEQUENCES):
-        return []
+    """Return the operands, of which there are some, as Mats; leave others to NumPy."""
+    if not isinstance(values, _SEQUENCES) or not values:
+        raise LeftToNumPy
     found: list[Mat] = []
     for x in values:
         if isinstance(x, Mat):
             found.append(x)
-        elif type(x) is np.ndarray and is_known_dtype(x.dtype):
-            found.append(from_numpy(x) if x.flags.aligned else adopted(x.copy()))
         else:
-            return []
+            leave_if(not is_mat_or_array(x))
+            found.append(from_numpy(x) if x.flags.aligned else adopted(x.copy()))
     return found
 
 

@@ -20,9 +20,9 @@ Result: TypeAlias = Any  # of an implementation: Mats or a number
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
-OF_ANYTHING: set[object] = set()  # functions whose first operand need not be a Mat
-# functions that NumPy computes unless a device is in use: how many operands are to be on it
-ON_DEVICE: dict[object, int] = {}
+# where these hold: 0 of anything, 1 where the first operand is a Mat, and -n where a device
+# computes with the first n operands
+HOLDS: dict[object, int] = {}
 OF_MANY: set[object] = set()  # functions that NumPy computes faster for few elements
 ON_HOST: set[object] = set()  # functions of which an implementation computes on the host only
 # by a ufunc and the name of its method: what computes it while a device is in use
@@ -51,10 +51,7 @@ def implements(*names: str, mats: int = 1, on_device: int = 0,
             found = numpy_function(name)
             if found is not None:
                 IMPLEMENTATIONS[found] = function
-                if on_device:
-                    ON_DEVICE[found] = on_device
-                elif not mats:
-                    OF_ANYTHING.add(found)
+                HOLDS[found] = -on_device or mats
                 if of_many:
                     OF_MANY.add(found)
         return function

@@ -85,7 +85,7 @@ def _triangle(m: Operand, k: int, upper: bool) -> Result:
 def numpy_meshgrid(*xi: Operand, copy: bool = True, sparse: bool = False,
                    indexing: str = "xy") -> Result:
     mats = as_mats(xi)
-    leave_if(not mats or indexing not in ("xy", "ij"))
+    leave_if(indexing not in ("xy", "ij"))
     order = list(range(len(mats)))
     if indexing == "xy" and len(mats) > 1:
         order[:2] = 1, 0
@@ -116,7 +116,8 @@ def numpy_resize(a: Operand, new_shape: Operand) -> Result:
 def numpy_block(arrays: Operand) -> Result:
     depth, mats = _blocks(arrays)
     known = {id(m): as_mat_if_possible(m) for m in mats if not isinstance(m, tuple)}
-    leave_if(len(known) < len({*map(id, mats)}) or not mats_there(*known.values()))
+    leave_if(len(known) < len({*map(id, mats)}))
+    mats_there(*known.values())
     ndim = max(depth, *(m.ndim for m in known.values()))
     found = _joined_blocks(arrays, known, ndim, ndim - depth)
     return found if depth else found.copy()

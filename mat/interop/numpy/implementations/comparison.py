@@ -22,7 +22,7 @@ _REAL = (int, float)
 @implements("array_equal", mats=0, of_many=True)
 def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Result:
     found = as_mats([a1, a2])
-    leave_if(not found or (equal_nan and not all(map(is_there, found))))
+    leave_if(equal_nan and not all(map(is_there, found)))
     if not equal_nan or found[0].shape != found[1].shape:
         return found[0].equals(found[1])
     one, other = found

@@ -59,8 +59,8 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     leave_if(len(operands) < 2 or out is not None or kwargs or not plain)
     subscripts, given = (operands[0], operands[1:]) if isinstance(
         operands[0], str) else _as_text(operands)
-    mats = as_mats(list(given))
-    leave_if(not mats or not subscripts)
+    mats = as_mats(given)
+    leave_if(not subscripts)
     if any(is_there(m) for m in mats):
         subscripts, mats = _plain_form(subscripts, mats)
     leave_if(dtype is not None and np.dtype(dtype) != mats[0].dtype)

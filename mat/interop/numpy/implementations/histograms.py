@@ -92,7 +92,8 @@ def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None
     if isinstance(sample, Mat):
         columns = [sample[:, k] for k in _numbers(sample.shape[1])] if sample.ndim == 2 else []
     else:
-        columns = mats_there(*sample) if isinstance(sample, list | tuple) else []
+        leave_if(not isinstance(sample, list | tuple))
+        columns = mats_there(*sample)
     return _of_columns(columns, bins, range, density, weights)
 
 

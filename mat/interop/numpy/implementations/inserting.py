@@ -21,7 +21,7 @@ from ....ops.selecting import is_true, number_as_mat
 from ....ops.taking import take
 from ....support.dtypes import represents
 from ....support.types import Array, Operand
-from ..operands import as_mat_if_possible, as_mats
+from ..operands import as_mat_if_possible, as_mats, is_mat_or_array
 from ..registry import Result, implements
 from .there import as_dtype, is_there, with_axis_moved
 
@@ -44,9 +44,7 @@ def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:
 def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Result:
     if is_there(arr):
         values = as_mat_if_possible(values)
-    parts = as_mats([arr, values])
-    leave_if(not parts)
-    return joining.concat(parts, axis)
+    return joining.concat(as_mats([arr, values]), axis)
 
 
 @implements("delete")
@@ -76,7 +74,7 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
     if isinstance(values, int | float) and represents(x.dtype, values):
         added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
     else:
-        added = as_mats([values])
+        added = as_mats([values]) if is_mat_or_array(values) else []
     length = x.shape[k]
     if not added or added[0].ndim != 1 or added[0].dtype != x.dtype or not (
             -length <= obj <= length):

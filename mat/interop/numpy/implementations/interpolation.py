@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from ....devices.in_use import computes_elsewhere
 from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, ufuncs
 from ....ops.by_numpy import leave_if
@@ -20,9 +19,8 @@ from ....ops.taking import take
 from ....ops.ufuncs import logical_and
 from ....support.dtypes import INTEGERS
 from ....support.types import Operand
-from ..operands import as_mats
 from ..registry import Result, implements
-from .there import as_dtype, mats_there
+from .there import as_dtype
 
 _FLOAT = np.dtype(np.float64)
 _CORRELATED = ("e", "f", "d", *INTEGERS)
@@ -40,9 +38,9 @@ def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
         parts = [numpy_interp(x, xp, part(fp), period=period)
                  for part in (real_part, imaginary_part)]
         return complex_of(*parts)
-    mats = _real_mats(x, xp, fp)
-    leave_if(not mats or not (period is None or (type(period) in (int, float) and period)))
-    at, points, values = (m.astype(_FLOAT, copy=False) for m in mats)
+    leave_if(not (period is None or (type(period) in (int, float) and period)))
+    leave_if(any(m.dtype.kind not in "iuf" for m in (x, xp, fp)))
+    at, points, values = (m.astype(_FLOAT, copy=False) for m in (x, xp, fp))
     leave_if(points.ndim != 1 or not points.size or points.shape != values.shape)
     leave_if(not all(v is None or type(v) in (int, float) for v in (left, right)))
     if period is not None:
@@ -64,16 +62,6 @@ def _repeated(at: Mat, points: Mat, values: Mat, period: float) -> Interpolated:
     return at, points, values, values[0, ...], values[-1, ...]
 
 
-def _real_mats(*operands: Operand) -> list[Mat]:
-    """Return operands of real numbers as Mats; none if they are to be left to NumPy."""
-    if not any(isinstance(v, Mat) for v in operands):
-        return []
-    mats = as_mats([v if isinstance(v, Mat) else np.asarray(v) for v in operands])
-    if not mats or not computes_elsewhere(*mats) or any(m.dtype.kind not in "iuf" for m in mats):
-        return []
-    return mats
-
-
 @implements("correlate", on_device=2)
 def numpy_correlate(a: Operand, v: Operand, mode: str = "valid") -> Result:
     return _windows(_correlated, a, v, mode)
@@ -84,27 +72,20 @@ def numpy_convolve(a: Operand, v: Operand, mode: str = "full") -> Result:
     return _windows(_convolved, a, v, mode)
 
 
-def _windows(function: _Vectors, a: Operand, v: Operand, mode: str) -> Result:
-    if type(mode) in (int, str) and mode in _MODES and _are_complex(a, v):
+def _windows(function: _Vectors, a: Mat, v: Mat, mode: str) -> Result:
+    leave_if(type(mode) not in (int, str) or mode not in _MODES)
+    leave_if(any(m.ndim != 1 or not m.size for m in (a, v)))
+    if any(m.dtype.char in "FD" for m in (a, v)):
         return _complex_windows(function, a, v, mode)
-    mats = _real_mats(a, v)
-    leave_if(not mats or type(mode) not in (int, str) or mode not in _MODES)
-    leave_if(any(m.dtype.char not in _CORRELATED or m.ndim != 1 or not m.size for m in mats))
-    return function(mats[0], mats[1], _MODES[mode])
+    leave_if(any(m.dtype.char not in _CORRELATED for m in (a, v)))
+    return function(a, v, _MODES[mode])
 
 
-def _are_complex(a: Operand, v: Operand) -> bool:
-    """Return whether these are vectors on a device, with a complex one among them."""
-    mats = mats_there(a, v)
-    return any(m.dtype.char in "FD" for m in mats) and all(m.ndim == 1 and m.size for m in mats)
-
-
-def _complex_windows(function: _Vectors, a: Operand, v: Operand, mode: str) -> Result:
+def _complex_windows(function: _Vectors, a: Mat, v: Mat, mode: str) -> Result:
     """Return products with windows, out of those of the real and the imaginary parts."""
-    one, other = mats_there(a, v)
-    dtype = np.dtype(np.result_type(one.dtype, other.dtype).char.lower())
+    dtype = np.dtype(np.result_type(a.dtype, v.dtype).char.lower())
     (ar, ai), (vr, vi) = ([as_dtype(part(m), dtype) for part in (real_part, imaginary_part)]
-                          for m in (one, other))
+                          for m in (a, v))
     sign = -1 if function is _correlated else 1  # that conjugates the second one
     product = partial(_windows, function, mode=mode)
     return complex_of(product(ar, vr) - sign * product(ai, vi),

@@ -22,7 +22,7 @@ def _join(arrays: object, axis: Operand, out: Operand, dtype: DTypeLike, casting
           join: Callable[[list[Mat], int], Mat]) -> Result:
     """Call ``join(parts, axis)`` with the arrays as Mats."""
     parts = as_mats(arrays)
-    leave_if(not parts or dtype is not None or casting != "same_kind" or type(axis) is not int)
+    leave_if(dtype is not None or casting != "same_kind" or type(axis) is not int)
     leave_if(not is_mat_or_none(out)
              or (out is not None and not np.can_cast(np.result_type(*(m.dtype for m in parts)),
              out.dtype, casting)))
@@ -38,7 +38,7 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
             return found
         if axis is None:
             parts = as_mats(arrays)
-            leave_if(not parts or not computes_elsewhere(*parts))
+            leave_if(not computes_elsewhere(*parts))
             return joining.concat(parts, None)
     return _join(arrays, axis, out, dtype, casting,
                  lambda parts, axis: joining.concat(parts, axis, out))

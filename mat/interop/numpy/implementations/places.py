@@ -64,8 +64,9 @@ def numpy_unravel_index(indices: Operand, shape: Operand, order: str = "C") -> R
 def numpy_ravel_multi_index(multi_index: Operand, dims: Operand, mode: str = "raise",
                             order: str = "C") -> Result:
     lengths = _shape(dims)
-    mats = mats_there(*multi_index) if isinstance(multi_index, list | tuple) else []
-    leave_if(not mats or len(mats) != len(lengths) or mode != "raise" or order not in ("C", "F"))
+    leave_if(not isinstance(multi_index, list | tuple))
+    mats = mats_there(*multi_index)
+    leave_if(len(mats) != len(lengths) or mode != "raise" or order not in ("C", "F"))
     leave_if(any(m.dtype.kind not in "iu" or m.dtype == np.uint64 for m in mats))
     mats = [as_dtype(m, _INDICES) for m in mats]
     # NumPy's error

@@ -14,27 +14,21 @@ from ....ops.selecting import is_true
 from ....support.types import Function, Operand
 from ..registry import Result, implements
 from .interpolation import numpy_convolve
-from .there import as_dtype, mats_there
+from .there import as_dtype
 
 
-def _vectors(*operands: Operand) -> list[Mat]:
-    """Return coefficients as vectors; none if they are to be left to NumPy."""
-    mats = mats_there(*operands)
-    if any(m.ndim > 1 or not m.size or m.dtype.kind not in "iufc" for m in mats):
-        return []
-    return [m.reshape(-1) for m in mats]
+def _vectors(*operands: Mat) -> list[Mat]:
+    """Return coefficients as vectors."""
+    leave_if(any(m.ndim > 1 or not m.size or m.dtype.kind not in "iufc" for m in operands))
+    return [m.reshape(-1) for m in operands]
 
 
 @implements("polyval", on_device=2)
-def numpy_polyval(p: Operand, x: Operand) -> Result:
-    mats = mats_there(p, x)
-    leave_if(not mats or mats[0].ndim != 1 or not mats[0].size
-             or any(m.dtype.kind not in "iufc" for m in mats))
-    factors, at = mats
-    dtype = np.result_type(factors.dtype, at.dtype)
-    found: Mat = new_like(at, at.shape, dtype).fill_(0)
-    for k in range(factors.size):
-        found = found * at + factors[k, ...]
+def numpy_polyval(p: Mat, x: Mat) -> Result:
+    leave_if(p.ndim != 1 or not p.size or any(m.dtype.kind not in "iufc" for m in (p, x)))
+    found: Mat = new_like(x, x.shape, np.result_type(p.dtype, x.dtype)).fill_(0)
+    for k in range(p.size):
+        found = found * x + p[k, ...]
     return found
 
 
@@ -50,7 +44,6 @@ def numpy_polysub(a1: Operand, a2: Operand) -> Result:
 
 def _combined(function: Function, *operands: Operand) -> Result:
     mats = _vectors(*operands)
-    leave_if(not mats)
     length = max(m.size for m in mats)
     return function(*(_lengthened(m, length) for m in mats))
 
@@ -64,9 +57,7 @@ def _lengthened(x: Mat, length: int) -> Mat:
 
 @implements("polymul", on_device=2)
 def numpy_polymul(a1: Operand, a2: Operand) -> Result:
-    mats = _vectors(a1, a2)
-    leave_if(not mats)
-    one, other = map(_without_zeros, mats)
+    one, other = map(_without_zeros, _vectors(a1, a2))
     return numpy_convolve(one, other)
 
 
@@ -79,9 +70,8 @@ def _without_zeros(x: Mat) -> Mat:
 
 @implements("polyder", on_device=1)
 def numpy_polyder(p: Operand, m: int = 1) -> Result:
-    vectors = _vectors(p)
-    leave_if(not vectors or type(m) is not int or m < 0)
-    (found,) = vectors
+    leave_if(type(m) is not int or m < 0)
+    (found,) = _vectors(p)
     for _ in range(m):
         found = found[:-1] * _powers(found.size - 1)
     return found
@@ -94,9 +84,8 @@ def _powers(n: int) -> Mat:
 
 @implements("polyint", on_device=1)
 def numpy_polyint(p: Operand, m: int = 1, k: Operand = None) -> Result:
-    vectors = _vectors(p)
-    leave_if(not vectors or type(m) is not int or m < 0 or k is not None)
-    (found,) = vectors
+    leave_if(type(m) is not int or m < 0 or k is not None)
+    (found,) = _vectors(p)
     for _ in range(m):
         found = found / _powers(found.size)
         found = concat([found, new_like(found, (1,), found.dtype).fill_(0)])

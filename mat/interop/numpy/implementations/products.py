@@ -29,9 +29,8 @@ AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of 
 def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
     if out is None and is_matrix_product(a, b):
         return a @ b
-    found = as_mats([a, b])
-    leave_if(not found or not is_mat_or_none(out))
-    a, b = found
+    leave_if(not is_mat_or_none(out))
+    a, b = as_mats([a, b])
     leave_if(out is not None and out.dtype != np.result_type(a.dtype, b.dtype))  # NumPy refuses it
     if not a.ndim or not b.ndim:
         return elementwise.multiply(a, b, out=out)
@@ -43,17 +42,14 @@ def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
 
 @implements("inner", mats=0)
 def numpy_inner(a: Operand, b: Operand, /) -> Result:
-    found = as_mats([a, b])
-    leave_if(not found)
-    a, b = found
+    a, b = as_mats([a, b])
     return numpy_tensordot(a, b, (-1, -1)) if a.ndim and b.ndim else elementwise.multiply(a, b)
 
 
 @implements("outer", mats=0)
 def numpy_outer(a: Operand, b: Operand, out: Operand = None) -> Result:
-    found = as_mats([a, b])
-    leave_if(not found or not is_mat_or_none(out))
-    a, b = (m if m.ndim == 1 else np.ravel(m) for m in found)
+    leave_if(not is_mat_or_none(out))
+    a, b = (m if m.ndim == 1 else np.ravel(m) for m in as_mats([a, b]))
     return elementwise.multiply(a.reshape(a.size, 1), b, out=out)
 
 
@@ -66,7 +62,7 @@ def numpy_linalg_outer(x1: Operand, x2: Operand, /) -> Result:
 @implements("vdot", mats=0)
 def numpy_vdot(a: Operand, b: Operand, /) -> Result:
     found = as_mats([a, b])
-    leave_if(not found or found[0].size != found[1].size)
+    leave_if(found[0].size != found[1].size)
     a, b = map(np.ravel, found)
     if a.dtype.kind == "c":
         leave_if(not is_there(a))
@@ -81,9 +77,7 @@ def numpy_linalg_tensordot(x1: Operand, x2: Operand, /, *, axes: AxesLike = 2) -
 
 @implements("tensordot", mats=0)
 def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
-    found = as_mats([a, b])
-    leave_if(not found)
-    a, b = found
+    a, b = as_mats([a, b])
     of_a, of_b = _contracted_axes(axes, a, b)
     kept_a = [k for k in range(a.ndim) if k not in of_a]
     kept_b = [k for k in range(b.ndim) if k not in of_b]
@@ -162,13 +156,12 @@ def _power(a: Mat, n: int) -> Mat:
 @implements("cross", on_device=2)
 def numpy_cross(a: Operand, b: Operand, axisa: int = -1, axisb: int = -1, axisc: int = -1,
                 axis: int | None = None) -> Result:
-    mats = mats_there(a, b)
     places = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    leave_if(not mats or not all(type(k) is int for k in places))
-    leave_if(any(not -m.ndim <= k < m.ndim or m.shape[k] != 3 or m.dtype.kind == "b" for m, k
-             in zip(mats, places, strict=False)))
-    x, y = ([part.squeeze(k) for part in np.split(m, 3, axis=k)]
-            for m, k in zip(mats, places, strict=False))
+    leave_if(not all(type(k) is int for k in places))
+    pairs = (a, places[0]), (b, places[1])
+    leave_if(any(not -m.ndim <= k < m.ndim or m.shape[k] != 3 or m.dtype.kind == "b"
+                 for m, k in pairs))
+    x, y = ([part.squeeze(k) for part in np.split(m, 3, axis=k)] for m, k in pairs)
     parts = [x[i] * y[j] - x[j] * y[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     k = places[2]
     leave_if(not (-parts[0].ndim <= k + 1 and k <= parts[0].ndim))
@@ -182,9 +175,10 @@ def numpy_linalg_cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result
 
 @implements("kron", mats=0)
 def numpy_kron(a: Operand, b: Operand) -> Result:
-    mats = mats_there(a, b) or [m for m in (a, b) if isinstance(m, Mat)]
+    there = is_there(a) or is_there(b)
+    mats = mats_there(a, b) if there else [m for m in (a, b) if isinstance(m, Mat)]
     leave_if(len(mats) < 2 or mats[0].dtype != mats[1].dtype or mats[0].dtype.kind == "b")
-    leave_if(mats[0].ndim != mats[1].ndim and not is_there(mats[0]))
+    leave_if(mats[0].ndim != mats[1].ndim and not there)
     ndim = max(m.ndim for m in mats)
     a, b = (m.reshape((1,) * (ndim - m.ndim) + m.shape) for m in mats)
     between = (slice(None), None) * ndim, (None, slice(None)) * ndim

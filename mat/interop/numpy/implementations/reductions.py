@@ -28,7 +28,8 @@ def _register(reduction: Function, *names: str) -> None:
     @implements(*names, mats=0)
     @wraps(reduction)
     def reduce(*args: Operand, **kwargs: Operand) -> Result:
-        if len(args) > 2 or kwargs or type(args[0]) is not Mat:
+        plain = len(args) in (1, 2) and type(args[0]) is Mat
+        if not plain or "out" in kwargs or "dtype" in kwargs:
             given = {**dict(zip(parameters, args, strict=False)), **kwargs}
             leave_if(not is_mat_or_array(given["a"]) or not can_hold_sums(given.get("out")))
             if given.get("dtype") is not None:

@@ -68,5 +68,4 @@ def numpy_diff(a: Operand, n: int = 1, axis: int = -1, prepend: Operand = NO_VAL
              for v in (prepend, a, append) if v is not NO_VALUE]
     mats = as_mats([v if v.ndim else np.broadcast_to(v, edge) if isinstance(v, np.ndarray)
                     else v.broadcast_to(edge) for v in parts])
-    leave_if(not mats)
     return scan.differences(mats, n, k)

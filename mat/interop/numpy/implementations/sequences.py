@@ -29,14 +29,15 @@ def spaced(start: Operand, stop: Operand, num: int, endpoint: bool) -> Mat:
 
 
 def _ends(start: Operand, stop: Operand, *known: bool) -> list[Mat]:
-    """Return both ends in one dtype of real numbers; none if they are to be left to NumPy."""
+    """Return both ends in one dtype of real numbers, if all is `known`."""
+    leave_if(not all(known))
     mats = mats_there(start, stop)
-    if not mats or not all(known) or any(m.dtype.kind not in "iuf" for m in mats):
-        return []
+    leave_if(any(m.dtype.kind not in "iuf" for m in mats))
     # Python's numbers adapt
     dtype = np.result_type(*(v if type(v) in REAL else m.dtype
                              for v, m in zip((start, stop), mats, strict=True)), 0.0)
-    return [as_dtype(as_floats(m), dtype) for m in mats] if dtype.char in "fd" else []
+    leave_if(dtype.char not in "fd")
+    return [as_dtype(as_floats(m), dtype) for m in mats]
 
 
 def _placed(found: Mat, axis: int, dtype: DTypeLike) -> Result:
@@ -51,7 +52,7 @@ def numpy_linspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool 
                    retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
                    device: object = None) -> Result:
     ends = _ends(start, stop, type(num) is int, not retstep, type(axis) is int)
-    leave_if(not ends or num < 0 or device not in (None, "cpu"))
+    leave_if(num < 0 or device not in (None, "cpu"))
     return _placed(spaced(ends[0], ends[1], num, bool(endpoint)), axis, dtype)
 
 
@@ -71,7 +72,7 @@ def numpy_geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool
     ends = [as_dtype(m, np.dtype(np.float64))
             for m in _ends(start, stop, type(num) is int, type(axis) is int)]
     # also of zeros, which NumPy refuses
-    leave_if(not ends or num < 0 or not all(bool(truth.all_true(m)) for m in ends))
+    leave_if(num < 0 or not all(bool(truth.all_true(m)) for m in ends))
     sign = elementwise.sign(ends[0])
     first, last = (m / sign for m in ends)
     logs = spaced(ufuncs.log10(first), ufuncs.log10(last), num, bool(endpoint))

@@ -109,9 +109,8 @@ def numpy_lexsort(keys: Operand, axis: int = -1) -> Result:
 
 @implements("digitize", mats=0)
 def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
-    mats = mats_there(x, bins)
-    leave_if(not mats or any(m.dtype.kind == "c" for m in mats))
-    values, edges = mats
+    values, edges = mats_there(x, bins)
+    leave_if("c" in (values.dtype.kind, edges.dtype.kind))
     leave_if(edges.ndim != 1 or not edges.size)
     if _ascends(bins):
         return sorting.searchsorted(edges, values, right=not right)

@@ -26,11 +26,11 @@ def is_there(x: object) -> TypeGuard[Mat]:
 
 
 def mats_there(*operands: Operand) -> list[Mat]:
-    """Return operands as Mats; none if they are to be left to NumPy."""
-    if not any(isinstance(x, Mat) and computes_elsewhere(x) for x in operands):
-        return []
+    """Return operands as Mats on a device; leave others to NumPy."""
+    leave_if(not any(map(is_there, operands)))
     mats = [x for x in map(as_mat_if_possible, operands) if isinstance(x, Mat)]
-    return mats if len(mats) == len(operands) and computes_elsewhere(*mats) else []
+    leave_if(len(mats) < len(operands) or not computes_elsewhere(*mats))
+    return mats
 
 
 def with_mats_there(count: int, implementation: Function, args: Arguments,
