@@ -32,7 +32,7 @@ cdef class Cube(ConflictChecks):
     cpdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
                                         object where)
     cdef bint is_arbitrary(self) except -1
-    cdef bint may_write_at_once(self, unsigned long long mask) except -1
+    cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1
     cdef bint _is_apart(self, View view, Registration facet, object direction,
                         unsigned long long thread, object task, object where=*) except -1
     cdef bint _allocate_block(self) except -1

@@ -282,7 +282,7 @@ class Cube(ConflictChecks):
         """
         if self.records and self.may_conflict(mask, writes):
             return 0
-        if self.guarded or (writes and not self.may_write_at_once(mask)):
+        if self.guarded or (writes and not self.leaves_nothing_fresh(mask)):
             return 0
         if self.own_lock is not None and self.own_lock.count:
             return 0
@@ -297,7 +297,7 @@ class Cube(ConflictChecks):
         """Return whether nothing was ever written, and the elements have no value before that."""
         return self.pristine and not self.fresh and self.fill_value is None and self.torn is None
 
-    def may_write_at_once(self, mask: int) -> bool:
+    def leaves_nothing_fresh(self, mask: int) -> bool:
         """Return whether a write to the memory with that bit makes all other copies stale."""
         return self.spans is None and (not self.fresh & ~mask or self.nbytes <= spanned.SMALL)
 
@@ -329,7 +329,7 @@ class Cube(ConflictChecks):
         """
         if _observers or self.guarded or not self.fresh & facet.mask:
             return None
-        if writes and not self.may_write_at_once(facet.mask):
+        if writes and not self.leaves_nothing_fresh(facet.mask):
             return None
         if self.records and self.may_conflict(facet.mask, writes):
             return None

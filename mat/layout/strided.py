@@ -349,8 +349,7 @@ class Layout:
         start = self.displacement + (i * s if rows else 0) + (k * t if columns else 0)
         like = self._parts
         if like is None or len(like.shape) != 2 or (
-                like.shape[0] != rows or like.shape[1] != columns
-                or like.strides[0] != s or like.strides[1] != t):
+                like.shape[0] != rows or like.shape[1] != columns or like.strides != strides):
             like = self._parts = _made((rows, columns), strides, start)
         return like.moved_to(start)
 

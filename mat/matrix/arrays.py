@@ -23,7 +23,7 @@ from ..support.unbound import unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
 from .foreign_storage import ForeignStorage
-from .joined import stacked_at_once
+from .joined import stacked_rows
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
 from .storage import Storage
@@ -104,7 +104,7 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
             numbers = _of_numbers(object, as_floats)
             if numbers is not None:
                 return numbers
-        stacked = stacked_at_once(object) if dtype is None else None
+        stacked = stacked_rows(object) if dtype is None else None
         if stacked is not None:
             return stacked
     elif type(object) is np.ndarray and dtype is None and copy and not ndmin and not ndmax:

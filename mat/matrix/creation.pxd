@@ -33,4 +33,4 @@ cpdef object copy_of_array(object a, object order)
 
 @cython.locals(form=Form, made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t,
                first=cython.longlong, last=cython.longlong, by=cython.longlong)
-cpdef object counted_at_once(object start, object stop, object step)
+cpdef object range_of_few(object start, object stop, object step)

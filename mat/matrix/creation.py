@@ -253,7 +253,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
     return made
 
 
-def counted_at_once(start: object, stop: object, step: object) -> Mat | None:
+def range_of_few(start: object, stop: object, step: object) -> Mat | None:
     """Return the integers that ``numpy.arange`` gives for a few of Python's; None for other
     arguments, or with observers.
     """

@@ -37,7 +37,7 @@ cdef class Elements(MatBase):
 cdef class RowIterator:
     cdef Elements mat
     cdef Py_ssize_t at, count
-    @cython.locals(place=Py_ssize_t, mat=Elements, layout=Layout)
+    @cython.locals(step=Py_ssize_t, mat=Elements, layout=Layout)
     cdef object _following(self, Py_ssize_t k)
 
 

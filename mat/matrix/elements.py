@@ -228,9 +228,9 @@ class RowIterator:
         if len(layout.shape) > 1:
             return mat._view_of(layout.row(k))
         found = None
-        if not _only_mats:
-            place = layout.element(k)
-            found = None if place < 0 else mat._element(place)
+        if not _only_mats and len(layout.shape) == 1 and k < layout.size:
+            step = layout.strides[0]
+            found = mat._element(layout.displacement + k * step)
         return mat[k] if found is None else found
 
 

@@ -30,4 +30,4 @@ cpdef object exported_array(MatBase view)
 cpdef object copied_array(MatBase view, bint writable)
 
 @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
-cdef object _copied_at_once(MatBase view)
+cdef object _array_of_few(MatBase view)

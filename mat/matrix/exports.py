@@ -70,13 +70,13 @@ def copied_array(view: Views, writable: bool) -> Array | None:
     """Return an array with a copy of few elements that are packed; None of others, and where an
     access has to be opened.
     """
-    found = _copied_at_once(view)
+    found = _array_of_few(view)
     if found is not None and not writable:
         _blocks.lock_array(found)
     return found
 
 
-def _copied_at_once(view: Views) -> Array | None:
+def _array_of_few(view: Views) -> Array | None:
     """Return a copy of few elements that are packed; None of others, and where an access has to be
     opened.
     """
@@ -104,7 +104,7 @@ class Exports(Views):
         numpy.ndarray
             A new, writable array in C order.
         """
-        made = _copied_at_once(self)
+        made = _array_of_few(self)
         if made is not None:
             return made
         with self.facet("array", "input") as a:
@@ -148,7 +148,7 @@ class Exports(Views):
         list
             One list for each axis; without axes, a number.
         """
-        made = _copied_at_once(self)
+        made = _array_of_few(self)
         if made is not None:
             return made.tolist()
         with self.facet("array", "input") as a:

@@ -16,13 +16,13 @@ cdef object _mat
 cdef Py_ssize_t WORTH
 
 @cython.locals(found=MatBase)
-cpdef MatBase stacked_at_once(object mats)
+cpdef MatBase stacked_rows(object mats)
 
 @cython.locals(first=MatBase, view=MatBase, like=tuple, rank=Py_ssize_t, k=Py_ssize_t)
 cpdef MatBase stacked_along(object mats, object axis)
 
 @cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t)
-cpdef MatBase copied_at_once(MatBase view)
+cpdef MatBase packed_copy(MatBase view)
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
                total=Py_ssize_t)
@@ -33,7 +33,7 @@ cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
 
 @cython.locals(view=MatBase, first=MatBase, target=MatBase, form=Form, rows=Py_ssize_t,
                size=Py_ssize_t, itemsize=Py_ssize_t)
-cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)
+cpdef MatBase joined_parts(list parts, tuple shape, Py_ssize_t axis)
 
 @cython.locals(storage=Cube)
 cdef _locate(MatBase view)

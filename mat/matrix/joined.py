@@ -22,7 +22,7 @@ _in_use, _observers, _foreign, _mat, _blocks = IN_USE, OBSERVERS, FOREIGN, Mat, 
 _ROWS = ROWS
 
 
-def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
+def stacked_rows(mats: Sequence[Any]) -> Mat | None:
     """Fast path: return small Mats of one shape and dtype as the rows of a new Mat, on the device
     in use; None for other objects, and where an access has to be opened.
     """
@@ -34,7 +34,7 @@ def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
 
 def stacked_along(mats: object, axis: object) -> Mat | None:
     """Return a list or tuple of small Mats of one shape joined along a new axis, as
-    `joined_at_once` does; None for other objects, and for Mats of other shapes.
+    `joined_parts` does; None for other objects, and for Mats of other shapes.
     """
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
@@ -52,11 +52,11 @@ def stacked_along(mats: object, axis: object) -> Mat | None:
     if not -rank <= axis + 1 <= rank + 1:
         return None
     k = axis if axis >= 0 else axis + rank + 1
-    return joined_at_once(list(mats), (*like[:k], len(mats), *like[k:]), k)
+    return joined_parts(list(mats), (*like[:k], len(mats), *like[k:]), k)
 
 
-def copied_at_once(view: Mat) -> Mat | None:
-    """Return a copy of a small Mat whose elements are packed, as `joined_at_once` does."""
+def packed_copy(view: Mat) -> Mat | None:
+    """Return a copy of a small Mat whose elements are packed, as `joined_parts` does."""
     form = view._find_form() if view.known_form is None else view.known_form
     if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
         return None
@@ -79,7 +79,7 @@ def copied_at_once(view: Mat) -> Mat | None:
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:
-    """Return a list or tuple of small Mats joined along an axis that they have, as `joined_at_once`
+    """Return a list or tuple of small Mats joined along an axis that they have, as `joined_parts`
     does; None for other objects, and for those whose shapes do not fit.
     """
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
@@ -97,7 +97,7 @@ def joined_along(mats: object, axis: object) -> Mat | None:
     total = _total_along(parts, like, k)
     if total < 0:
         return None
-    return joined_at_once(parts, (*like[:k], total, *like[k + 1:]) if rank > 1 else (total,), k)
+    return joined_parts(parts, (*like[:k], total, *like[k + 1:]) if rank > 1 else (total,), k)
 
 
 def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
@@ -116,7 +116,7 @@ def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
     return total
 
 
-def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
+def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.
     """

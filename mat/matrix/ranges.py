@@ -13,7 +13,7 @@ from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
 from ..support.unbound import unbound
-from .creation import adopted, copy_of_array, counted_at_once, placed
+from .creation import adopted, copy_of_array, placed, range_of_few
 from .mat import Mat
 from .nested import as_plain, without_mats
 
@@ -62,7 +62,7 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
     >>> mat.arange(0, 1, 0.25)
     <Mat 4 A [0. 0.25 0.5 0.75]>
     """
-    found = None if dtype is not None else counted_at_once(start, stop, step)
+    found = None if dtype is not None else range_of_few(start, stop, step)
     if found is not None:
         return found if device is None else placed(found, device)
     return placed(_counted_by_numpy(start, stop, step, dtype), device)

@@ -43,7 +43,7 @@ cdef class Calls(Operation):
     @cython.locals(view=MatBase, copies=dict)
     cdef object _run_on(self, object device, Plan plan, tuple args, dict kwargs)
     @cython.locals(args=tuple)
-    cdef object at_once(self, tuple given, Py_ssize_t first, object out)
+    cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
     cpdef object call_into(self, MatBase out, tuple args)

@@ -218,7 +218,7 @@ class Calls(Operation):
         """Carry out the operation into a new Mat; `args` has None in its place."""
         return self.make(args)
 
-    def at_once(self, given: Arguments, first: int, out: Operand) -> Operand:
+    def of_operands(self, given: Arguments, first: int, out: Operand) -> Operand:
         """Fast path: carry out the operation on one or two arguments from `first` on, Mats and
         numbers that need no conversion, into a new Mat or the Mat `out`; return None, with nothing
         done, for others.

@@ -4,7 +4,7 @@ from mat._core cimport HostBlocks
 from mat.core.cube cimport Cube
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
-from mat.matrix.joined cimport copied_at_once
+from mat.matrix.joined cimport packed_copy
 from mat.ops.calls cimport Calls
 
 cdef Calls _assign

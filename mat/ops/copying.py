@@ -12,7 +12,7 @@ from ..errors import DTypeError, RangeError
 from ..layout.orders import as_order
 from ..layout.strided import Layout
 from ..matrix.base import form_of_result, is_numpys
-from ..matrix.joined import copied_at_once
+from ..matrix.joined import packed_copy
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import NAMED, as_dtype
@@ -143,7 +143,7 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
 
 def _converted(x: Mat, dtype: DType) -> Mat:
     """Return a packed copy of `x` in another dtype."""
-    found = copied_at_once(x) if x.element_type is dtype else None
+    found = packed_copy(x) if x.element_type is dtype else None
     if found is not None:
         return found
     form = form_of_result(x.layout.shape, dtype)
@@ -165,7 +165,7 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
         return None
     if not -rank <= axis < rank or not 0 < layout.size * view.element_size <= MOST_SORTED:
         return None
-    made = copied_at_once(view)
+    made = packed_copy(view)
     if made is None:
         return None
     storage = made.storage

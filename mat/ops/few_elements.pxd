@@ -6,7 +6,7 @@ from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
-from mat.matrix.joined cimport copied_at_once
+from mat.matrix.joined cimport packed_copy
 from mat.matrix.storage cimport Storage
 from mat.ops.calls cimport Calls
 
@@ -28,6 +28,9 @@ cpdef object places(object x)
 cdef object _mask_of(object dtype)
 
 @cython.locals(view=MatBase, layout=Layout)
+cpdef object diagonal(object x)
+
+@cython.locals(found=MatBase)
 cpdef object traced(object x)
 
 @cython.locals(truth=MatBase, one=MatBase, other=MatBase, made=MatBase)

@@ -16,7 +16,7 @@ from ..facets.array import ARRAY
 from ..layout.shapes import Ints
 from ..layout.strided import Layout, packed_strides
 from ..matrix.base import Form, form_of_result, is_numpys
-from ..matrix.joined import copied_at_once
+from ..matrix.joined import packed_copy
 from ..matrix.mat import Mat
 from ..support.types import DType, Keywords, Operand
 from . import elementwise, reduce
@@ -115,18 +115,24 @@ def _mask_of(dtype: DType) -> int:
     return found
 
 
-def traced(x: object) -> Operand:
-    """Return the sum of the main diagonal of a matrix."""
+def diagonal(x: object) -> Operand:
+    """Return a view of the main diagonal of a matrix."""
     if type(x) is not _mat:
         return None
     view: Any = x
     layout = view.layout
-    if len(layout.shape) != 2 or not layout.size or not is_numpys(view.element_type):
+    if len(layout.shape) != 2 or not layout.size:
         return None
-    length = min(layout.shape[0], layout.shape[1])
-    diagonal = _part(view, (length,), (layout.strides[0] + layout.strides[1],),
-                     layout.displacement)
-    return _sum.make((diagonal, None, None, False))
+    return _part(view, (min(layout.shape[0], layout.shape[1]),),
+                 (layout.strides[0] + layout.strides[1],), layout.displacement)
+
+
+def traced(x: object) -> Operand:
+    """Return the sum of the main diagonal of a matrix."""
+    found: Any = diagonal(x)
+    if found is None or not is_numpys(found.element_type):
+        return None
+    return _sum.make((found, None, None, False))
 
 
 def chosen(condition: object, a: object, b: object) -> Operand:
@@ -164,7 +170,7 @@ def rounded(x: object) -> Operand:
     kind = view.element_type.kind
     if kind == "f" and view.element_size > 2:
         return _rint.make((view, None))
-    return copied_at_once(view) if kind == "i" or kind == "u" else None
+    return packed_copy(view) if kind == "i" or kind == "u" else None
 
 
 def differenced(x: object, axis: object) -> Operand:

@@ -11,7 +11,7 @@ import numpy as np
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ..layout.shapes import Ints, as_axis
-from ..matrix.joined import join_released, joined_along, joined_at_once
+from ..matrix.joined import join_released, joined_along, joined_parts
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
@@ -89,7 +89,7 @@ def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = 
         parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.layout.shape for m in parts], k)
-    found = joined_at_once(parts, shape, k) if out is None else None
+    found = joined_parts(parts, shape, k) if out is None else None
     return _concat(parts, k, shape, out) if found is None else found
 
 
@@ -239,5 +239,5 @@ def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
     shape = parts[0].layout.shape
     found = None
     if out is None:
-        found = joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
+        found = joined_parts(parts, (*shape[:k], len(parts), *shape[k:]), k)
     return concat([m.expand_dims(k) for m in parts], k, out) if found is None else found

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.delegate import delegate
-from ..matrix.joined import stacked_at_once
+from ..matrix.joined import stacked_rows
 from ..matrix.mat import Mat
 from ..support.dtypes import SUPPORTED, check_operand, is_masked
 from ..support.options import FLOAT32, current
@@ -67,7 +67,7 @@ def as_mats(values: Iterable[object], name: str) -> list[Mat]:
 
 
 def _of_sequence(value: Sequence[object], name: str) -> Mat:
-    stacked = stacked_at_once(value)
+    stacked = stacked_rows(value)
     if stacked is not None:
         return stacked
     try:

@@ -101,10 +101,21 @@ def test_results_compute_where_operands_do():
     assert not mat.unique(x).device_enabled
 
 
-def test_vectors_of_elements_are_views():
+def test_vectors_of_elements_and_diagonals_are_views():
     x = mat.zeros(2, 3)
     np.ravel(x)[4] = 7
-    assert x[1, 1] == 7
+    np.diag(x)[0] = 5
+    assert x.tolist() == [[5, 0, 0], [0, 7, 0]]
+
+
+def test_iterators_see_what_is_written_meanwhile():
+    for x in (mat.zeros(3), mat.zeros(6)[::2], mat.zeros(3, 2)):
+        found = []
+        for row in x:
+            x[2] = 7
+            found.append(row)
+        assert np.array(found)[-1].tolist() == x[2].tolist()
+        assert len(found) == len(x)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16", "float32",

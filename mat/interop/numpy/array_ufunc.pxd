@@ -15,7 +15,7 @@ cpdef object call_ufunc(tuple args, dict kwargs)
 
 cdef bint _are_operands(tuple inputs) except -1
 cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
-cdef object _at_once(Calls kernel, tuple args, dict kwargs)
+cdef object _by_kernel(Calls kernel, tuple args, dict kwargs)
 @cython.locals(one=MatBase, other=MatBase, to=MatBase)
-cdef object _product_at_once(tuple args, dict kwargs)
+cdef object _matrix_product(tuple args, dict kwargs)
 cdef object _only_out(dict kwargs)

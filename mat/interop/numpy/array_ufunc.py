@@ -80,17 +80,17 @@ def _are_operands(inputs: Arguments) -> bool:
     return several
 
 
-def _at_once(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
+def _by_kernel(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
     """Fast path: call the operation if its operands, from the third argument on, are Mats or
     numbers, and ``out=`` is a Mat; else return None, with nothing done.
     """
     if not kwargs:
-        return kernel.at_once(args, _FIRST, None)
+        return kernel.of_operands(args, _FIRST, None)
     out = _only_out(kwargs)
-    return None if out is None else kernel.at_once(args, _FIRST, out)
+    return None if out is None else kernel.of_operands(args, _FIRST, out)
 
 
-def _product_at_once(args: Arguments, kwargs: Keywords | None) -> Operand:
+def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
     """Multiply two Mats, on the host, into a third one of another storage; return None, with
     nothing done, for other arguments.
     """
@@ -148,9 +148,9 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
     if args[2] == "__call__":
         kernel = _KERNELS.get(args[1])
         if kernel is not None:
-            found = _at_once(kernel, args, kwargs)
+            found = _by_kernel(kernel, args, kwargs)
         else:
-            found = _product_at_once(args, kwargs) if args[1] is _matmul else None
+            found = _matrix_product(args, kwargs) if args[1] is _matmul else None
         if found is not None:
             return found
     return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})

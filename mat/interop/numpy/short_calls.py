@@ -24,6 +24,7 @@ from ...ops.copying import sorted_along
 from ...ops.few_elements import (
     chosen,
     counted,
+    diagonal,
     differenced,
     places,
     repeated,
@@ -181,7 +182,8 @@ def _reductions() -> dict[object, Way]:
 # by NumPy's functions
 WAYS: dict[object, Way] = {
     np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
-    np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled), **_reductions()}
+    np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled),
+    np.diag: OfOne(diagonal), **_reductions()}
 _ways = WAYS  # with a type of C
 
 

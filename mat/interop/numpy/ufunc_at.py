@@ -28,14 +28,14 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
     # silent, as operations of `mat` are
     token = STATE.set(QUIET)
     try:
-        if not isinstance(x, Mat) or kwargs or not _write_at_once(ufunc, x, inputs[1:]):
+        if not isinstance(x, Mat) or kwargs or not _written(ufunc, x, inputs[1:]):
             delegate(partial(_combine, ufunc), inputs, kwargs, name=ufunc.__name__,
                      written=[x] if isinstance(x, Mat) else ())
     finally:
         STATE.reset(token)
 
 
-def _write_at_once(ufunc: np.ufunc, x: Mat, others: Arguments) -> bool:
+def _written(ufunc: np.ufunc, x: Mat, others: Arguments) -> bool:
     """Write the memory of `x` by NumPy; return whether that is possible: whether no other operand
     shares it.
     """
