@@ -88,13 +88,14 @@ class Pooled(Memory):
                 self._freed.append(lease())
 
     def _is_lost(self, lease: _Lease) -> bool:
-        """Return whether neither a cube nor an export has the handle of `lease`."""
+        """Return whether neither a cube nor an export has the handle of `lease`; one whose cube is
+        gone was about to be freed.
+        """
         handle = lease()
-        if handle is None or lease.cube is None:
+        cube = None if lease.cube is None else lease.cube()
+        if handle is None or cube is None:
             return handle is not None
-        cube = lease.cube()
-        return (cube is not None and cube.handles.get(self) is not handle
-                and not exports_of(cube.accesses, handle))
+        return cube.handles.get(self) is not handle and not exports_of(cube.accesses, handle)
 
     # Implemented by subclasses
 

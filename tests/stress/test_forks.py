@@ -219,3 +219,32 @@ def test_numbers_that_are_drawn():
 def drawing(rng):
     with mat.use_device("emulated"):
         mat.zeros(3).uniform_(rng=rng)
+
+
+def test_a_freed_block_that_another_thread_was_about_to_use(monkeypatch):
+    """The last block that was freed: its Mat is gone, and it is queued no more."""
+    memory = memory_named("emulated")
+    fit = memory.fit
+
+    def using(pause):
+        def pausing(handle, nbytes):
+            if threading.current_thread() is not threading.main_thread():
+                pause()
+            return fit(handle, nbytes)
+
+        with mat.use_device("emulated"):
+            x = mat.ones(1000) + 1
+            memory.trim()
+            del x
+            monkeypatch.setattr(memory, "fit", pausing)
+            mat.ones(1000) + 1
+
+    def use():
+        with mat.use_device("emulated", pool_bytes=200):
+            y = mat.ones(3) + 1
+        assert y.to_numpy().tolist() == [2, 2, 2]
+
+    with meanwhile(using):
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+    compute_on_device()
