@@ -174,12 +174,6 @@ class Memory:
         """Return the ids of the handles that other threads use now. Optional."""
         return set()
 
-    def victims(self, nbytes: int) -> list[tuple[int, int, CubeLike]]:
-        """Return the bytes, the last use and the cube of each copy that would be evicted if so many
-        bytes were allocated. Optional.
-        """
-        return []
-
     def note_use(self, handle: Handle) -> None:
         """Mark `handle` as used now, so that others are evicted first. Optional."""
 

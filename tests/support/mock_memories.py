@@ -237,7 +237,8 @@ class World:
 
 
 @contextmanager
-def _registry(clear: bool) -> Iterator[None]:
+def registry_kept(clear: bool) -> Iterator[None]:
+    """Forget at the end what the block registers; begin with nothing registered if `clear`."""
     registries = registry.memories, registry.facets, registry.device_facets
     before, hubs = [dict(known) for known in registries], registry.hubs[:]
     for known in (*registries, registry.hubs) if clear else ():
@@ -260,7 +261,7 @@ def alone() -> Iterator[World]:
     hub, far, deep = MockMemory("hub", log, fills=True), MockMemory("far",
                                                                  log), MockMemory("deep", log)
     near = MockMemory("near", log, fills=True, near=(far,))
-    with _registry(clear=True):
+    with registry_kept(clear=True):
         yield World(log, [Through("hub", "h", hub), Through("hub2", "j", hub),
                              Through("near", "n", near),
                              Through("far", "f", far), Through("deep", "d", deep)])
@@ -275,7 +276,7 @@ def registered() -> Iterator[World]:
     log = StepLog()
     far = MockArrayMemory("far", log)
     near = MockArrayMemory("near", log, fills=True, near=(far,))
-    with _registry(clear=False):
+    with registry_kept(clear=False):
         yield World(log, [ThroughArrays("near", "n", near), ThroughArrays("far", "r", far)])
     assert not log.wrong
 

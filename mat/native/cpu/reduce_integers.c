@@ -19,14 +19,7 @@
 #define LOWEST INT8_MIN
 #define HIGHEST INT8_MAX
 #define N(name) PASTED(name, i8)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T int16_t
 #define I int32_t
@@ -34,14 +27,7 @@
 #define LOWEST INT16_MIN
 #define HIGHEST INT16_MAX
 #define N(name) PASTED(name, i16)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T int32_t
 #define I int32_t
@@ -49,14 +35,7 @@
 #define LOWEST INT32_MIN
 #define HIGHEST INT32_MAX
 #define N(name) PASTED(name, i32)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T uint8_t
 #define I int32_t
@@ -64,14 +43,7 @@
 #define LOWEST 0
 #define HIGHEST UINT8_MAX
 #define N(name) PASTED(name, u8)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T uint16_t
 #define I int32_t
@@ -79,14 +51,7 @@
 #define LOWEST 0
 #define HIGHEST UINT16_MAX
 #define N(name) PASTED(name, u16)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T uint32_t
 #define I int32_t
@@ -94,14 +59,7 @@
 #define LOWEST 0
 #define HIGHEST UINT32_MAX
 #define N(name) PASTED(name, u32)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T uint64_t
 #define I int64_t
@@ -109,14 +67,7 @@
 #define LOWEST 0
 #define HIGHEST UINT64_MAX
 #define N(name) PASTED(name, u64)
-#include "reduce_type_inline.h"
-#include "reduce_whole_inline.h"
-#undef T
-#undef I
-#undef W
-#undef LOWEST
-#undef HIGHEST
-#undef N
+#include "reduce_integer_inline.h"
 
 #define T int64_t
 #define W int64_t

@@ -37,8 +37,8 @@ def _filled_like(function: Function) -> Function:
     return filled_like
 
 
-numpy_zeros_like = implements("zeros_like")(_filled_like(zeros_like))
-numpy_ones_like = implements("ones_like")(_filled_like(ones_like))
+implements("zeros_like")(_filled_like(zeros_like))
+implements("ones_like")(_filled_like(ones_like))
 numpy_empty_like = implements("empty_like")(_filled_like(empty_like))
 
 

@@ -53,8 +53,8 @@ def _extreme(smallest: bool) -> Function:
     return extreme
 
 
-numpy_nanmax = implements("nanmax")(_extreme(smallest=False))
-numpy_nanmin = implements("nanmin")(_extreme(smallest=True))
+implements("nanmax")(_extreme(smallest=False))
+implements("nanmin")(_extreme(smallest=True))
 
 
 def _place(place: Function, last: float) -> Function:
@@ -74,8 +74,8 @@ def _place(place: Function, last: float) -> Function:
     return place_of
 
 
-numpy_nanargmax = implements("nanargmax")(_place(reduce.argmax, -np.inf))
-numpy_nanargmin = implements("nanargmin")(_place(reduce.argmin, np.inf))
+implements("nanargmax")(_place(reduce.argmax, -np.inf))
+implements("nanargmin")(_place(reduce.argmin, np.inf))
 
 
 def _total(total: Function, neutral: Number) -> Function:
@@ -90,8 +90,8 @@ def _total(total: Function, neutral: Number) -> Function:
     return total_of
 
 
-numpy_nansum = implements("nansum")(_total(reduce.sum, 0))
-numpy_nanprod = implements("nanprod")(_total(reduce.prod, 1))
+implements("nansum")(_total(reduce.sum, 0))
+implements("nanprod")(_total(reduce.prod, 1))
 
 
 @implements("nanmean")
@@ -120,8 +120,8 @@ def _variance(root: bool) -> Function:
     return variance
 
 
-numpy_nanvar = implements("nanvar")(_variance(root=False))
-numpy_nanstd = implements("nanstd")(_variance(root=True))
+implements("nanvar")(_variance(root=False))
+implements("nanstd")(_variance(root=True))
 
 
 def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:

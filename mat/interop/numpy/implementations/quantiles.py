@@ -45,8 +45,8 @@ def _median(missing: bool) -> Function:
     return median
 
 
-numpy_median = implements("median", on_device=1, of_many=True)(_median(missing=False))
-numpy_nanmedian = implements("nanmedian", on_device=1)(_median(missing=True))
+implements("median", on_device=1, of_many=True)(_median(missing=False))
+implements("nanmedian", on_device=1)(_median(missing=True))
 
 
 def _quantile(whole: int, missing: bool) -> Function:
@@ -76,10 +76,10 @@ def _quantile(whole: int, missing: bool) -> Function:
     return quantile
 
 
-numpy_quantile = implements("quantile", on_device=1)(_quantile(1, missing=False))
-numpy_percentile = implements("percentile", on_device=1)(_quantile(100, missing=False))
-numpy_nanquantile = implements("nanquantile", on_device=1)(_quantile(1, missing=True))
-numpy_nanpercentile = implements("nanpercentile", on_device=1)(_quantile(100, missing=True))
+implements("quantile", on_device=1)(_quantile(1, missing=False))
+implements("percentile", on_device=1)(_quantile(100, missing=False))
+implements("nanquantile", on_device=1)(_quantile(1, missing=True))
+implements("nanpercentile", on_device=1)(_quantile(100, missing=True))
 
 
 def _fractions(q: Operand, whole: int) -> Array:

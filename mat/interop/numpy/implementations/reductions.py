@@ -68,8 +68,8 @@ def _decide(reduction: Function) -> Function:
     return decide
 
 
-numpy_any = implements("any")(_decide(truth.any_true))
-numpy_all = implements("all")(_decide(truth.all_true))
+implements("any")(_decide(truth.any_true))
+implements("all")(_decide(truth.all_true))
 
 
 @implements("count_nonzero")

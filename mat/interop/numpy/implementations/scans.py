@@ -32,10 +32,10 @@ def _running(function: Function, of_nan: int | None = None) -> Function:
     return running
 
 
-numpy_cumsum = implements("cumsum")(_running(scan.cumsum))
-numpy_cumprod = implements("cumprod")(_running(scan.cumprod))
-numpy_nancumsum = implements("nancumsum")(_running(scan.cumsum, of_nan=0))
-numpy_nancumprod = implements("nancumprod")(_running(scan.cumprod, of_nan=1))
+implements("cumsum")(_running(scan.cumsum))
+implements("cumprod")(_running(scan.cumprod))
+implements("nancumsum")(_running(scan.cumsum, of_nan=0))
+implements("nancumprod")(_running(scan.cumprod, of_nan=1))
 
 
 def _converts(a: Mat, wanted: np.dtype) -> bool:
@@ -54,8 +54,8 @@ def _cumulative(function: Function, first: int) -> Function:
     return cumulative
 
 
-numpy_cumulative_sum = implements("cumulative_sum")(_cumulative(scan.cumsum, 0))
-numpy_cumulative_prod = implements("cumulative_prod")(_cumulative(scan.cumprod, 1))
+implements("cumulative_sum")(_cumulative(scan.cumsum, 0))
+implements("cumulative_prod")(_cumulative(scan.cumprod, 1))
 
 
 @implements("diff", of_many=True)

@@ -68,8 +68,8 @@ def _partition(sort: Function) -> Function:
     return partition
 
 
-numpy_partition = implements("partition", on_device=1)(_partition(numpy_sort))
-numpy_argpartition = implements("argpartition", on_device=1)(_partition(numpy_argsort))
+implements("partition", on_device=1)(_partition(numpy_sort))
+implements("argpartition", on_device=1)(_partition(numpy_argsort))
 
 
 @implements("searchsorted", on_device=2, of_many=True)

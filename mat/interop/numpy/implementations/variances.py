@@ -93,8 +93,8 @@ def _variance(root: bool) -> Function:
     return variance
 
 
-numpy_var = implements("var")(_variance(root=False))
-numpy_std = implements("std")(_variance(root=True))
+implements("var")(_variance(root=False))
+implements("std")(_variance(root=True))
 
 
 @implements("ptp")
