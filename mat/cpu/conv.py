@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..layout.channel_window import Channels, SpacedAxis, remainders
 from ..layout.shapes import Ints
+from ..layout.sliding_window import ONE, Channels, WindowAxis, Windows, remainders
 from ..support import host_pool
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Presented
@@ -30,7 +30,6 @@ ENOUGH = 8  # units, so that threads can share them
 PIECES = 16  # into which a sum over all points is divided, at most
 PARTIAL = 1 << 25  # bytes of partial sums, about
 MOST_ROOM = 1 << 28  # bytes of all slots, unless one needs more
-IDLE = SpacedAxis(1, 1, 1, 1, 1, 0)
 
 
 class Side(NamedTuple):
@@ -38,7 +37,7 @@ class Side(NamedTuple):
     point in the output, and the distance of points, in points.
     """
 
-    axis: SpacedAxis
+    axis: WindowAxis
     first_tap: int = 0
     between: int = 1
     first: int = 0
@@ -60,7 +59,7 @@ class Job(NamedTuple):
     def padded(self) -> tuple[tuple[Side, ...], Ints]:
         """Return three axes, with those that are missing before the others, and strides of w."""
         idle = 3 - len(self.sides)
-        return (Side(IDLE),) * idle + self.sides, (0,) * idle + tuple(self.strides[3])
+        return (Side(ONE),) * idle + self.sides, (0,) * idle + tuple(self.strides[3])
 
 
 class Grid(NamedTuple):
@@ -82,7 +81,7 @@ class Tiles(NamedTuple):
     together: int
 
 
-def _grid(axes: tuple[SpacedAxis, ...]) -> Grid:
+def _grid(axes: Windows) -> Grid:
     places = [[divmod(p * a.dilation, a.step) for p in range(a.k)] for a in axes]
     return Grid(tuple(product(*(sorted({f for _, f in each}) for each in places))),
                 tuple(max(q for q, _ in each) for each in places))
@@ -108,7 +107,7 @@ def _tiles(job: Job, grid: Grid, channels: int, size: int) -> Tiles:
     return Tiles(lead, -(-points[lead] // cuts), together)
 
 
-def _shared(a: SpacedAxis, grid: Grid, k: int) -> int:
+def _shared(a: WindowAxis, grid: Grid, k: int) -> int:
     """Return the number of zeros at the end of a buffer line that can serve as the beginning of the
     next.
     """

@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from ..layout.shapes import Ints
-from ..layout.sliding_window import WindowAxis
+from ..layout.sliding_window import ONE, WindowAxis, Windows, remainders, with_batch
 from ..layout.strided import packed_strides
 from ..support import host_pool
 from ..support.native import ffi, lib
@@ -22,7 +22,6 @@ from .kernel import CpuKernel
 WORK = 200_000  # products that a thread should get at least
 TOUCHED = 40_000  # or elements to read
 PIECES = 64  # into which a sum over all outputs is divided, at most
-DUMMY = WindowAxis(1, 1, 1, 1, 0)
 
 
 class JobAxis(NamedTuple):
@@ -44,7 +43,7 @@ class WindowLoop(NamedTuple):
     base: Ints = (0, 0, 0, 0)
 
 
-def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[JobAxis, ...]:
+def _rows(axes: Windows, *strides: Ints) -> tuple[JobAxis, ...]:
     """Return each axis with the strides of the operands along it.
 
     A matrix of taps has no batch, and the stride 0 along it.
@@ -52,7 +51,7 @@ def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[JobAxis, ...]:
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
     rows = [JobAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
-    idle = JobAxis(DUMMY, (0,) * len(strides))
+    idle = JobAxis(ONE, (0,) * len(strides))
     return (*(idle for _ in range(2 - len(used))), *used)  # kernels want a row and a column
 
 
@@ -63,7 +62,7 @@ def _frame(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
     for job, target in zip(jobs, made, strict=True):
         target.base = job.base
         for row, window in zip(job.rows, target.axes, strict=False):
-            window.n, window.nx, window.k, window.step, window.off = row.axis
+            window.n, window.nx, window.k, window.step, window.off = row.axis[:5]
             window.first, window.every = row.first, row.every
             window.strides = list(row.strides)
     frame = ffi.new("struct mat_window_loop *",
@@ -81,7 +80,7 @@ def _is_float(x: Presented) -> bool:
     return bool(x.dtype.char == "f")
 
 
-def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
+def prepare_convolve(axes: Windows, x: Presented, w: Presented,
                      y: Presented) -> CpuKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     job = WindowLoop(_rows(axes, x.element_strides, w.element_strides, y.element_strides))
@@ -96,39 +95,21 @@ def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Presente
     return CpuKernel(kernel, frame, rows, _grain(work, rows, WORK), keep=keep)
 
 
-def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
-                 xd: Presented) -> CpuKernel:
+def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> CpuKernel:
     """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
 
     It is a convolution of yd with reversed taps for each remainder of positions by the strides.
-    Position ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that
-    position, so that only every ``step``-th tap counts; with q numbering these backwards, ``i = m +
-    q + off'`` is a convolution of stride 1.
     """
     rows = _rows(axes, yd.element_strides, w.element_strides, xd.element_strides)
-    options = [list(_remainders(row)) for row in rows]
     jobs = []
-    for choice in product(*options):
-        first = sum(row.first * original.strides[2]
-                    for (row, _), original in zip(choice, rows, strict=True))
-        jobs.append(WindowLoop(tuple(row for row, _ in choice),
-                               (0, sum(at for _, at in choice), first, 0)))
+    for some in product(*(list(remainders(row.axis)) for row in rows)):
+        both = list(zip(some, (row.strides for row in rows), strict=True))
+        jobs.append(WindowLoop(
+            tuple(JobAxis(r.axis, (y, -r.between * w, r.every * x), r.first, r.every)
+                  for r, (y, w, x) in both),
+            (0, sum(r.last * w for r, (_, w, _) in both), sum(r.first * x for r, (_, _, x) in both),
+             0)))
     return _convolution(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
-
-
-def _remainders(row: JobAxis) -> list[tuple[JobAxis, int]]:
-    """Return, for each remainder of positions by the step, the axis and where its last tap is."""
-    a, (ys, ws, xs) = row.axis, row.strides
-    found = []
-    for first in range(min(a.step, a.nx)):
-        tap = (first - a.off) % a.step  # the first one that serves these positions
-        count = len(range(tap, a.k, a.step))
-        if count:
-            off = (first - a.off - tap) // a.step - (count - 1)
-            axis = WindowAxis(len(range(first, a.nx, a.step)), a.n, count, 1, off)
-            found.append((JobAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step),
-                          (tap + (count - 1) * a.step) * ws))
-    return found
 
 
 class PartialSums:
@@ -141,7 +122,7 @@ class PartialSums:
         self.address: int = int(ffi.cast("uintptr_t", self.memory))
 
 
-def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
+def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
                  wd: Presented) -> Function:
     """Prepare the derivative by w, added to wd, as a function of ``(x, yd, wd)``.
 
@@ -169,14 +150,14 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
 
 def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
     """Prepare the addition of the partial sums of `pieces` pieces to wd."""
-    rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.element_strides)
+    rows = _rows(with_batch((), *taps), wd.element_strides)
     frame, keep = _frame(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
     kernel = lib.mat_gather_f if _is_float(wd) else lib.mat_gather_d
     return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)),
                      keep=keep).bind((0, 1), ())
 
 
-def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CpuKernel:
+def prepare_pool(axes: Windows, x: Presented, y: Presented) -> CpuKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, x.element_strides, y.element_strides)
     shape = tuple(r.axis.n for r in rows)
@@ -187,7 +168,7 @@ def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CpuK
     return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
 
 
-def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
+def prepare_pool_back(axes: Windows, x: Presented, y: Presented, yd: Presented,
                       xd: Presented) -> CpuKernel:
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, x.element_strides, y.element_strides, yd.element_strides, xd.element_strides)

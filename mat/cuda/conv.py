@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from ..layout.channel_window import Channels, SpacedAxis
+from ..layout.sliding_window import ONE, Channels
 from ..support.dtypes import BY_CHAR, FLOATING
 from ..support.types import Presented
 from .kernel import CudaKernel
@@ -21,7 +21,6 @@ TILE, TERMS = 64, 16  # of a block, as in the kernels
 BLOCKS = 1024  # among which a sum over all points is divided, if there is so much to add up
 LEAST = 256  # terms of a piece, at least
 PARTIAL = 1 << 26  # bytes of partial sums, about
-IDLE = SpacedAxis(1, 1, 1, 1, 1, 0)
 
 # the kernels, as templates of the element type
 _KERNELS = {
@@ -70,8 +69,8 @@ class ImplicitProduct:
                  found.channels, found.outputs,
                  *(s for o in (x, y, w) for s in o.element_strides[:2])]
         idle = 3 - len(found.axes)
-        for k, a in enumerate((IDLE,) * idle + found.axes):
-            frame += a
+        for k, a in enumerate((ONE,) * idle + found.axes):
+            frame += [a.n, a.nx, a.k, a.step, a.dilation, a.off]
             frame += [0, 0, 0] if k < idle else [o.element_strides[2 + k - idle] for o in (x, y, w)]
         return frame
 

@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from ..layout.shapes import Ints
-from ..layout.sliding_window import WindowAxis
+from ..layout.sliding_window import ONE, WindowAxis, Windows
 from ..support.dtypes import BY_CHAR, FLOATING, INTEGERS, UNSIGNED
 from ..support.types import DType, Presented
 from .kernel import CudaKernel
@@ -23,7 +23,6 @@ BLOCKS = 2048  # among which a sum over all points is divided, if there is so mu
 PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
-DUMMY = WindowAxis(1, 1, 1, 1, 0)
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R:
 # points below each other.
@@ -106,7 +105,7 @@ def programs() -> Iterator[Program]:
                 yield _program(name, kind)
 
 
-def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedWindow]:
+def _rows(axes: Windows, main: int, *strides: Ints) -> list[StridedWindow]:
     """Return columns, rows and then the other axes, by the strides of operand `main`.
 
     Operands with fewer axes lack the first ones.
@@ -116,7 +115,7 @@ def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[Strided
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
     # stable: later axes are the closer ones
     used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))
-    return used + [StridedWindow(DUMMY, (0,) * len(strides))] * (2 - len(used))
+    return used + [StridedWindow(ONE, (0,) * len(strides))] * (2 - len(used))
 
 
 def _power(least: int, low: int, high: int) -> int:
@@ -160,11 +159,12 @@ def _frame(loop: Loop, lined: bool = True, each: int = 1, pieces: int = 1,
     """Return a ``struct nn_loop``."""
     rows, tiling, units, base = loop
     taps = prod(r.axis.k for r in rows[2:])
-    plain = all(r.axis == (r.axis.n, r.axis.n, 1, 1, 0) for r in rows[2:]) and len(rows) <= 3
+    plain = len(rows) <= 3 and all(r.axis == WindowAxis(r.axis.n, r.axis.n, 1, 1, 0)
+                                   for r in rows[2:])
     frame = [len(rows), units, taps, plain, tiling.across, tiling.down, lined, base, tiling.tiles,
              each, pieces, *chunks]
     for row in rows:
-        frame += [*row.axis, *row.strides, *(0 for _ in range(4 - len(row.strides)))]
+        frame += [*row.axis[:5], *row.strides, *(0 for _ in range(4 - len(row.strides)))]
     return frame + [0] * (9 * (8 - len(rows)))
 
 
@@ -197,7 +197,7 @@ def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
-def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
+def prepare_convolve(axes: Windows, x: Presented, w: Presented,
                      y: Presented) -> CudaKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     rows = _rows(axes, 2, x.element_strides, w.element_strides, y.element_strides)
@@ -217,7 +217,7 @@ def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: b
     return _kernel(name, y.dtype, Loop(rows, tiling, units, base), work=work and y.size > 0)
 
 
-def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
+def prepare_to_x(axes: Windows, yd: Presented, w: Presented,
                  xd: Presented) -> CudaKernel:
     """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
 
@@ -235,7 +235,7 @@ def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
     return _convolution(reverse, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
 
 
-def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
+def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
                  wd: Presented) -> CudaKernel:
     """Prepare the derivative by w, added to wd, as a kernel of ``(x, yd, wd)``.
 
@@ -270,7 +270,7 @@ def _pairs(rows: Sequence[StridedWindow], dtype: DType) -> int:
     return 8 // dtype.itemsize if fits and dtype.char in FLOATING else 0
 
 
-def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CudaKernel:
+def prepare_pool(axes: Windows, x: Presented, y: Presented) -> CudaKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, 1, x.element_strides, y.element_strides)
     pairs, units = _pairs(rows, y.dtype), _points(rows)
@@ -279,7 +279,7 @@ def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> Cuda
                    signed=True, work=y.size > 0)
 
 
-def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
+def prepare_pool_back(axes: Windows, x: Presented, y: Presented, yd: Presented,
                       xd: Presented) -> CudaKernel:
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, 3, *(o.element_strides for o in (x, y, yd, xd)))

@@ -1,14 +1,16 @@
 """Sliding windows of convolution and pooling: the indices of their taps in the input.
 
-Along each axis of the input there is an application point every `stride` indices from `start` on;
-tap p of the window at a point is at the index of the point plus ``p - anchor``.
+Along each axis of the input there is a point every `step` indices; tap p of the window at point i
+is at index ``i * step + p * dilation + off``. `windows` has the settings of one channel, start,
+stride and anchor; `spaced` those of images with channels, padding, stride and dilation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import NamedTuple, Protocol
+from math import gcd
+from typing import NamedTuple
 
 from ..errors import ShapeError
 from .shapes import Ints, integer
@@ -17,41 +19,40 @@ Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
 class WindowAxis(NamedTuple):
-    """The windows along one axis: `n` points over an input of length `nx`, each with `k` taps.
-
-    Tap p of point i is at index ``i * step + off + p`` of the input.
-    """
+    """The windows along one axis: `n` points over an input of length `nx`, each with `k` taps."""
 
     n: int
     nx: int
     k: int
     step: int
     off: int
+    dilation: int = 1
+
+    @property
+    def length(self) -> int:
+        """The number of elements from the first tap to the last."""
+        return (self.k - 1) * self.dilation + 1
 
     def first(self, p: int) -> int:
         """Return the index in the input of tap `p` of point 0."""
-        return self.off + p
+        return self.off + p * self.dilation
+
+    def inside(self, p: int) -> range:
+        """Return the points whose tap `p` is inside the input."""
+        first = self.first(p)
+        low = max(0, -(first // self.step))
+        return range(low, max(low, min(self.n, -((first - self.nx) // self.step))))
+
+    def part(self, start: int, stop: int) -> tuple[slice, WindowAxis]:
+        """Return the part of the input that some of the points see, and their axis over it."""
+        off = self.off + start * self.step
+        low = min(max(0, off), self.nx)
+        high = max(low, min(off + (stop - 1 - start) * self.step + self.length, self.nx))
+        return slice(low, high), self._replace(n=stop - start, nx=high - low, off=off - low)
 
 
-class SteppedAxis(Protocol):
-    """The part of an axis of windows that `regions` reads."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def nx(self) -> int: ...
-    @property
-    def k(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-    def first(self, p: int) -> int: ...
-
-
-def inside(a: SteppedAxis, p: int) -> range:
-    """Return the points of an axis whose tap `p` is inside the input."""
-    first = a.first(p)
-    low = max(0, -(first // a.step))
-    return range(low, max(low, min(a.n, -((first - a.nx) // a.step))))
+Windows = tuple[WindowAxis, ...]
+ONE = WindowAxis(1, 1, 1, 1, 0)
 
 
 def setting(value: object, name: str) -> Setting:
@@ -78,7 +79,7 @@ def points(nx: int, start: int, stride: int) -> int:
 
 
 def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = None,
-            anchor: Setting = None) -> tuple[WindowAxis, ...]:
+            anchor: Setting = None) -> Windows:
     """Return the axes of windows of shape `taps` over an input of `shape`.
 
     Raise `ShapeError` for points outside of the input and for anchors outside of the window.
@@ -98,23 +99,100 @@ def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = No
                  for nx, k, s, d, a in zip(shape, taps, starts, strides, anchors, strict=True))
 
 
-def with_batch(axes: tuple[WindowAxis, ...], batch: int) -> tuple[WindowAxis, ...]:
-    """Return `axes` with an axis before them for a batch, whose windows have one tap."""
-    return (WindowAxis(batch, batch, 1, 1, 0), *axes)
+def with_batch(axes: Windows, *batch: int) -> Windows:
+    """Return `axes` with axes before them for a batch, whose windows have one tap."""
+    return (*(WindowAxis(n, n, 1, 1, 0) for n in batch), *axes)
 
 
 Region = tuple[slice, ...]
 
 
-def regions(axes: Sequence[SteppedAxis]) -> Iterator[tuple[Ints, Region, Region]]:
+def regions(axes: Windows) -> Iterator[tuple[Ints, Region, Region]]:
     """Yield the index, the part of the input and the points of each tap.
 
     The points are those whose tap is inside the input, and the part is what it reads for them.
     """
     for p in product(*(range(a.k) for a in axes)):
-        seen = [inside(a, q) for a, q in zip(axes, p, strict=True)]
+        seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
             firsts = [i.start * a.step + a.first(q) for i, a, q in zip(seen, axes, p, strict=True)]
             read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step)
                     for f, i, a in zip(firsts, seen, axes, strict=True))
             yield p, tuple(read), tuple(slice(i.start, i.stop) for i in seen)
+
+
+# Images with channels
+
+MOST_SPATIAL = 3
+
+
+class Channels(NamedTuple):
+    """The sizes of a convolution: `n` images, channels and outputs of each of the groups, and the
+    spatial axes.
+    """
+
+    n: int
+    groups: int
+    channels: int
+    outputs: int
+    axes: Windows
+
+    @property
+    def shape(self) -> Ints:
+        """The shape of the result."""
+        return (self.n, self.groups * self.outputs, *(a.n for a in self.axes))
+
+
+class Remainder(NamedTuple):
+    """The positions ``first, first + every, ...`` of the input as points over the output, for the
+    derivative by the input: `axis` has the taps ``last, last - between, ...`` of the window that
+    reach them.
+    """
+
+    axis: WindowAxis
+    first: int
+    every: int
+    last: int
+    between: int
+
+
+def spaced(name: str, shape: Ints, taps: Ints, stride: Setting, padding: Setting,
+           dilation: Setting) -> Windows:
+    """Return the axes of windows of shape `taps` over an input of `shape`, after checking them."""
+    count = len(taps)
+    if len(shape) != count:
+        raise ShapeError(f"{name}: a window of shape {taps} requires as many spatial axes in x, "
+                         f"whose spatial shape is {shape}")
+    steps, pads = each(stride, 1, "stride", count), each(padding, 0, "padding", count)
+    spaces = each(dilation, 1, "dilation", count)
+    for text, given, least in (("stride", steps, 1), ("padding", pads, 0), ("dilation", spaces, 1),
+                               ("window", taps, 1)):
+        if any(integer(value, text) < least for value in given):
+            raise ShapeError(f"{name}: a {text} is at least {least} along each axis, got {given}")
+    for nx, k, pad, space in zip(shape, taps, pads, spaces, strict=True):
+        if nx + 2 * pad < (k - 1) * space + 1:
+            raise ShapeError(f"{name}: a window of {k} taps with dilation {space} spans "
+                             f"{(k - 1) * space + 1} elements, the input of {nx} with padding "
+                             f"{pad} has {nx + 2 * pad}; use more padding")
+    return tuple(WindowAxis((nx + 2 * pad - (k - 1) * space - 1) // step + 1, nx, k, step, -pad,
+                            space)
+                 for nx, k, step, pad, space in zip(shape, taps, steps, pads, spaces, strict=True))
+
+
+def remainders(a: WindowAxis) -> Iterator[Remainder]:
+    """Yield the positions of an axis by their remainder modulo the step, as points.
+
+    Position ``step * m + f`` is tap p of point i where ``i * step = step * m + f - off - p *
+    dilation``. The taps for which that is divisible follow each other at a fixed distance, and the
+    points move back by a fixed number from one to the next: a window of step 1 over the points.
+    """
+    common = gcd(a.step, a.dilation)
+    between, space = a.step // common, a.dilation // common
+    for f in range(min(a.step, a.nx)):
+        reach = [p for p in range(min(between, a.k)) if (f - a.off - p * a.dilation) % a.step == 0]
+        if reach:
+            count = len(range(reach[0], a.k, between))
+            last = reach[0] + (count - 1) * between
+            off = (f - a.off - last * a.dilation) // a.step
+            axis = WindowAxis(len(range(f, a.nx, a.step)), a.n, count, 1, off, space)
+            yield Remainder(axis, f, a.step, last, between)

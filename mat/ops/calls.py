@@ -34,8 +34,8 @@ _unchecked = UNCHECKED  # with a type of C
 _INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8,
                                          np.uint16, np.uint32, np.uint64)}
 _same = object()  # token of an operand that is the main one again
-# types of settings that a plan can depend on
-_PLAIN = frozenset((bool, int, str, type(None), tuple))
+# types of settings that a plan can depend on, besides tuples
+_PLAIN = frozenset((bool, int, str, type(None)))
 _MOST_PLANS = 1024
 
 
@@ -363,7 +363,7 @@ class Calls(Operation):
 
     def step_setting(self, node: PlanNode, value: object, add: bool) -> PlanNode | None:
         """Return the node for a setting: by its type, too, since True is 1 but not to a check."""
-        if type(value) not in _PLAIN or (type(value) is tuple and not _of_integers(value)):
+        if not (_of_integers(value) if isinstance(value, tuple) else type(value) in _PLAIN):
             return None
         found = node.step(type(value), add)
         return None if found is None else found.step(value, add)
@@ -414,4 +414,8 @@ def is_plain_number(value: Operand) -> bool:
 
 
 def _of_integers(values: tuple[object, ...]) -> bool:
-    return all(type(value) is int for value in values)
+    """Return whether a tuple has only integers, and tuples of them."""
+    for value in values:
+        if type(value) is not int and not (isinstance(value, tuple) and _of_integers(value)):
+            return False
+    return True

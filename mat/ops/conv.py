@@ -1,34 +1,44 @@
 """Convolution of images with several channels, and its derivatives.
 
-Images are (n, channels, *spatial), weights (outputs, channels / groups, *window). Each public
-function checks and completes its settings; the operations behind them have the operand that they
-write last.
+Images are (n, channels, *spatial), weights (outputs, channels / groups, *window). The operations
+have their sizes as a setting, and the operand that they write last; the public functions make the
+sizes of the settings that users give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from ..errors import DTypeError, ShapeError
-from ..layout.channel_window import MOST_SPATIAL, Channels, spaced
+from ..errors import ShapeError
 from ..layout.shapes import Ints, integer
-from ..layout.sliding_window import Setting, regions, setting
+from ..layout.sliding_window import MOST_SPATIAL, Channels, Setting, regions, setting, spaced
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
 from ..support.dtypes import FLOATING
-from ..support.types import Array, Engine, Function, Keyword, Keywords
+from ..support.types import Array, Engine
 from .cut_conv import by_images
-from .nn import FLOATS, check_accumulators, check_real, few_short_axes, sum_dtype
+from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
 
 
-# the parameters are those of `conv`
-def sizes(name: str, x: Ints, w: Ints, stride: Setting = None, padding: Setting = None,
-          dilation: Setting = None, groups: int = 1) -> Channels:
-    """Return the sizes for x and w of these shapes; `ShapeError` if they do not fit."""
+# the parameters are shapes and the settings of `conv`
+def channels(name: str, x: Ints, w: Ints, y: Ints | None = None, stride: Setting = None,
+             padding: Setting = None, dilation: Setting = None, groups: int = 1) -> Channels:
+    """Return the sizes for x and w of these shapes; `ShapeError` if they do not fit, or if y has
+    not an element for each point.
+    """
+    return _channels(name, x, w, y, setting(stride, "stride"), setting(padding, "padding"),
+                     setting(dilation, "dilation"), integer(groups, "groups"))
+
+
+# the parameters are those of `channels`
+@lru_cache
+def _channels(name: str, x: Ints, w: Ints, y: Ints | None, stride: Setting, padding: Setting,
+              dilation: Setting, groups: int) -> Channels:
     if not 3 <= len(x) <= 2 + MOST_SPATIAL or len(w) != len(x):
         raise ShapeError(f"{name} requires x of shape (n, channels, *spatial), with 1 to "
                          f"{MOST_SPATIAL} spatial axes, and w of shape (outputs, channels / groups,"
@@ -37,25 +47,12 @@ def sizes(name: str, x: Ints, w: Ints, stride: Setting = None, padding: Setting 
         raise ShapeError(f"{name}: x {x} and w {w} do not fit with groups={groups}: groups is at "
                          f"least 1 and divides the {w[0]} outputs, and the {x[1]} channels of x "
                          f"are groups times the {w[1]} of w")
-    return Channels(x[0], groups, w[1], w[0] // groups,
-                    spaced(name, x[2:], w[2:], stride, padding, dilation))
-
-
-def given_settings(groups: object, **settings: object) -> Keywords:
-    """Return the settings in a form that plans can be remembered by."""
-    found: Keywords = {name: setting(value, name) for name, value in settings.items()
-                       if value is not None}
-    if groups != 1:
-        found["groups"] = integer(groups, "groups")
-    return found
-
-
-def fitting(name: str, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Channels:
-    """Return the sizes; `ShapeError` unless y has an element for each point."""
-    found = sizes(name, x.layout.shape, w.layout.shape, **settings)
-    if y.layout.shape != found.shape:
-        raise ShapeError(f"{name} of x {x.shape} with w {w.shape} and {settings} has the shape "
-                         f"{found.shape}, the output has shape {y.shape}")
+    found = Channels(x[0], groups, w[1], w[0] // groups,
+                     spaced(name, x[2:], w[2:], stride, padding, dilation))
+    if y not in (None, found.shape):
+        raise ShapeError(f"{name} of x {x} with w {w}, stride {stride or 1}, padding {padding or 0}"
+                         f" and dilation {dilation or 1} has the shape {found.shape}, the output "
+                         f"has shape {y}")
     return found
 
 
@@ -68,67 +65,52 @@ def _some_short(*mats: Mat) -> bool:
     return _some(*mats) and few_short_axes(*mats)
 
 
-# the parameters are those of `conv`
 @op(method="", by_form=True, name="conv")
-def correlation(x: Input, w: Input, y: Output, *, stride: Setting = None, padding: Setting = None,
-                dilation: Setting = None, groups: int = 1) -> None:
+def correlation(x: Input, w: Input, y: Output, *, sizes: Channels) -> None:
     """Write to y, for each output, the sum over channels and taps of w times x."""
     check_real("conv", x, w, y)
-    fitting("conv", x, w, y, stride=stride, padding=padding, dilation=dilation, groups=groups)
     check_disjoint("conv", y, x, w)
 
 
-# the parameters are those of `conv`
-@op(method="", by_form=True, name="derive_conv")
-def correlation_to_x(yd: Input, w: Input, xd: InOut, *, stride: Setting = None,
-                     padding: Setting = None, dilation: Setting = None, groups: int = 1) -> None:
-    """Add to `xd` the derivative by x of the sum of ``yd * conv(x, w)``."""
-    check_real("derive_conv", yd, w, xd)
-    fitting("derive_conv", xd, w, yd, stride=stride, padding=padding, dilation=dilation,
-            groups=groups)
-    check_disjoint("derive_conv", xd, yd, w)
-
-
-# the parameters are those of `conv`
-@op(method="", by_form=True, name="derive_conv")
-def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
-                     padding: Setting = None, dilation: Setting = None, groups: int = 1) -> None:
-    """Add to `wd` the derivative by w of the sum of ``yd * conv(x, w)``."""
-    check_real("derive_conv", x, yd, wd)
-    fitting("derive_conv", x, wd, yd, stride=stride, padding=padding, dilation=dilation,
-            groups=groups)
-    check_disjoint("derive_conv", wd, x, yd)
-
-
-def _sizes_of(x: int, w: int) -> Function:
-    """Return a function of an operation's arguments and keywords that returns the sizes; the
-    positions are those of the arguments with the shapes of x and w.
-    """
-    return lambda args, kwargs: sizes("conv", args[x].shape, args[w].shape, **kwargs)
-
-
-correlation.cut_by(by_images(correlation, "xwy", _sizes_of(0, 1)))
-correlation_to_x.cut_by(by_images(correlation_to_x, "ywx", _sizes_of(2, 1)))
-correlation_to_w.cut_by(by_images(correlation_to_w, "xyw", _sizes_of(0, 2)))
+correlation.cut_by(by_images(correlation, "xwy"))
 
 
 @correlation.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
-    return engine.prepare_conv(fitting("conv", x, w, y, **settings), x, w, y)
+def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, *, sizes: Channels) -> Engine:
+    return engine.prepare_conv(sizes, x, w, y)
+
+
+@op(method="", by_form=True, name="derive_conv")
+def correlation_to_x(yd: Input, w: Input, xd: InOut, *, sizes: Channels) -> None:
+    """Add to `xd` the derivative by x of the sum of ``yd * conv(x, w)``."""
+    check_real("derive_conv", yd, w, xd)
+    check_disjoint("derive_conv", xd, yd, w)
+
+
+correlation_to_x.cut_by(by_images(correlation_to_x, "ywx"))
 
 
 @correlation_to_x.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
-    return engine.prepare_conv_to_x(fitting("derive_conv", xd, w, yd, **settings), yd, w, xd)
+def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, *, sizes: Channels) -> Engine:
+    return engine.prepare_conv_to_x(sizes, yd, w, xd)
+
+
+@op(method="", by_form=True, name="derive_conv")
+def correlation_to_w(x: Input, yd: Input, wd: InOut, *, sizes: Channels) -> None:
+    """Add to `wd` the derivative by w of the sum of ``yd * conv(x, w)``."""
+    check_real("derive_conv", x, yd, wd)
+    check_disjoint("derive_conv", wd, x, yd)
+
+
+correlation_to_w.cut_by(by_images(correlation_to_w, "xyw"))
 
 
 @correlation_to_w.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat,
-                          **settings: Keyword) -> Engine:
-    return engine.prepare_conv_to_w(fitting("derive_conv", x, wd, yd, **settings), x, yd, wd)
+def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, *, sizes: Channels) -> Engine:
+    return engine.prepare_conv_to_w(sizes, x, yd, wd)
 
 
 # NumPy: one product of matrices for each tap
@@ -141,22 +123,22 @@ class Grouped(NamedTuple):
     """Arrays with an axis for the groups, in the type to add up in, and views of them by taps."""
 
     np: Engine
-    found: Channels
+    sizes: Channels
 
     def images(self, x: Array) -> Array:
         """Return images as (n, groups, channels of a group, *spatial); a view if x has the type."""
-        groups = self.found.groups
+        groups = self.sizes.groups
         split = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
         return split.astype(sum_dtype(self.np, x.dtype), copy=False)
 
     def weights(self, w: Array) -> Array:
         """Return weights as (groups, outputs of a group, channels of a group, *window)."""
-        split = w.reshape(self.found.groups, self.found.outputs, *w.shape[1:])
+        split = w.reshape(self.sizes.groups, self.sizes.outputs, *w.shape[1:])
         return split.astype(sum_dtype(self.np, w.dtype), copy=False)
 
     def regions(self) -> Iterator[tuple[Index, Index, Index]]:
         """Yield the index of each tap, of the input that it reads, and of the points."""
-        for p, positions, points in regions(self.found.axes):
+        for p, positions, points in regions(self.sizes.axes):
             yield (..., *p), (..., *positions), (..., *points)
 
 
@@ -166,11 +148,10 @@ def _matrix(x: Array, spatial: int) -> Array:
 
 
 @correlation.on("array")
-def correlate_numpy(np: Engine, x: Array, w: Array, y: Array, **settings: Keyword) -> None:
-    found = sizes("conv", x.shape, w.shape, **settings)
-    grouped = Grouped(np, found)
-    images, weights, spatial = grouped.images(x), grouped.weights(w), len(found.axes)
-    sums = np.zeros((found.n, found.groups, found.outputs, *y.shape[2:]), images.dtype)
+def correlate_numpy(np: Engine, x: Array, w: Array, y: Array, *, sizes: Channels) -> None:
+    grouped = Grouped(np, sizes)
+    images, weights, spatial = grouped.images(x), grouped.weights(w), len(sizes.axes)
+    sums = np.zeros((sizes.n, sizes.groups, sizes.outputs, *y.shape[2:]), images.dtype)
     for p, positions, points in grouped.regions():
         product = weights[p] @ _matrix(images[positions], spatial)
         sums[points] += product.reshape(sums[points].shape)
@@ -178,11 +159,10 @@ def correlate_numpy(np: Engine, x: Array, w: Array, y: Array, **settings: Keywor
 
 
 @correlation_to_x.on("array")
-def correlate_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, **settings: Keyword) -> None:
-    found = sizes("conv", xd.shape, w.shape, **settings)
-    grouped = Grouped(np, found)
-    errors, weights, spatial = grouped.images(yd), grouped.weights(w), len(found.axes)
-    sums = np.zeros((found.n, found.groups, found.channels, *xd.shape[2:]), errors.dtype)
+def correlate_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, *, sizes: Channels) -> None:
+    grouped = Grouped(np, sizes)
+    errors, weights, spatial = grouped.images(yd), grouped.weights(w), len(sizes.axes)
+    sums = np.zeros((sizes.n, sizes.groups, sizes.channels, *xd.shape[2:]), errors.dtype)
     for p, positions, points in grouped.regions():
         product = weights[p].swapaxes(-1, -2) @ _matrix(errors[points], spatial)
         sums[positions] += product.reshape(sums[positions].shape)
@@ -190,11 +170,10 @@ def correlate_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, **settings:
 
 
 @correlation_to_w.on("array")
-def correlate_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, **settings: Keyword) -> None:
-    found = sizes("conv", x.shape, wd.shape, **settings)
-    grouped = Grouped(np, found)
-    images, errors, spatial = grouped.images(x), grouped.images(yd), len(found.axes)
-    sums = np.zeros((found.groups, found.outputs, *wd.shape[1:]), images.dtype)
+def correlate_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, *, sizes: Channels) -> None:
+    grouped = Grouped(np, sizes)
+    images, errors, spatial = grouped.images(x), grouped.images(yd), len(sizes.axes)
+    sums = np.zeros((sizes.groups, sizes.outputs, *wd.shape[1:]), images.dtype)
     for p, positions, points in grouped.regions():
         seen = _matrix(images[positions], spatial).swapaxes(-1, -2)
         sums[p] = np.sum(_matrix(errors[points], spatial) @ seen, axis=0, dtype=sums.dtype)
@@ -202,15 +181,6 @@ def correlate_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, **settings:
 
 
 # The public functions
-
-
-def check_mat(name: str, **values: object) -> None:
-    """Raise `DTypeError` unless all are Mats."""
-    for k, value in values.items():
-        if not isinstance(value, Mat):
-            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
-                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
-                             "copies")
 
 
 # the parameters are those that neural networks have
@@ -262,14 +232,13 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
     >>> mat.nn.conv(x, w, stride=2, padding=1).tolist()
     [[[40.0, 63.0, 3.0]]]
     """
-    check_mat("conv", x=x, w=w)
-    settings = given_settings(groups, stride=stride, padding=padding, dilation=dilation)
+    check_mats("conv", x=x, w=w, **({} if out is None else {"out": out}))
+    y = None if out is None else out.layout.shape
+    sizes = channels("conv", x.layout.shape, w.layout.shape, y, stride, padding, dilation, groups)
     if out is None:
         check_real("conv", x, w)
-        shape = sizes("conv", x.shape, w.shape, **settings).shape
-        out = form_of_result(shape, x.dtype).new(x.device_enabled, None)
-    check_mat("conv", out=out)
-    result: Mat = correlation(x, w, out, **settings)
+        out = form_of_result(sizes.shape, x.dtype).new(x.device_enabled, None)
+    result: Mat = correlation(x, w, out, sizes=sizes)
     return result
 
 
@@ -308,11 +277,11 @@ def derive_conv(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, stri
     >>> xd.tolist(), wd.tolist()
     ([[[1.0, 11.0, 10.0]]], [[[3.0, 5.0]]])
     """
-    settings = given_settings(groups, stride=stride, padding=padding, dilation=dilation)
     check_accumulators("derive_conv", x, xd, w, wd, yd)
-    fitting("derive_conv", x, w, yd, **settings)
+    sizes = channels("derive_conv", x.layout.shape, w.layout.shape, yd.layout.shape, stride,
+                     padding, dilation, groups)
     if xd is not None:
-        correlation_to_x(yd, w, xd, **settings)
+        correlation_to_x(yd, w, xd, sizes=sizes)
     if wd is not None:
-        correlation_to_w(x, yd, wd, **settings)
+        correlation_to_w(x, yd, wd, sizes=sizes)
     return xd, wd

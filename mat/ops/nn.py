@@ -1,38 +1,22 @@
 """Convolution over any number of axes, and its derivatives; one channel, no bias.
 
-Each public function checks and completes its settings; the operations behind them have the operand
-that they write last.
+The operations have the axes of their windows as a setting, and the operand that they write last;
+the public functions make the axes of the settings that users give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import lru_cache
 
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints
-from ..layout.sliding_window import (
-    Setting,
-    WindowAxis,
-    regions,
-    setting,
-    windows,
-    with_batch,
-)
+from ..layout.sliding_window import Setting, Windows, regions, setting, windows, with_batch
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ..support.native import compiled
-from ..support.types import (
-    Arguments,
-    Array,
-    DType,
-    DTypeLike,
-    Engine,
-    Function,
-    Keyword,
-    Keywords,
-    Presented,
-)
+from ..support.types import Array, DType, DTypeLike, Engine, Function, Keywords, Operand, Presented
 from .accumulation import same_dtype
 from .blas_checks import check_bool
 from .cut_windows import by_windows
@@ -46,41 +30,59 @@ ON_DEVICE = FLOATING + INTEGERS
 LONGEST = 2**30  # axis that the device's kernels take
 
 
-def given_settings(batched: bool, **settings: object) -> Keywords:
-    """Return the settings that were given, in a form that plans can be remembered by."""
-    found: Keywords = {name: setting(value, name)
-                       for name, value in settings.items() if value is not None}
-    if batched is not False:
-        check_bool(batched=batched)
-        found["batched"] = bool(batched)
-    return found
-
-
-def window_axes(name: str, x: Mat, taps: Ints, y: Mat, batched: bool = False,
-                **settings: Setting) -> tuple[WindowAxis, ...]:
-    """Return the axes of windows of shape `taps` over `x`.
+# the parameters are operands and the settings of `convolve`
+def window_axes(name: str, x: Mat, w: Operand, y: Mat, start: Setting, stride: Setting,
+                anchor: Setting, batched: bool, pools: bool = False) -> Windows:
+    """Return the axes of windows over `x`, with that of the batch. Their shape is that of `w`, or
+    for pooling `w` itself.
 
     `ShapeError` unless `y` has an element for each point.
     """
-    shape, batch = x.layout.shape, x.layout.shape[:1] if batched else ()
-    if len(shape) != len(taps) + len(batch) or (batched and not batch):
+    try:
+        shape, of_y = x.layout.shape, y.layout.shape
+        taps = setting(w, "pool_shape") if pools else w.layout.shape
+    except AttributeError:
+        check_mats(name, x=x, y=y, **({} if pools else {"w": w}))
+        raise
+    if type(batched) is not bool:
+        check_bool(batched=batched)
+    return _axes(name, shape, taps, of_y, setting(start, "start"), setting(stride, "stride"),
+                 setting(anchor, "anchor"), bool(batched), pools)
+
+
+# the parameters are those of `window_axes`
+@lru_cache
+def _axes(name: str, x: Ints, taps: Setting, y: Ints, start: Setting, stride: Setting,
+          anchor: Setting, batched: bool, pools: bool) -> Windows:
+    if isinstance(taps, int):
+        taps = (taps,) * (len(x) - batched)
+    if taps is None or (pools and any(k < 1 for k in taps)):
+        raise ShapeError(f"{name} requires pool_shape, the shape of its windows, at least 1 in "
+                         f"each axis, got {taps}")
+    if len(x) != len(taps) + batched:
         raise ShapeError(f"{name} with a window of shape {taps} and batched={batched} requires x "
-                         f"of {len(taps) + bool(batched)} axes, got shape {shape}; batched=True "
-                         "takes the first one as the batch")
-    axes = windows(shape[len(batch):], taps, **settings)
-    wanted = (*batch, *(a.n for a in axes))
-    if y.layout.shape != wanted:
-        raise ShapeError(f"{name} of x {shape} with a window of shape {taps}, start "
-                         f"{settings.get('start') or 0}, stride {settings.get('stride') or 1} has "
-                         f"{wanted} points, the output has shape {y.shape}")
-    return with_batch(axes, batch[0]) if batched else axes
+                         f"of {len(taps) + batched} axes, got shape {x}; batched=True takes the "
+                         "first one as the batch")
+    axes = with_batch(windows(x[batched:], taps, start, stride, anchor), *x[:batched])
+    if y != shape_of(axes):
+        raise ShapeError(f"{name} of x {x} with a window of shape {taps}, start {start or 0}, "
+                         f"stride {stride or 1} has {shape_of(axes)} points, the output has shape "
+                         f"{y}")
+    return axes
 
 
-def array_axes(x: Array, taps: Ints, batched: bool = False,
-               **settings: Setting) -> tuple[WindowAxis, ...]:
-    """Return the same axes for operands that have been checked."""
-    axes = windows(x.shape[1:] if batched else x.shape, taps, **settings)
-    return with_batch(axes, x.shape[0]) if batched else axes
+def shape_of(axes: Windows) -> Ints:
+    """Return the number of points of each axis."""
+    return tuple(a.n for a in axes)
+
+
+def check_mats(name: str, **values: object) -> None:
+    """Raise `DTypeError` unless all are Mats."""
+    for k, value in values.items():
+        if not isinstance(value, Mat):
+            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
+                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
+                             "copies")
 
 
 def check_real(name: str, *mats: Mat) -> None:
@@ -105,45 +107,34 @@ def sum_dtype(np: Engine, dtype: DType) -> DTypeLike:
     return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 
 
-def _like_batch(w: Array, batched: bool = False, **settings: Keyword) -> Array:
-    return w[None] if batched else w
+def _with_axes(w: Array, axes: Windows) -> Array:
+    """Return taps with the axes of a batch before their own."""
+    return w.reshape((1,) * (len(axes) - w.ndim) + w.shape)
 
 
 # Convolution
 
 
-# the signature is convolve's
 @op(method="", by_form=True, name="convolve")
-def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: Setting = None,
-                anchor: Setting = None, batched: bool = False) -> None:
-    """Compute ``y[i] += sum over p of w[p] * x[start + i * stride + p - anchor]``."""
+def convolution(x: Input, w: Input, y: InOut, *, axes: Windows) -> None:
+    """Add to y, for each point, the sum over the taps of w times the elements under them."""
     check_real("convolve", x, w, y)
-    window_axes("convolve", x, w.layout.shape, y, batched, start=start, stride=stride,
-                anchor=anchor)
     check_disjoint("convolve", y, x, w)
 
 
-def _axes_of(x: int, w: int, y: int) -> Callable[[Arguments, Keywords], tuple[WindowAxis, ...]]:
-    """Return the function of the axes of a call that was checked, with these operands."""
-    def axes_of(args: Arguments, kwargs: Keywords) -> tuple[WindowAxis, ...]:
-        return window_axes("convolve", args[x], args[w].shape, args[y], **kwargs)
-
-    return axes_of
-
-
-convolution.cut_by(by_windows(convolution, (0,), (2,), _axes_of(0, 1, 2)))
+convolution.cut_by(by_windows(convolution, (0,), (2,)))
 
 
 @convolution.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
-    return engine.prepare_convolve(window_axes("convolve", x, w.shape, y, **settings), x, w, y)
+def convolve_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, *, axes: Windows) -> Engine:
+    return engine.prepare_convolve(axes, x, w, y)
 
 
 @convolution.on("array")
-def convolve_numpy(np: Engine, x: Array, w: Array, y: Array, **settings: Keyword) -> None:
-    sums, taps = np.zeros(y.shape, sum_dtype(np, y.dtype)), _like_batch(w, **settings)
-    for p, positions, points in regions(array_axes(x, w.shape, **settings)):
+def convolve_numpy(np: Engine, x: Array, w: Array, y: Array, *, axes: Windows) -> None:
+    sums, taps = np.zeros(y.shape, sum_dtype(np, y.dtype)), _with_axes(w, axes)
+    for p, positions, points in regions(axes):
         sums[points] += taps[p] * x[positions]
     y += sums.astype(y.dtype)
 
@@ -180,8 +171,8 @@ def convolve(x: Mat, w: Mat, y: Mat, *, start: Setting = None, stride: Setting =
     >>> mat.nn.convolve(mat.array([1.0, 2, 3, 4]), mat.array([1.0, 10]), mat.zeros(4))
     <Mat 4 F [21. 32. 43. 4.]>
     """
-    settings = given_settings(batched, start=start, stride=stride, anchor=anchor)
-    result: Mat = convolution(x, w, y, **settings)
+    axes = window_axes("convolve", x, w, y, start, stride, anchor, batched)
+    result: Mat = convolution(x, w, y, axes=axes)
     return result
 
 
@@ -194,84 +185,69 @@ def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Setting = None, stride: Sett
 # Its derivatives
 
 
-# the signature is convolve's
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None,
-                     stride: Setting = None, anchor: Setting = None,
-                     batched: bool = False) -> None:
+def convolution_to_x(yd: Input, w: Input, xd: InOut, *, axes: Windows) -> None:
     """Add to `xd` the derivative by x of the sum of ``yd * convolve(x, w)``."""
     check_real("derive_convolve", yd, w, xd)
-    window_axes("derive_convolve", xd, w.layout.shape, yd, batched, start=start, stride=stride,
-                anchor=anchor)
     check_disjoint("derive_convolve", xd, yd, w)
 
 
-convolution_to_x.cut_by(by_windows(convolution_to_x, (2,), (0,), _axes_of(2, 1, 0)))
+convolution_to_x.cut_by(by_windows(convolution_to_x, (2,), (0,)))
 
 
 @convolution_to_x.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution_to_x.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
-    axes = window_axes("derive_convolve", xd, w.shape, yd, **settings)
+def convolve_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, *, axes: Windows) -> Engine:
     return engine.prepare_to_x(axes, yd, w, xd)
 
 
 @convolution_to_x.on("array")
-def convolve_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, **settings: Keyword) -> None:
-    sums, taps = np.zeros(xd.shape, sum_dtype(np, xd.dtype)), _like_batch(w, **settings)
-    for p, positions, points in regions(array_axes(xd, w.shape, **settings)):
+def convolve_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, *, axes: Windows) -> None:
+    sums, taps = np.zeros(xd.shape, sum_dtype(np, xd.dtype)), _with_axes(w, axes)
+    for p, positions, points in regions(axes):
         sums[positions] += taps[p] * yd[points]
     xd += sums.astype(xd.dtype)
 
 
-# the signature is convolve's
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None,
-                     stride: Setting = None, anchor: Setting = None,
-                     batched: bool = False) -> None:
+def convolution_to_w(x: Input, yd: Input, wd: InOut, *, axes: Windows) -> None:
     """Add to `wd` the derivative by w of the sum of ``yd * convolve(x, w)``."""
     check_real("derive_convolve", x, yd, wd)
-    window_axes("derive_convolve", x, wd.layout.shape, yd, batched, start=start, stride=stride,
-                anchor=anchor)
     check_disjoint("derive_convolve", wd, x, yd)
 
 
-convolution_to_w.cut_by(by_windows(convolution_to_w, (0,), (1,), _axes_of(0, 2, 1)))
+convolution_to_w.cut_by(by_windows(convolution_to_w, (0,), (1,)))
 
 
 @convolution_to_w.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution_to_w.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, **settings: Keyword) -> Engine:
-    axes = window_axes("derive_convolve", x, wd.shape, yd, **settings)
+def convolve_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, *, axes: Windows) -> Engine:
     return engine.prepare_to_w(axes, x, yd, wd)
 
 
 @convolution_to_w.on("array")
-def convolve_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, **settings: Keyword) -> None:
+def convolve_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, *, axes: Windows) -> None:
     sums = np.zeros(wd.shape, sum_dtype(np, wd.dtype))
-    for p, positions, points in regions(array_axes(x, wd.shape, **settings)):
+    for p, positions, points in regions(axes):
         sums[p[-wd.ndim:] if wd.ndim else ()] = np.sum(x[positions] * yd[points],
                                                        dtype=sums.dtype)
     wd += sums.astype(wd.dtype)
 
 
-# the signature is convolve's
 @op(method="", by_form=True, name="derive_convolve")
 def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
-                     start: Setting = None, stride: Setting = None, anchor: Setting = None,
-                     batched: bool = False) -> None:
+                     axes: Windows) -> None:
     """Add both derivatives of a convolution to `xd` and `wd`; `derive_convolve` has checked."""
 
 
-convolution_back.cut_by(by_windows(convolution_back, (0, 3), (2,), _axes_of(0, 1, 2)))
+convolution_back.cut_by(by_windows(convolution_back, (0, 3), (2,)))
 
 
 # the signature is the operation's
 @convolution_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
 @convolution_back.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat,
-                          **settings: Keyword) -> Function:
-    axes = window_axes("derive_convolve", x, w.shape, yd, **settings)
+def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, *,
+                          axes: Windows) -> Function:
     to_x, to_w = engine.prepare_to_x(axes, yd, w, xd), engine.prepare_to_w(axes, x, yd, wd)
     for part in (to_x, to_w):
         if hasattr(part, "bind"):
@@ -286,10 +262,10 @@ def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: 
 
 # the signature is the operation's
 @convolution_back.on("array")
-def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd: Array,
-                        **settings: Keyword) -> None:
-    convolution_to_x.implementation_on("array").function(np, yd, w, xd, **settings)
-    convolution_to_w.implementation_on("array").function(np, x, yd, wd, **settings)
+def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd: Array, *,
+                        axes: Windows) -> None:
+    convolution_to_x.implementation_on("array").function(np, yd, w, xd, axes=axes)
+    convolution_to_w.implementation_on("array").function(np, x, yd, wd, axes=axes)
 
 
 def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str, str]]) -> None:
@@ -298,11 +274,7 @@ def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str
     `DTypeError`, `ShapeError` unless each derivative has the shape of the operand it is by,
     `AliasError` where it overlaps any other.
     """
-    for name_of, value in mats.items():
-        if not isinstance(value, Mat):
-            raise DTypeError(f"{name_of} of {name} must be a Mat, got {type(value).__name__}; "
-                             "mat.from_numpy(a) wraps an array "
-                             f"without copying, mat.array(obj) copies")
+    check_mats(name, **mats)
     check_real(name, *mats.values())
     for derivative, by in pairs:
         out = mats[derivative]
@@ -354,15 +326,14 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
     >>> mat.nn.derive_convolve(x, mat.zeros(3), w, mat.zeros(2), yd)
     (<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)
     """
-    settings = given_settings(batched, start=start, stride=stride, anchor=anchor)
     check_accumulators("derive_convolve", x, xd, w, wd, yd)
-    window_axes("derive_convolve", x, w.layout.shape, yd, **settings)
+    axes = window_axes("derive_convolve", x, w, yd, start, stride, anchor, batched)
     if xd is not None and wd is not None:
-        convolution_back(x, w, yd, xd, wd, **settings)
+        convolution_back(x, w, yd, xd, wd, axes=axes)
     elif xd is not None:
-        convolution_to_x(yd, w, xd, **settings)
+        convolution_to_x(yd, w, xd, axes=axes)
     elif wd is not None:
-        convolution_to_w(x, yd, wd, **settings)
+        convolution_to_w(x, yd, wd, axes=axes)
     return xd, wd
 
 

@@ -155,7 +155,7 @@ class Span:
                 self.fixed += (n - 1) * abs(step)
                 self.whole *= n
                 continue
-            length, times = (windows[axis].k, windows[axis].step) if windows else (1, 1)
+            length, times = (windows[axis].length, windows[axis].step) if windows else (1, 1)
             self.fixed += (length - 1) * abs(step)
             self.steps[axis] = self.steps.get(axis, 0) + times * abs(step) * self.itemsize
 

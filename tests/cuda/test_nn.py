@@ -98,11 +98,11 @@ def check_all(x, w, y, kwargs, seed=0):
             (device.prepare_to_x, ops.convolution_to_x, (y, w, x)),
             (device.prepare_to_w, ops.convolution_to_w, (x, y, w))):
         arrays = [*arrays[:-1], np.array(arrays[-1])]
-        wanted = host(operation, *arrays, **kwargs)
+        wanted = host(operation, *arrays, axes=axes_of(x, w.shape, **kwargs))
         names.append(run(prepare, arrays, x, w.shape, kwargs, seed).kernel)
         same(arrays[-1], wanted,
              scale_of(w) if operation is not ops.convolution_to_w else scale_of(y))
-    pooled = {"pool_shape": w.shape, **kwargs}
+    pooled = {"axes": axes_of(x, w.shape, **kwargs)}
     if w.size:
         largest = np.empty_like(y)
         names.append(run(device.prepare_pool, [x, largest], x, w.shape, kwargs, seed).kernel)
@@ -298,7 +298,8 @@ def test_sums_of_many_pieces(rng):
     x, w, y = operands(rng, (200, 20, 9), (3, 3), "float32", kwargs)
     launch = device.prepare_to_w(axes_of(x, w.shape, **kwargs), form(x), form(y), form(w))
     assert frame_of(launch)[10] > 32
-    wanted = host(ops.convolution_to_w, *(a.astype(np.float64) for a in (x, y, w)), **kwargs)
+    wanted = host(ops.convolution_to_w, *(a.astype(np.float64) for a in (x, y, w)),
+                  axes=axes_of(x, w.shape, **kwargs))
     launch_all(launch, [x, y, w])
     assert_allclose(w, wanted, rtol=1e-5, atol=1e-3)
 

@@ -7,8 +7,10 @@ import pytest
 
 import mat
 from mat.core.observers import OBSERVERS, Observer
+from mat.layout.sliding_window import WindowAxis
 from mat.ops.blas_gemm import gemm
 from mat.ops.elementwise import clip
+from mat.ops.pooling import pooling
 
 ADD, CLIP, EXP, SUM = mat.add.op, clip.op, mat.exp.op, mat.sum.op
 
@@ -16,10 +18,10 @@ ADD, CLIP, EXP, SUM = mat.add.op, clip.op, mat.exp.op, mat.sum.op
 @pytest.fixture(autouse=True)
 def no_plans():
     """Begin and end without plans."""
-    for operation in (ADD, CLIP, EXP, SUM, gemm):
+    for operation in (ADD, CLIP, EXP, SUM, gemm, pooling):
         operation.forget()
     yield
-    for operation in (ADD, CLIP, EXP, SUM, gemm):
+    for operation in (ADD, CLIP, EXP, SUM, gemm, pooling):
         operation.forget()
 
 
@@ -139,6 +141,16 @@ def test_settings_count_with_their_types():
         assert plan_of(SUM, x, out, axis, keepdims) is None
     SUM(x, out, (1,), False)
     assert plan_of(SUM, x, out, (1,), False) is not plan_of(SUM, x, out, 1, False)
+
+
+@pytest.mark.host
+def test_settings_may_be_tuples_of_tuples_of_integers():
+    x, y = mat.ones(4), mat.ones(2)
+    axes = (WindowAxis(2, 4, 2, 2, 0),)
+    pooling(x, y, axes=axes)
+    assert plan_of(pooling, x, y, axes=axes) is not None
+    assert plan_of(pooling, x, y, axes=(axes[0]._replace(off=-1),)) is None
+    assert node_of(pooling, (x, y), {"axes": (axes[0]._replace(step=2.0),)}) is None
 
 
 @pytest.mark.host

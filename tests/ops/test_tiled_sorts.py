@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.ops.accumulate_at import accumulate_at
-from mat.ops.conv import correlation, correlation_to_w, correlation_to_x
+from mat.ops.conv import channels, correlation, correlation_to_w, correlation_to_x
 from mat.ops.gathering import gather, gather_along, mask_positions, mask_starts, scatter, within
 from mat.ops.operation import REGISTRY
 from mat.ops.sorting import argsort, count_bins, count_weights, firsts, place, search, unsort
@@ -219,7 +219,8 @@ def test_convolution_with_halos(case, budget):
     w[(0,) * w.ndim] = np.inf  # elements outside of x are not multiplied
     wanted = mat.nn.conv(x, w, **settings)
     out = mat.full(wanted.shape, np.nan)
-    done = in_tiles(correlation, (x, w, out), settings, budget)
+    sizes = channels("conv", of_x, of_w, **settings)
+    done = in_tiles(correlation, (x, w, out), {"sizes": sizes}, budget)
     if done is not None:
         assert_allclose(out.to_numpy(), wanted.to_numpy(), rtol=1e-12, atol=1e-12)
     else:
@@ -235,7 +236,8 @@ def test_derivatives_of_convolution(case, budget):
     xd, wd = mat.array(x.to_numpy()), mat.array(w.to_numpy())
     found_x, found_w = xd.copy(), wd.copy()
     mat.nn.derive_conv(x, xd, w, wd, yd, **settings)
-    if in_tiles(correlation_to_x, (yd, w, found_x), settings, budget) is not None:
+    sizes = {"sizes": channels("conv", of_x, of_w, **settings)}
+    if in_tiles(correlation_to_x, (yd, w, found_x), sizes, budget) is not None:
         assert_allclose(found_x.to_numpy(), xd.to_numpy(), rtol=1e-11, atol=1e-11)
-    if in_tiles(correlation_to_w, (x, yd, found_w), settings, budget) is not None:
+    if in_tiles(correlation_to_w, (x, yd, found_w), sizes, budget) is not None:
         assert_allclose(found_w.to_numpy(), wd.to_numpy(), rtol=1e-11, atol=1e-11)

@@ -1,41 +1,45 @@
-"""Results of convolution and pooling of images with channels, point by point, and samples.
+"""Results of convolution of images with channels, point by point, and samples.
 
-It knows nothing of `mat`; ``cases.py`` has it in its table.
+It knows nothing of `mat` but the classes of sizes; ``cases.py`` has it in its table.
 """
 
 import numpy as np
+
+from mat.layout.sliding_window import Channels, WindowAxis
 
 from .case import reordered
 from .cases_nn import REAL, narrow, spread, wide
 from .layouts import numbers
 
 
-def meetings(x, w, stride=None, padding=None, dilation=None, groups=1):
+def meetings(x, w, sizes=None, **settings):
     """Yield, for arrays x and w, wherever a tap of a point is inside: indices of the channels of a
     group in x, of its outputs with the tap in w, and of its outputs at the point in y.
     """
-    space = x.shape[2:]
-    steps, spaces = spread(stride, 1, len(space)), spread(dilation, 1, len(space))
-    pads = spread(padding, 0, len(space))
-    outputs, channels = w.shape[0] // groups, w.shape[1]
-    for point in np.ndindex(*output_shape(x.shape, w.shape, stride, padding, dilation)[2:]):
-        for tap in np.ndindex(*w.shape[2:]):
-            place = [i * s + p * d - a
-                     for i, s, p, d, a in zip(point, steps, tap, spaces, pads, strict=True)]
-            if all(0 <= k < n for k, n in zip(place, space, strict=True)):
-                for g in range(groups):
+    sizes = sizes_of(x.shape, w.shape, **settings) if sizes is None else sizes
+    outputs, channels, axes = sizes.outputs, sizes.channels, sizes.axes
+    for point in np.ndindex(*(a.n for a in axes)):
+        for tap in np.ndindex(*(a.k for a in axes)):
+            place = [i * a.step + p * a.dilation + a.off
+                     for a, i, p in zip(axes, point, tap, strict=True)]
+            if all(0 <= k < a.nx for k, a in zip(place, axes, strict=True)):
+                for g in range(sizes.groups):
                     of = slice(g * outputs, (g + 1) * outputs)
                     yield ((slice(None), slice(g * channels, (g + 1) * channels), *place),
                            (of, slice(None), *tap), (slice(None), of, *point))
 
 
-def output_shape(x, w, stride=None, padding=None, dilation=None, groups=1):
+def sizes_of(x, w, stride=None, padding=None, dilation=None, groups=1):
+    """Return the sizes for shapes of x and w."""
+    settings = (spread(v, d, len(x) - 2) for v, d in ((stride, 1), (padding, 0), (dilation, 1)))
+    axes = tuple(WindowAxis(len(range(0, n + 2 * pad - d * (k - 1), step)), n, k, step, -pad, d)
+                 for n, k, step, pad, d in zip(x[2:], w[2:], *settings, strict=True))
+    return Channels(x[0], groups, w[1], w[0] // groups, axes)
+
+
+def output_shape(x, w, **settings):
     """Return the shape of the result for shapes of x and w."""
-    count = len(x) - 2
-    points = [len(range(0, n + 2 * a - d * (k - 1), s)) for n, k, s, a, d
-              in zip(x[2:], w[2:], spread(stride, 1, count), spread(padding, 0, count),
-                     spread(dilation, 1, count), strict=True)]
-    return (x[0], w[0], *points)
+    return (x[0], w[0], *(a.n for a in sizes_of(x, w, **settings).axes))
 
 
 def convolution(x, w, y, **settings):
@@ -77,100 +81,17 @@ SHAPES = (
 
 
 def samples(rng, dtype):
-    """Yield x, w, y and settings."""
+    """Yield x, w, y and sizes."""
     for x, w, settings in SHAPES:
         yield (numbers(rng, x, dtype), numbers(rng, w, dtype),
-               numbers(rng, output_shape(x, w, **settings), dtype), settings)
+               numbers(rng, output_shape(x, w, **settings), dtype),
+               {"sizes": sizes_of(x, w, **settings)})
 
 
 forwards, to_xs, to_ws = (reordered(samples, *order) for order in ((0, 1, 2), (2, 1, 0), (0, 2, 1)))
 
 
-# Pooling: x, y, and windows as weights of one channel
-
-
-def windows(shape, window, stride=None, padding=None):
-    """Yield (point, tap, position), with slices for images and channels."""
-    one = np.empty((1, 1, *shape[2:])), np.empty((1, 1, *window))
-    stride = window if stride is None else stride
-    for seen, of, point in meetings(*one, stride, padding):
-        yield (..., *point[2:]), of[2:], (..., *seen[2:])
-
-
-def largest(x, y, *, window, **settings):
-    found = {}
-    for point, _, place in windows(x.shape, window, **settings):
-        found.setdefault(point, []).append(x[place])
-    y = np.zeros_like(y)
-    for point, values in found.items():
-        y[point] = np.max(values, axis=0)
-    return y
-
-
-def largest_back(x, y, yd, xd, *, window, **settings):
-    sums = wide(xd)
-    for point, _, place in windows(x.shape, window, **settings):
-        equal = (x[place] == y[point]) | ((x[place] != x[place]) & (y[point] != y[point]))
-        sums[place] += np.where(equal, yd[point], 0).astype(sums.dtype)
-    return narrow(sums, xd.dtype)
-
-
-def weighted(x, w, y, **settings):
-    sums, x, w = wide(y), wide(x), wide(w)
-    for point, tap, place in windows(x.shape, w.shape, **settings):
-        sums[point] += w[tap] * x[place]
-    return narrow(sums, y.dtype)
-
-
-def weighted_back(yd, w, xd, **settings):
-    sums, w, yd = wide(xd), wide(w), wide(yd)
-    for point, tap, place in windows(xd.shape, w.shape, **settings):
-        sums[place] += w[tap] * yd[point]
-    return narrow(sums, xd.dtype)
-
-
-POOLS = (
-    ((2, 3, 7), (3,), {"stride": 2, "padding": 1}), ((2, 3, 6, 5), (2, 2), {}),
-    ((1, 2, 7, 8), (3, 2), {"stride": (2, 3), "padding": (1, 0)}),
-    ((2, 1, 4, 3, 5), (2, 1, 3), {"stride": 1, "padding": (1, 0, 1)}), ((0, 2, 4), (2,), {}),
-)
-
-
-def pool_samples(rng, dtype):
-    """Yield x, y, the window and settings."""
-    for shape, window, settings in POOLS:
-        outer = output_shape(shape, (shape[1], 1, *window),
-                             **{"stride": window, **settings})
-        x = np.round(numbers(rng, shape, dtype)).astype(dtype)  # with ties
-        yield x, numbers(rng, outer, dtype), window, settings
-
-
-def pools(rng, dtype):
-    for x, y, window, settings in pool_samples(rng, dtype):
-        yield (x, y), {"window": window, **settings}
-
-
-def pool_backs(rng, dtype):
-    for x, y, window, settings in pool_samples(rng, dtype):
-        settings = {"window": window, **settings}
-        yield (x, largest(x, y, **settings), y, numbers(rng, x.shape, dtype)), settings
-
-
-def averages(rng, dtype):
-    for x, y, window, settings in pool_samples(rng, dtype):
-        yield (x, numbers(rng, window, dtype), y), {"stride": window, **settings}
-
-
-def average_backs(rng, dtype):
-    for (x, w, y), settings in averages(rng, dtype):
-        yield (y, w, x), settings
-
-
 CONV_CASES = {
-    "channel_pooling.largest": (pools, largest, REAL),
-    "channel_pooling.largest_back": (pool_backs, largest_back, REAL),
-    "channel_pooling.weighted": (averages, weighted, REAL),
-    "channel_pooling.weighted_back": (average_backs, weighted_back, REAL),
     "conv.correlation": (forwards, convolution, REAL),
     "conv.correlation_to_x": (to_xs, to_x, REAL),
     "conv.correlation_to_w": (to_ws, to_w, REAL),

@@ -1,11 +1,13 @@
 """Results of convolution and pooling, point by point and tap by tap, and samples for them.
 
-It knows nothing of `mat`; ``cases.py`` has it in its table.
+It knows nothing of `mat` but `WindowAxis`; ``cases.py`` has it in its table.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
+
+from mat.layout.sliding_window import WindowAxis
 
 from .case import reordered
 from .layouts import FLOATS, INTEGERS, numbers
@@ -20,21 +22,28 @@ def spread(value, default, count):
     return tuple(value)
 
 
-def meetings(shape, taps, start=None, stride=None, anchor=None, batched=False) -> Iterator[tuple]:
-    """Yield (point, tap, position) wherever a tap is inside.
+def meetings(shape, taps, axes=None, **settings) -> Iterator[tuple]:
+    """Yield (point, tap, position) wherever a tap is inside, of these axes or settings."""
+    axes = axes_of(shape, taps, **settings) if axes is None else axes
+    for point in np.ndindex(*(a.n for a in axes)):
+        for tap in np.ndindex(*(a.k for a in axes)):
+            place = tuple(i * a.step + p * a.dilation + a.off
+                          for a, i, p in zip(axes, point, tap, strict=True))
+            if all(0 <= k < a.nx for k, a in zip(place, axes, strict=True)):
+                yield point, tap[len(axes) - len(taps):], place
 
-    With a batch, points and positions are those of all its members.
-    """
-    batch, inner = (shape[:1], shape[1:]) if batched else ((), shape)
-    starts, strides, anchors = (spread(v, d, len(taps))
-                                for v, d in ((start, 0), (stride, 1), (anchor, 0)))
-    for point in np.ndindex(*points(inner, taps, start, stride)):
-        for tap in np.ndindex(*taps):
-            place = [s + i * d + p - a
-                     for s, i, d, p, a in zip(starts, point, strides, tap, anchors, strict=True)]
-            if all(0 <= k < n for k, n in zip(place, inner, strict=True)):
-                for member in np.ndindex(*batch):
-                    yield (*member, *point), tap, (*member, *place)
+
+def axes_of(shape, taps, start=None, stride=None, anchor=None, batched=False):
+    """Return the axes of windows, with that of a batch."""
+    settings = (spread(v, d, len(taps)) for v, d in ((stride, 1), (start, 0), (anchor, 0)))
+    inner = shape[batched:]
+    return (*batch(*shape[:batched]), *(
+        WindowAxis(n, nx, k, step, first - at) for n, nx, k, step, first, at
+        in zip(points(inner, taps, start, stride), inner, taps, *settings, strict=True)))
+
+
+def batch(*lengths):
+    return tuple(WindowAxis(n, n, 1, 1, 0) for n in lengths)
 
 
 def points(inner, taps, start=None, stride=None):
@@ -79,14 +88,17 @@ def to_w(x, yd, wd, **settings):
     return narrow(sums, wd.dtype)
 
 
-def taps_of(x, pool_shape, batched):
+def taps_of(x, pool_shape, batched=False):
     return spread(pool_shape, 1, x.ndim - bool(batched))
 
 
-def pooled(x, y, *, pool_shape, batched=False, **settings):
+def meetings_of(x, pool_shape=1, **settings):
+    return meetings(x.shape, taps_of(x, pool_shape, settings.get("batched")), **settings)
+
+
+def pooled(x, y, **settings):
     seen = {}
-    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched,
-                                    **settings):
+    for point, _, place in meetings_of(x, **settings):
         seen.setdefault(point, []).append(x[place])
     result = np.zeros_like(y)
     for point, values in seen.items():
@@ -94,10 +106,9 @@ def pooled(x, y, *, pool_shape, batched=False, **settings):
     return result
 
 
-def pooled_back(x, y, yd, xd, *, pool_shape, batched=False, **settings):
+def pooled_back(x, y, yd, xd, **settings):
     sums = wide(xd)
-    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched,
-                                    **settings):
+    for point, _, place in meetings_of(x, **settings):
         if x[place] == y[point] or (x[place] != x[place] and y[point] != y[point]):
             sums[place] += yd[point]
     return narrow(sums, xd.dtype)
@@ -124,17 +135,35 @@ WINDOWS = (
 )
 
 
+# Of images with channels: the shape of x, that of the window, step and offset
+
+IMAGES = (
+    ((2, 3, 7), (3,), (2,), (-1,)), ((2, 3, 6, 5), (2, 2), (2, 2), (0, 0)),
+    ((1, 2, 7, 8), (3, 2), (2, 3), (-1, 0)), ((2, 1, 4, 3, 5), (2, 1, 3), (1, 1, 1), (-1, 0, -1)),
+    ((0, 2, 4), (2,), (2,), (0,)),
+)
+
+
+def image_axes(shape, taps, steps, offsets):
+    return (*batch(*shape[:2]), *(
+        WindowAxis((n - 2 * off - k) // step + 1, n, k, step, off)
+        for n, k, step, off in zip(shape[2:], taps, steps, offsets, strict=True)))
+
+
 def windows(rng, dtype):
     """Yield x, w, y and settings."""
-    for shape, taps, settings in WINDOWS:
+    every = [(shape, taps, axes_of(shape, taps, **settings)) for shape, taps, settings in WINDOWS]
+    every += [(shape, taps, image_axes(shape, taps, *rest)) for shape, taps, *rest in IMAGES]
+    for shape, taps, axes in every:
         x, w = numbers(rng, shape, dtype), numbers(rng, taps, dtype)
-        yield x, w, numbers(rng, output_shape(shape, taps, **settings), dtype), settings
+        yield x, w, numbers(rng, tuple(a.n for a in axes), dtype), {"axes": axes}
 
 
 def convolutions(rng, dtype):
     for x, w, y, settings in windows(rng, dtype):
         yield (x, w, y), settings
-    yield (numbers(rng, (4, 3), dtype), np.zeros((0, 2), dtype), numbers(rng, (4, 3), dtype)), {}
+    x, w = numbers(rng, (4, 3), dtype), np.zeros((0, 2), dtype)
+    yield (x, w, numbers(rng, (4, 3), dtype)), {"axes": axes_of(x.shape, w.shape)}
 
 
 to_xs, to_ws = reordered(windows, 2, 1, 0), reordered(windows, 0, 2, 1)
@@ -149,15 +178,12 @@ def both(x, w, yd, xd, wd, **settings):
     return {3: to_x(yd, w, xd, **settings), 4: to_w(x, yd, wd, **settings)}
 
 
-def pools(rng, dtype):
-    for x, w, y, settings in windows(rng, dtype):
-        yield (x, y), {"pool_shape": w.shape, **settings}
+pools = reordered(windows, 0, 2)
 
 
 def pool_backs(rng, dtype):
-    for x, w, y, settings in windows(rng, dtype):
+    for x, _, y, settings in windows(rng, dtype):
         x = np.round(x).astype(dtype)  # with ties
-        settings = {"pool_shape": w.shape, **settings}
         yield (x, pooled(x, y, **settings), y, numbers(rng, x.shape, dtype)), settings
 
 
