@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from .trace_event import TraceEvent
+from .trace_event import TraceEvent, lanes_of
 
 WIDTH, LANE = 1000, 48  # in the units of the drawing; upwards these are pixels
 NAME, BAR, MARK = 18, 16, 8  # the heights of a lane's name, of bars and, below them, of marks
@@ -13,7 +13,6 @@ LEAST = 1.5  # the least width of a bar
 COLOURS = {"copy": "#3b76b5", "copy within": "#7fa7d0", "wait": "#c9a227", "pack": "#8a6fb0",
            "allocation": "#4c8f4c", "free": "#858585", "eviction": "#c0504d",
            "fallback": "#b5731c", "operation": "#5f7f8f"}
-MAIN = "MainThread"  # Python's name
 WIDE = ("copy", "operation")  # events that take time
 PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
 # Of nothing but the trace, since a notebook has other things on its page; colours are the page's.
@@ -37,22 +36,6 @@ STYLE = (".mat-trace .mat-table{background:rgba(127,127,127,.12);padding:1em;ove
          ".mat-trace .mat-key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
 
 
-def lane_of(event: TraceEvent) -> str:
-    """Return the memory in whose lane an event is drawn: its target, or else its source.
-
-    Operations have lanes of their own, one for each thread.
-    """
-    if event.kind == "operation":
-        thread = "" if event.thread == MAIN else f" of {event.thread}"
-        return f"{event.source}, operations{thread}"
-    return event.target or event.source or "packs"
-
-
-def lanes(events: Sequence[TraceEvent]) -> list[str]:
-    """Return the lanes in the order of their first events."""
-    return list(dict.fromkeys(lane_of(e) for e in events))
-
-
 def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> str:
     """Return the timeline as HTML: the table, and a drawing with details under the pointer.
 
@@ -72,16 +55,18 @@ def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> s
 
 def _drawing(events: Sequence[TraceEvent]) -> str:
     """Draw the events, and write the names of lanes over them and the times below."""
-    order = {name: k for k, name in enumerate(lanes(events))}
+    lanes = lanes_of(events)
+    order = {lane: k for k, lane in enumerate(sorted(set(lanes)))}
     first = min((e.at for e in events), default=0.0)
     span = max((e.at + e.seconds for e in events), default=first) - first or 1e-6
     height = LANE * len(order)
     lines = [(0, y, WIDTH, y) for y in range(LANE, height + 1, LANE)]
     lines += [(x, 0, x, height) for x in range(0, WIDTH + 1, WIDTH // 4)]
     drawn = [f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>' for x1, y1, x2, y2 in lines]
-    drawn += [_bar(e, LANE * order[lane_of(e)], first, WIDTH / span) for e in events]
-    names = "".join(f'<div class="mat-lane" style="top:{LANE * k}px">{html.escape(name)}</div>'
-                    for name, k in order.items())
+    drawn += [_bar(e, LANE * order[lane], first, WIDTH / span)
+              for e, lane in zip(events, lanes, strict=True)]
+    names = "".join(f'<div class="mat-lane" style="top:{LANE * k}px">{html.escape(lane.name)}</div>'
+                    for lane, k in order.items())
     times = "".join(f"<span>{1e3 * (first + span * part):.3f} ms</span>" for part in (0, 0.5, 1))
     return (f'<div class="mat-lanes"><svg viewBox="0 0 {WIDTH} {height}" role="img" '
             f'aria-label="timeline" preserveAspectRatio="none" style="width:100%;height:{height}px"'
@@ -93,19 +78,18 @@ def _bar(event: TraceEvent, top: int, first: float, scale: float) -> str:
     width = max(event.seconds * scale, LEAST)
     x = min((event.at - first) * scale, WIDTH - width)
     y, height = (top + NAME, BAR) if event.kind in WIDE else (top + NAME + BAR + 2, MARK)
-    details = _of_operation(event) if event.kind == "operation" else _of_data(event)
     colour = COLOURS[event.kind]
     return (f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{height}" fill="{colour}" '
-            f'stroke="{colour}" stroke-width="0.5"><title>{html.escape(details)}</title></rect>')
+            f'stroke="{colour}" stroke-width="0.5"><title>{html.escape(_details(event))}</title>'
+            "</rect>")
 
 
-def _of_data(event: TraceEvent) -> str:
+def _details(event: TraceEvent) -> str:
+    if event.kind == "operation":
+        return (f"{event.title} in {event.source}, {1e6 * event.seconds:.1f} us\n"
+                f"called by {event.line}")
     locked = ", page-locked" if event.page_locked else ""
-    return (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
+    return (f"{event.title}\n{event.source or '-'} to {event.target or '-'}, "
             f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
             f"caused by {event.line}{event.reason and ', since '}{event.reason}\n"
             f"written by {event.dirtied or '(before the trace)'}")
-
-
-def _of_operation(event: TraceEvent) -> str:
-    return f"{event.mat} in {event.source}, {1e6 * event.seconds:.1f} us\ncalled by {event.line}"

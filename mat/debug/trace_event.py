@@ -1,8 +1,12 @@
-"""`TraceEvent`: one event of a trace, as it is kept, printed and drawn."""
+"""`TraceEvent`: one event of a trace, as it is kept, printed and drawn, and its lane."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+IN_THREADS = ("operation", "pack", "fallback")  # events that are drawn among a thread's
+LANES = 1 << 30  # the numbers of lanes of memories begin here; systems have no such threads
 
 
 class TraceEvent(NamedTuple):
@@ -66,3 +70,37 @@ class TraceEvent(NamedTuple):
     cut: str = ""
     tile: int = 0
     origin: str = ""
+
+    @property
+    def title(self) -> str:
+        """The event in a few words."""
+        return self.mat if self.kind == "operation" else f"{self.kind} {self.mat}"
+
+
+class Lane(NamedTuple):
+    """A line of a drawing: of a thread, whose number is the system's, or of a memory."""
+
+    number: int
+    name: str
+
+
+def lanes_of(events: Sequence[TraceEvent]) -> list[Lane]:
+    """Return each event's lane.
+
+    Copies to one memory that overlap, which several threads make, are in several lanes, since
+    events of one lane may only enclose each other.
+    """
+    found: list[tuple[str, int] | None] = []
+    busy: dict[tuple[int, str], list[float]] = {}  # the ends of the last events of a memory's lanes
+    for event in events:
+        memory, row = event.target or event.source, 0
+        if event.seconds and event.kind not in IN_THREADS:
+            ends = busy.setdefault((event.process, memory), [])
+            row = next((k for k, end in enumerate(ends) if end <= event.at), len(ends))
+            ends[row:row + 1] = [event.at + event.seconds]
+        found.append(None if event.kind in IN_THREADS else (memory, row))
+    order = sorted({lane for lane in found if lane is not None})
+    named = {lane: Lane(LANES + k, f"{lane[0]} ({lane[1] + 1})" if lane[1] else lane[0])
+             for k, lane in enumerate(order)}
+    return [named[lane] if lane is not None else Lane(event.thread_id, event.thread)
+            for event, lane in zip(events, found, strict=True)]

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import FormatError
-from .trace_event import TraceEvent
+from .trace_event import Lane, TraceEvent, lanes_of
 
 Entry: TypeAlias = dict[str, Any]
 File: TypeAlias = dict[str, Any]
-IN_THREADS = ("operation", "pack", "fallback")  # events that are drawn among a thread's
-LANES = 1 << 30  # the numbers of lanes of memories begin here; systems have no such threads
 NEAR = 10e6  # microseconds between the events of two files of one run, if they do not overlap
 BASE = "baseTimeNanoseconds"  # what is added to times for those since 1970, as torch names it
 
@@ -44,9 +42,9 @@ def chrome(events: Sequence[TraceEvent], begun: float) -> File:
 
     The events are sorted by their time; the trace began at the time `begun`, in seconds.
     """
-    lanes = _lanes(events)
+    lanes = lanes_of(events)
     entries = list(_names(events, lanes))
-    entries += [_entry(e, begun, number) for e, (number, _) in zip(events, lanes, strict=True)]
+    entries += [_entry(e, begun, lane.number) for e, lane in zip(events, lanes, strict=True)]
     entries += [{"ph": "C", "pid": event.process, "name": memory,
                  "ts": (begun + event.at) * 1e6, "args": {"bytes": nbytes}}
                 for event, memory, nbytes in bytes_over_time(events)]
@@ -55,29 +53,7 @@ def chrome(events: Sequence[TraceEvent], begun: float) -> File:
             "otherData": {"clock": time.get_clock_info("perf_counter").implementation}}
 
 
-def _lanes(events: Sequence[TraceEvent]) -> list[tuple[int, str]]:
-    """Return the number and the name of each event's lane.
-
-    Copies to one memory that overlap, which several threads make, are in several lanes, since
-    events of one lane may only enclose each other.
-    """
-    found: list[tuple[str, int] | None] = []
-    busy: dict[tuple[int, str], list[float]] = {}  # the ends of the last events of a memory's lanes
-    for event in events:
-        memory, row = event.target or event.source, 0
-        if event.seconds and event.kind not in IN_THREADS:
-            ends = busy.setdefault((event.process, memory), [])
-            row = next((k for k, end in enumerate(ends) if end <= event.at), len(ends))
-            ends[row:row + 1] = [event.at + event.seconds]
-        found.append(None if event.kind in IN_THREADS else (memory, row))
-    order = sorted({lane for lane in found if lane is not None})
-    named = {lane: (LANES + k, f"{lane[0]} ({lane[1] + 1})" if lane[1] else lane[0])
-             for k, lane in enumerate(order)}
-    return [named[lane] if lane is not None else (event.thread_id, event.thread)
-            for event, lane in zip(events, found, strict=True)]
-
-
-def _names(events: Sequence[TraceEvent], lanes: Sequence[tuple[int, str]]) -> Iterator[Entry]:
+def _names(events: Sequence[TraceEvent], lanes: Sequence[Lane]) -> Iterator[Entry]:
     """Yield the names of processes, threads and lanes; lanes of memories stand below threads."""
     for process in dict.fromkeys(e.process for e in events):
         yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": "mat"}}
@@ -90,8 +66,7 @@ def _names(events: Sequence[TraceEvent], lanes: Sequence[tuple[int, str]]) -> It
 
 def _entry(event: TraceEvent, begun: float, lane: int) -> Entry:
     """Return an event that takes time as a bar, and any other as an instant."""
-    name = event.mat if event.kind == "operation" else f"{event.kind} {event.mat}"
-    common = {"pid": event.process, "tid": lane, "name": name, "cat": event.kind,
+    common = {"pid": event.process, "tid": lane, "name": event.title, "cat": event.kind,
               "ts": (begun + event.at) * 1e6, "args": dict(event._asdict())}
     if event.seconds:
         return {"ph": "X", **common, "dur": event.seconds * 1e6}

@@ -3,6 +3,7 @@ expectations and guards.
 """
 
 import logging
+import re
 import sys
 import threading
 import xml.etree.ElementTree as ElementTree
@@ -117,7 +118,19 @@ def test_other_threads_are_in_it(x):
         thread.join()
     assert t.h2d == 1
     assert thread.name in {e.thread for e in t.operations}
-    assert f"emulated, operations of {thread.name}" in t._repr_html_()
+    assert f"{thread.name}</div>" in t._repr_html_()
+
+
+def test_the_page_has_the_lanes_of_the_file_for_viewers(x):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        (x[::2] + 1).to_numpy()
+    one = next(e for e in t.copies if e.target == "emulated")
+    t.events.append(one._replace(at=one.at + one.seconds / 2))  # as of another thread
+    found = sorted((e["tid"], e["args"]["name"]) for e in t.chrome()["traceEvents"]
+                   if e["name"] == "thread_name")
+    names = [name for _, name in found]
+    assert {"MainThread", "emulated", "emulated (2)", "host"} <= set(names)
+    assert re.findall(r'class="mat-lane"[^>]*>([^<]*)<', t._repr_html_()) == names
 
 
 def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
