@@ -7,10 +7,10 @@ import textwrap
 from pathlib import Path
 
 import mat
-from mat.interop.numpy.array_function import QUERIES, VIEWS
-from mat.interop.numpy.array_ufunc import IMPLEMENTATIONS as UFUNCS
-from mat.interop.numpy.namespace.lookup import WAYS_OUT, numpy_module
-from mat.interop.numpy.namespace.names import (
+from mat.numpy.array_function import QUERIES, VIEWS
+from mat.numpy.array_ufunc import IMPLEMENTATIONS as UFUNCS
+from mat.numpy.namespace.lookup import WAYS_OUT, numpy_module
+from mat.numpy.namespace.names import (
     ABSENT,
     FUNCTION,
     MODULES,
@@ -19,7 +19,7 @@ from mat.interop.numpy.namespace.names import (
     WRAPPED,
     kinds,
 )
-from mat.interop.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
+from mat.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 
 PAGE = Path(__file__).with_name("numpy.md")
 BEGIN, END = "<!-- names: begin -->\n", "<!-- names: end -->\n"

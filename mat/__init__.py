@@ -61,18 +61,6 @@ from .interop import arrow as _arrow
 from .interop import dask as _dask
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
-from .interop.numpy import array_function as _functions
-from .interop.numpy import array_ufunc as _ufuncs
-from .interop.numpy import attributes as _attributes
-from .interop.numpy import constructor as _constructor
-from .interop.numpy import importing as _importing
-from .interop.numpy import methods as _methods
-from .interop.numpy import ndarray_methods as _ndarray_methods
-from .interop.numpy import operators as _operators
-from .interop.numpy import refused_methods as _refused_methods
-from .interop.numpy import ufunc_calls as _ufunc_calls
-from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
-from .interop.numpy.methods import clip
 from .matrix import changes as _changes
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
@@ -86,12 +74,27 @@ from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
-from .ops import indexing as _index
-from .ops import powers as _powers
-from .ops.blas_gemm import gemm, gemm_batched
-from .ops.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
-from .ops.blas_level23 import gemv, ger, syrk, trsm
-from .ops.elementwise import (
+from .numpy import array_function as _functions
+from .numpy import array_ufunc as _ufuncs
+from .numpy import attributes as _attributes
+from .numpy import constructor as _constructor
+from .numpy import importing as _importing
+from .numpy import methods as _methods
+from .numpy import ndarray_methods as _ndarray_methods
+from .numpy import operators as _operators
+from .numpy import refused_methods as _refused_methods
+from .numpy import ufunc_calls as _ufunc_calls
+from .numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
+from .numpy.methods import clip
+from .ops.indexing import indexing as _index
+from .ops.linear.blas_gemm import gemm, gemm_batched
+from .ops.linear.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
+from .ops.linear.blas_level23 import gemv, ger, syrk, trsm
+from .ops.linear.linalg import cholesky, inv, slogdet, solve
+from .ops.linear.matmul import matmul
+from .ops.nn.quantization import dequantize, quantize, scaled_matmul
+from .ops.primitives import powers as _powers
+from .ops.primitives.elementwise import (
     abs,
     add,
     ceil,
@@ -127,18 +130,15 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
-from .ops.fused import add_sign, geem, geerv
-from .ops.joining import concat, stack
-from .ops.linalg import cholesky, inv, slogdet, solve
-from .ops.mapping import map_concat, map_displacements, map_into
-from .ops.matmul import matmul
-from .ops.product_chains import multi_dot
-from .ops.quantization import dequantize, quantize, scaled_matmul
-from .ops.random import multivariate_normal
-from .ops.reduce import argmax, argmin, max, mean, min, prod, sum
-from .ops.reshape import reshape
-from .ops.scaling import scale_columns, scale_rows
-from .ops.shape import transpose
+from .ops.primitives.fused import add_sign, geem, geerv
+from .ops.primitives.joining import concat, stack
+from .ops.primitives.mapping import map_concat, map_displacements, map_into
+from .ops.primitives.product_chains import multi_dot
+from .ops.primitives.random import multivariate_normal
+from .ops.primitives.reduce import argmax, argmin, max, mean, min, prod, sum
+from .ops.primitives.reshape import reshape
+from .ops.primitives.scaling import scale_columns, scale_rows
+from .ops.primitives.shape import transpose
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute
 
@@ -149,31 +149,31 @@ from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 
 # isort: split
-from .interop.numpy.refused_methods import matrix  # which hides the folder of that name
+from .numpy.refused_methods import matrix  # which hides the folder of that name
 
 # isort: split
 from . import blas, nn  # after the facets that their operations are declared for
 
 _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
-_register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
+_register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
-_register_plugin("testing", f"{__name__}.interop.numpy.namespace.testing")
-_register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
+_register_plugin("testing", f"{__name__}.numpy.namespace.testing")
+_register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("fft", "lib", "linalg", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 _register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
-_register_plugin("cuda_probe", f"{__name__}.cuda.probe")
-_register_plugin("page_locking", f"{__name__}.cuda.pinned")
+_register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")
+_register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
 # What takes time to import and many programs do without: the modules, by name.
 _AT_FIRST_USE = {
-    "kernel": "ops.user_kernel", "load": "io.archives", "load_all": "io.archives",
+    "kernel": "ops.primitives.user_kernel", "load": "io.archives", "load_all": "io.archives",
     "load_ipython_extension": "debug.notebook", "memory_report": "debug.memory_report",
     "open_memmap": "io.memmap",
     "save": "io.api", "save_all": "io.archives", "show": "debug.show",

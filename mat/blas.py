@@ -11,9 +11,9 @@ in `mat`, too.
 14.0
 """
 
-from .ops.blas_gemm import gemm, gemm_batched
-from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .ops.blas_level23 import gemv, ger, syrk, trsm
+from .ops.linear.blas_gemm import gemm, gemm_batched
+from .ops.linear.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
+from .ops.linear.blas_level23 import gemv, ger, syrk, trsm
 from .support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [

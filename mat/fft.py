@@ -5,7 +5,7 @@
 <Mat 2 complex128 A [1.+0.j 1.+0.j]>
 """
 
-from .interop.numpy.namespace.lookup import module_functions, public_names
+from .numpy.namespace.lookup import module_functions, public_names
 
 __all__ = public_names("fft")
 __getattr__, __dir__ = module_functions("fft", globals())

@@ -5,7 +5,7 @@
 <Mat () A 5.>
 """
 
-from .interop.numpy.namespace.lookup import module_functions, public_names
+from .numpy.namespace.lookup import module_functions, public_names
 
 __all__ = public_names("linalg")
 __getattr__, __dir__ = module_functions("linalg", globals())

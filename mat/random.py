@@ -19,9 +19,9 @@ from numpy.random import (
     SeedSequence,
 )
 
-from .interop.numpy.random.generator import Generator, default_rng
-from .interop.numpy.random.random_state import RandomState
 from .matrix.generator import Rng, generator
+from .numpy.random.generator import Generator, default_rng
+from .numpy.random.random_state import RandomState
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import Operand, ShapeLike
 

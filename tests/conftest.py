@@ -13,10 +13,10 @@ import pytest
 import mat
 from mat.debug.direction_check import CHECK
 
-from .mock_driver.fixtures import cuda
 from .support import selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
+from .tools.mock_driver.fixtures import cuda
 
 __all__ = ["cuda"]
 

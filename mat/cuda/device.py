@@ -12,14 +12,15 @@ from ..devices.pooled import PooledDevice, PooledFacet
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
 from ..support.types import Operand
-from . import cusolver, engine
-from .array import CudaArray
-from .async_transfers import make_way
-from .blocks import DeviceBlock
-from .driver import driver
-from .gpu import Gpu, check, gpu
+from . import engine
 from .graphs import capture
-from .memory import CudaMemory
+from .libraries import cusolver
+from .runtime.array import CudaArray
+from .runtime.async_transfers import make_way
+from .runtime.blocks import DeviceBlock
+from .runtime.driver import driver
+from .runtime.gpu import Gpu, check, gpu
+from .runtime.memory import CudaMemory
 
 LITTLE = 8  # of so many parts of the memory of a GPU less than one is free: others need it
 

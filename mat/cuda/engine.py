@@ -6,29 +6,23 @@ Functions that do the same have the names and arguments of the host's engine. No
 
 from __future__ import annotations
 
-from .accumulate import prepare_accumulate
-from .blas import COUNTS as LIMIT
-from .blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
-from .compare import prepare_comparison
-from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
-from .convert import prepare_convert
-from .copy import prepare_copy
-from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
-from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
-from .integer_matmul import prepare_integer_matmul, prepare_scale
-from .kernel import CudaKernel
-from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
-from .nvrtc import Program
-from .products import (
-    prepare_either,
-    prepare_gemm,
-    prepare_gemm_batched,
-    prepare_gemv,
-    prepare_scale_vector,
+from .kernels.accumulate import prepare_accumulate
+from .kernels.compare import prepare_comparison
+from .kernels.conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
+from .kernels.convert import prepare_convert
+from .kernels.copy import prepare_copy
+from .kernels.elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
+from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale
+from .kernels.nn import (
+    prepare_convolve,
+    prepare_pool,
+    prepare_pool_back,
+    prepare_to_w,
+    prepare_to_x,
 )
-from .random import prepare_random
-from .reduce import reduction
-from .reduce_types import (
+from .kernels.random import prepare_random
+from .kernels.reduce import reduction
+from .kernels.reduce_types import (
     ExtremeKernels,
     MeanKernels,
     NumberKernels,
@@ -37,8 +31,8 @@ from .reduce_types import (
     SumKernels,
     VarianceKernels,
 )
-from .scan import prepare_scan
-from .search import (
+from .kernels.scan import prepare_scan
+from .kernels.search import (
     prepare_bincount,
     prepare_firsts,
     prepare_inverse_order,
@@ -46,7 +40,7 @@ from .search import (
     prepare_searchsorted,
     prepare_weighted,
 )
-from .selection import (
+from .kernels.selection import (
     prepare_gather,
     prepare_gather_along,
     prepare_mask_positions,
@@ -55,7 +49,19 @@ from .selection import (
     prepare_select,
     prepare_within,
 )
-from .sort import prepare_sort
+from .kernels.sort import prepare_sort
+from .libraries.blas import COUNTS as LIMIT
+from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
+from .libraries.factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
+from .libraries.products import (
+    prepare_either,
+    prepare_gemm,
+    prepare_gemm_batched,
+    prepare_gemv,
+    prepare_scale_vector,
+)
+from .runtime.kernel import CudaKernel
+from .runtime.nvrtc import Program
 
 __all__ = [
     "CudaKernel", "Program",

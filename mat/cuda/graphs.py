@@ -15,10 +15,10 @@ from typing import Any
 
 from ..core.recorder import DifferentCallError
 from ..devices.in_use import Launches
-from .blocks import DeviceBlock
-from .cublas import prepare_capture
-from .driver import driver
-from .gpu import NOT_CURRENT, DriverObject, Gpu, check
+from .libraries.cublas import prepare_capture
+from .runtime.blocks import DeviceBlock
+from .runtime.driver import driver
+from .runtime.gpu import NOT_CURRENT, DriverObject, Gpu, check
 
 # only this thread must not call what waits or allocates while it captures
 _MODE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL

@@ -15,11 +15,11 @@ from ..errors import SettingError
 from ..facets.array import ARRAY
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
-from ..ops.operation import Op
-from ..ops.origins import origin_of
-from ..ops.overlap import overlap
-from ..ops.tile_grid import tile_of
-from ..ops.tiling import MOST_ORDERED, Tile, TileTooLarge, cut, span_bytes
+from ..ops.engine.operation import Op
+from ..ops.tiles.origins import origin_of
+from ..ops.tiles.overlap import overlap
+from ..ops.tiles.tile_grid import tile_of
+from ..ops.tiles.tiling import MOST_ORDERED, Tile, TileTooLarge, cut, span_bytes
 from ..support.types import Arguments, Keywords
 
 ASKED = -1  # a limit that every call exceeds

@@ -26,8 +26,8 @@ from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
-from ..ops.origins import origin_of
-from ..ops.tiling import operand_of, tile_now
+from ..ops.tiles.origins import origin_of
+from ..ops.tiles.tiling import operand_of, tile_now
 from ..support import formatting
 from ..support.fork import renew_after_fork
 from . import trace_file

@@ -9,9 +9,9 @@ signature, and one implementation for each facet; `Op.cut_by` declares how it is
 from ..core.observers import Observer, observe
 from ..core.registry import Facet, Memory, register_facet, register_memory
 from ..devices.library_facet import LibraryFacet
-from ..ops.cut_elements import by_elements
-from ..ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
-from ..ops.tiling import Tile, TileTooLarge
+from ..ops.engine.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
+from ..ops.tiles.cut_elements import by_elements
+from ..ops.tiles.tiling import Tile, TileTooLarge
 from ..support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [

@@ -1,1 +1,1 @@
-"""Mats among other libraries: NumPy's functions and protocols, and those of everybody else."""
+"""Mats among other libraries: protocols, and facets of their arrays."""

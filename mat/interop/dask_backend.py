@@ -17,9 +17,9 @@ from ..matrix.arrays import asarray
 from ..matrix.creation import empty, ones, zeros
 from ..matrix.filled import full
 from ..matrix.mat import Mat
+from ..numpy.random.random_state import RandomState
 from ..support.types import Keywords, Number, Operand, ShapeLike
 from .dask_results import makes_arrays, with_mats_as_chunks
-from .numpy.random.random_state import RandomState
 
 Creation = Callable[..., Any]
 _META = (0,)  # the shape of the Mat by which dask knows the class of chunks

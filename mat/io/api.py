@@ -8,7 +8,7 @@ from ..core.direction import OUTPUT
 from ..errors import DTypeError, FormatError
 from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..ops.operands import as_mat
+from ..ops.engine.operands import as_mat
 from ..support.types import Array, ArrayLike, File
 from . import npy
 from .elements import ElementFormat, pieces, read_array, read_into

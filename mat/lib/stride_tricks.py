@@ -5,7 +5,7 @@
 [[1.0, 2.0], [2.0, 3.0]]
 """
 
-from ..interop.numpy.namespace.lookup import module_functions, public_names
+from ..numpy.namespace.lookup import module_functions, public_names
 
 __all__ = public_names("lib.stride_tricks")
 __getattr__, __dir__ = module_functions("lib.stride_tricks", globals())

@@ -70,7 +70,7 @@ SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc
                  "mat.layout.strided": {"no_gc": True, "freelist": 64},
                  "mat.matrix.base": {"no_gc": True}, "mat.matrix.elements": {"no_gc": True},
                  "mat.matrix.operators": {"no_gc": True},
-                 "mat.ops.selection": {"no_gc": True, "freelist": 8}}
+                 "mat.ops.indexing.selection": {"no_gc": True, "freelist": 8}}
 NOTICE = """
 ====================================================================================================
 mat: the compiled kernels could not be built ({reason}).

@@ -13,7 +13,7 @@ import pytest
 import mat
 from mat.core.source_line import file_and_line
 from mat.extend import Input, op
-from mat.ops.operation import REGISTRY
+from mat.ops.engine.operation import REGISTRY
 
 from ..support.mock_memories import Fault, line
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat import ConflictError, DTypeError, TornError
 from mat.facets.array import ARRAY
-from mat.ops.blas_gemm import gemm
+from mat.ops.linear.blas_gemm import gemm
 
 from ..support.mock_memories import registered
 from ..support.needs import native

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.cpu.elementwise import STREAM
-from mat.ops.operation import REGISTRY
-from mat.ops.planning import choose
+from mat.ops.engine.operation import REGISTRY
+from mat.ops.engine.planning import choose
 
 from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, numbers, place
 from ..support.needs import native

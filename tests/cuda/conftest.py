@@ -35,7 +35,7 @@ def mock(cuda):
 @pytest.fixture
 def gpu(mock):
     """A device of its own, since its memory is counted."""
-    device = importlib.import_module("mat.cuda.gpu").Gpu(0)
+    device = importlib.import_module("mat.cuda.runtime.gpu").Gpu(0)
     with device.current():
         yield device
     if not device.lost:

@@ -21,7 +21,7 @@ from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import blas, cublas
+from mat.cuda.libraries import blas, cublas
 
 NEAR = {"rtol": 1e-3, "atol": 1e-3}
 

@@ -13,15 +13,15 @@ import pytest
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import convert, elementwise
-from mat.cuda.nvrtc import Nvrtc, Program
+from mat.cuda.kernels import convert, elementwise
+from mat.cuda.runtime.nvrtc import Nvrtc, Program
 from mat.support.cuda_probe import LEAST
 
-from ..mock_driver.cubin import SPILLED, Kernel, kernels
-from ..mock_driver.harness import check, compiler
-from ..mock_driver.programs import is_ours, listed, unlisted
-from ..mock_driver.ptx.nvrtc_ptx import ptx
 from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver.cubin import SPILLED, Kernel, kernels
+from ..tools.mock_driver.harness import check, compiler
+from ..tools.mock_driver.programs import is_ours, listed, unlisted
+from ..tools.mock_driver.ptx.nvrtc_ptx import ptx
 
 SHARE = int(os.environ.get("MAT_COMPILE", "16"))
 SHARED = 48 << 10

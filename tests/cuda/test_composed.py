@@ -5,8 +5,8 @@ import pytest
 
 import mat
 
-from ..interop.test_composed_on_devices import check_is_numpys
 from ..matrix.test_typed_views import check_parts_there
+from ..numpy.test_composed_on_devices import check_is_numpys
 from ..support.composed_calls import ASKED, READING, THERE
 from ..support.layouts import numbers
 from ..support.ordinary_calls import call_there

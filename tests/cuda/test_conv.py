@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.ops import conv as ops
+from mat.ops.nn import conv as ops
 
-from ..mock_driver.harness import compiler
 from ..support import cases_conv as reference
 from ..support.launching import launch_all
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import conv as device
+from mat.cuda.kernels import conv as device
 
 from .test_nn import filled, form, host, same, scale_of
 

@@ -8,14 +8,14 @@ from numpy.testing import assert_array_equal
 
 import mat
 
-from ..bench import cuda_permute as cases
-from ..mock_driver import harness
 from ..support.launching import launch_all
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, numbers, place, whole
+from ..tools.bench import cuda_permute as cases
+from ..tools.mock_driver import harness
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import convert, copy
+from mat.cuda.kernels import convert, copy
 
 pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are "
                                                                    "compiled by a C++ compiler "
@@ -145,7 +145,7 @@ def test_conversions_of_any_layout(layout, source, target, rng, monkeypatch):
 
 
 def test_what_is_too_much_for_one_launch_is_converted_in_parts(monkeypatch, rng):
-    monkeypatch.setattr("mat.cuda.permute.MOST", 1000)
+    monkeypatch.setattr("mat.cuda.kernels.permute.MOST", 1000)
     values = numbers(rng, (70, 90), "float32")
     for a in (values, values.T, values[::-1, ::2]):
         x, out = mat.from_numpy(a), mat.empty(a.shape, dtype="float64")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from mat.cuda.cublas_table import (
+from mat.cuda.libraries.cublas_table import (
     COMPUTE_32F,
     COMPUTE_32I,
     DATA,
@@ -29,9 +29,9 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from cuda.bindings import driver
 
-from mat.cuda.cublas import Handles, check, ffi, library
-from mat.cuda.gpu import Gpu
-from mat.cuda.gpu import check as checked
+from mat.cuda.libraries.cublas import Handles, check, ffi, library
+from mat.cuda.runtime.gpu import Gpu
+from mat.cuda.runtime.gpu import check as checked
 
 LETTERS = "fdFD"
 CTYPES = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]", "i": "int[1]",

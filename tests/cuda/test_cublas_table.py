@@ -5,7 +5,13 @@ them.
 import cffi
 import pytest
 
-from mat.cuda.cublas_table import declarations, functions, routine, solver_functions, symbol
+from mat.cuda.libraries.cublas_table import (
+    declarations,
+    functions,
+    routine,
+    solver_functions,
+    symbol,
+)
 
 BY_SYMBOL = {f.symbol: f for f in (*functions(), *solver_functions())}
 

@@ -8,7 +8,6 @@ from numpy.testing import assert_array_equal
 
 import mat
 
-from ..mock_driver.fixtures import cuda_is_real
 from ..support.dlpack import (
     HOST,
     READ_ONLY,
@@ -16,6 +15,7 @@ from ..support.dlpack import (
     never_called,
 )
 from ..support.needs import native
+from ..tools.mock_driver.fixtures import cuda_is_real
 from .computing import DTYPES, add, only_there
 from .foreign import THERE, Foreign, at
 from .test_process import script

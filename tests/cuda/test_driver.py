@@ -13,11 +13,11 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 from cuda.bindings import driver
 from cuda.core import Buffer, Device, EventOptions
 
-from mat.cuda.gpu import Gpu
-from mat.cuda.kernel import CudaKernel
-from mat.cuda.nvrtc import Program
+from mat.cuda.runtime.gpu import Gpu
+from mat.cuda.runtime.kernel import CudaKernel
+from mat.cuda.runtime.nvrtc import Program
 
-from ..mock_driver.harness import compiler
+from ..tools.mock_driver.harness import compiler
 from .driving import TEXT, N, ask, got, locked, operand, put, scale
 
 

@@ -13,13 +13,13 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from cuda.bindings import driver
 
-from mat.cuda.array import CudaArray
-from mat.cuda.gpu import Gpu
-from mat.cuda.kernel import CudaKernel
-from mat.cuda.nvrtc import Program
+from mat.cuda.runtime.array import CudaArray
+from mat.cuda.runtime.gpu import Gpu
+from mat.cuda.runtime.kernel import CudaKernel
+from mat.cuda.runtime.nvrtc import Program
 
-from ..mock_driver.fixtures import mock_driver
-from ..mock_driver.harness import SANITIZED
+from ..tools.mock_driver.fixtures import mock_driver
+from ..tools.mock_driver.harness import SANITIZED
 from .driving import TEXT, N, ask, expect, got, operand, put, scale
 
 

@@ -10,18 +10,19 @@ import scipy.special
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.ops.loops import LOGIC
-from mat.ops.operation import REGISTRY
+from mat.ops.engine.loops import LOGIC
+from mat.ops.engine.operation import REGISTRY
 from mat.support.c_compiler import HEADERS
 
-from ..mock_driver.harness import compiler
 from ..support.launching import launch_all
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import division, engine
-from mat.cuda import elementwise as device
+from mat.cuda import engine
+from mat.cuda.kernels import division
+from mat.cuda.kernels import elementwise as device
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

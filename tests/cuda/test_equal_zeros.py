@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.ops import elementwise
+from mat.ops.primitives import elementwise
 
 from ..support.needs import native
 

@@ -16,8 +16,8 @@ from .computing import add, only_there, there
 from .driving import ask, driver, expect
 
 from mat.cuda import engine  # isort: skip
-from mat.cuda import failures  # isort: skip
-from mat.cuda import gpu as gpus  # isort: skip
+from mat.cuda.runtime import failures# isort: skip
+from mat.cuda.runtime import gpu as gpus# isort: skip
 
 pytestmark = pytest.mark.host
 

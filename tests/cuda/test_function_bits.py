@@ -7,8 +7,8 @@ import pytest
 
 import mat
 
-from ..mock_driver.harness import compiler
 from ..support.needs import native
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 
-from ..mock_driver.harness import compiler
+from ..tools.mock_driver.harness import compiler
 from .test_elementwise import (
     BINARY,
     COMPARISONS,

@@ -15,9 +15,9 @@ import pytest
 
 import mat
 
-from ..gpu import day, jobs
-from ..gpu.journal import BEGUN, CRASHED, CUT, DONE, FAILED, LEFT_OUT, OK, Journal, Line
-from ..mock_driver.driver import missing
+from ..tools.gpu import day, jobs
+from ..tools.gpu.journal import BEGUN, CRASHED, CUT, DONE, FAILED, LEFT_OUT, OK, Journal, Line
+from ..tools.mock_driver.driver import missing
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.host, pytest.mark.once]
@@ -25,7 +25,7 @@ on_mock = pytest.mark.skipif(bool(missing()), reason=missing())
 
 WORK = """
 import os, sys, time
-from tests.gpu.journal import Recorder
+from tests.tools.gpu.journal import Recorder
 recorder = Recorder.from_environment()
 for name in ("first", "crash", "second", "hang", "lost", "third"):
     if name in recorder.finished():
@@ -86,7 +86,8 @@ def test_a_job_ends_with_its_time(journal):
 
 def test_a_process_ends_with_the_one_that_started_it(journal):
     """Also when that is killed, and can tell nobody."""
-    starts = ("import sys; from tests.gpu import jobs; from tests.gpu.journal import Journal\n"
+    starts = ("import sys\nfrom tests.tools.gpu import jobs\n"
+              "from tests.tools.gpu.journal import Journal\n"
               "job = jobs.Job('Part', 'job', [sys.executable, '-c', sys.argv[2]], 60, 60)\n"
               "jobs.run(job, Journal(sys.argv[1]), 1e12)")
     hangs = "import os\nprint(os.getpid())\n" + WORK.replace('"first", "crash", "second", ', "")
@@ -178,7 +179,7 @@ def test_what_sanitizers_say(journal):
 
 
 def command(*words, **more):
-    return [sys.executable, "-m", "tests.gpu", *words]
+    return [sys.executable, "-m", "tests.tools.gpu", *words]
 
 
 def ended(words, environment=None):

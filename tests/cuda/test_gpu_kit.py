@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ..gpu import kit
 from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.gpu import kit
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 ROOT = Path(__file__).parents[2]
@@ -87,17 +87,17 @@ def test_the_tests_are_packed_and_the_package_is_not(tmp_path):
     kit.pack_sources(tmp_path)
     with tarfile.open(tmp_path / "source.tar.xz") as archive:
         names = set(archive.getnames())
-    assert {"tests/gpu/__main__.py", "tests/conftest.py", "pyproject.toml",
-            "tests/mock_driver/cubin.py", "examples/digits.py"} <= names
+    assert {"tests/tools/gpu/__main__.py", "tests/conftest.py", "pyproject.toml",
+            "tests/tools/mock_driver/cubin.py", "examples/digits.py"} <= names
     assert not [name for name in names if name.startswith("mat/")]
 
 
 @needs_nvrtc
 @pytest.mark.slow
 def test_kernels_are_not_compiled_again(tmp_path, monkeypatch):
-    from mat.cuda import nvrtc
+    from mat.cuda.runtime import nvrtc
 
-    from ..mock_driver.programs import listed
+    from ..tools.mock_driver.programs import listed
 
     assert kit.pack_kernels(tmp_path, ["sm_80"], 2) == 2
     with tarfile.open(tmp_path / "kernels.tar.xz") as archive:
@@ -110,7 +110,7 @@ def test_kernels_are_not_compiled_again(tmp_path, monkeypatch):
 
 @needs_nvrtc
 def test_another_nvrtc_there_is_an_error():
-    from mat.cuda.nvrtc import COMPILER
+    from mat.cuda.runtime.nvrtc import COMPILER
 
     ours = COMPILER.version().partition(" ")[2]
     kit.check_compiler({"nvidia-cuda-nvrtc": f"{ours}.7"}, {})
@@ -147,11 +147,11 @@ def test_an_environment_is_made_of_the_parts(tmp_path):
     folder, target = tmp_path / "kit", tmp_path / "environment"
     folder.mkdir()
     (folder / pip.name).write_bytes(pip.read_bytes())
-    (folder / "install.py").write_bytes((ROOT / "tests/gpu/install.py").read_bytes())
+    (folder / "install.py").write_bytes((ROOT / "tests/tools/gpu/install.py").read_bytes())
     wheel(folder, "facetmat", {"mat/__init__.py": "toy = 7\n"})
     archive(folder, "kernels", {"key.cubin": "compiled"})
-    archive(folder, "source", {"tests/__init__.py": "", "tests/gpu/__init__.py": "",
-                               "tests/gpu/__main__.py":
+    archive(folder, "source", {"tests/__init__.py": "", "tests/tools/gpu/__init__.py": "",
+                               "tests/tools/gpu/__main__.py":
                                "import os, sys, mat, numpy\n"
                                "print(os.getcwd(), mat.toy, os.environ['MAT_CACHE'],\n"
                                "      *sys.argv[1:])\n"})

@@ -10,13 +10,13 @@ import pytest
 
 import mat
 
-from ..bench import epoch
-from ..gpu import computing, limits, measuring, report
-from ..gpu.item import Figure, Item
-from ..gpu.journal import CRASHED, CUT, DONE, FAILED, OK, Journal, Line, Recorder
-from ..gpu.measuring import Found
-from ..gpu.sections import SECTIONS
-from ..gpu.setting import Setting, peers
+from ..tools.bench import epoch
+from ..tools.gpu import computing, limits, measuring, report
+from ..tools.gpu.item import Figure, Item
+from ..tools.gpu.journal import CRASHED, CUT, DONE, FAILED, OK, Journal, Line, Recorder
+from ..tools.gpu.measuring import Found
+from ..tools.gpu.sections import SECTIONS
+from ..tools.gpu.setting import Setting, peers
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 

@@ -10,12 +10,12 @@ from numpy.testing import assert_array_equal
 from mat.cpu.integer_matmul import takes
 from mat.layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 
-from ..mock_driver import harness
 from ..support.launching import launch_all
+from ..tools.mock_driver import harness
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import integer_matmul
+from mat.cuda.kernels import integer_matmul
 
 pytestmark = pytest.mark.skipif(not harness.compiler(), reason="no C++ compiler")
 HALVES = {"e": np.dtype(np.float16), "E": np.dtype(ml_dtypes.bfloat16),

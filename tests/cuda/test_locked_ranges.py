@@ -14,8 +14,8 @@ from mat.memories.host import HOST
 from .computing import add, times
 from .driving import ask, driver, expect
 
-from mat.cuda import pinned  # isort: skip
-from mat.cuda.locked_ranges import LockedRange, LockedRanges  # isort: skip
+from mat.cuda.runtime import pinned# isort: skip
+from mat.cuda.runtime.locked_ranges import LockedRange, LockedRanges  # isort: skip
 
 pytestmark = pytest.mark.host
 

@@ -275,5 +275,5 @@ def test_memory_in_the_wrong_pieces_is_returned_first(mock, gpu):
 
 def test_a_device_without_a_threshold_is_only_slower(mock):
     mock.fail("cuMemPoolSetAttribute", status=801)
-    gpu = pytest.importorskip("mat.cuda.gpu").Gpu(0)
+    gpu = pytest.importorskip("mat.cuda.runtime.gpu").Gpu(0)
     gpu.release(gpu.allocate(1000))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..mock_driver import cache
+from ..tools.mock_driver import cache
 
 pytestmark = pytest.mark.host
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ..mock_driver.harness import SANITIZED, KernelFault, compiler, run
+from ..tools.mock_driver.harness import SANITIZED, KernelFault, compiler, run
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 

@@ -11,17 +11,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mat.layout.sliding_window import windows, with_batch
 from mat.layout.strided import packed_strides
-from mat.ops import nn as ops
-from mat.ops import pooling
+from mat.ops.nn import nn as ops
+from mat.ops.nn import pooling
 
-from ..mock_driver.harness import compiler
 from ..support import cases_nn as reference
 from ..support import selection
 from ..support.launching import frame_of, launch_all
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import nn as device
+from mat.cuda.kernels import nn as device
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 FLOAT = ("float32", "float64")

@@ -10,7 +10,7 @@ import mat
 from ..support.threads import in_threads
 from .computing import add, only_there
 
-transfers = pytest.importorskip("mat.cuda.transfers")
+transfers = pytest.importorskip("mat.cuda.runtime.transfers")
 pytestmark = [pytest.mark.host, pytest.mark.skipif(
     transfers.CudaFetch is None, reason="without compiled calls nothing has slots")]
 WAITS = "cuEventSynchronize", "cuStreamSynchronize", "cuCtxSynchronize"

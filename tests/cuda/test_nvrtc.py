@@ -11,8 +11,8 @@ from mat.support.cuda_probe import probe
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import nvrtc
-from mat.cuda.nvrtc import Nvrtc, Program
+from mat.cuda.runtime import nvrtc
+from mat.cuda.runtime.nvrtc import Nvrtc, Program
 from mat.support.c_compiler import CompileError
 
 from ..support.needs_nvrtc import needs_nvrtc

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mat.cuda import permute
-from mat.cuda.permute import alignment, divisor, merged_upwards, plan, program_of, programs
+from mat.cuda.kernels import permute
+from mat.cuda.kernels.permute import alignment, divisor, merged_upwards, plan, program_of, programs
 from mat.layout.merged_axes import CopyAxis
 
-from ..mock_driver import harness
 from ..support import selection
+from ..tools.mock_driver import harness
 
 pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are "
                                                                    "compiled by a C++ compiler "

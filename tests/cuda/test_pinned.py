@@ -16,7 +16,7 @@ pytestmark = pytest.mark.host
 
 @pytest.fixture
 def pool():
-    pinned = pytest.importorskip("mat.cuda.pinned", reason="cuda-python is not installed")
+    pinned = pytest.importorskip("mat.cuda.runtime.pinned", reason="cuda-python is not installed")
     yield pinned.POOL
     gc.collect()
 
@@ -63,7 +63,7 @@ def test_the_pool_keeps_no_more_than_it_may(cuda, pool):
 
 
 def test_sizes_of_blocks():
-    pinned = pytest.importorskip("mat.cuda.pinned", reason="cuda-python is not installed")
+    pinned = pytest.importorskip("mat.cuda.runtime.pinned", reason="cuda-python is not installed")
     for n in [*range(1, 100_000, 97), 2**20, 2**20 + 1, 10**9, 2**40 + 1]:
         size = pinned.bucket(n)
         assert n <= size <= max(n + 4095, 1.25 * n)

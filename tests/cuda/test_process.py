@@ -27,7 +27,7 @@ SCRIPT = """
 import atexit, os, sys, threading
 import numpy as np
 import mat
-from tests.mock_driver.fixtures import mock_driver
+from tests.tools.mock_driver.fixtures import mock_driver
 driver = mock_driver()
 cuda = driver.__enter__()
 def faults():
@@ -179,7 +179,7 @@ import os
 from pathlib import Path
 import mat
 from mat.support import cuda_probe
-from tests.mock_driver import fixtures
+from tests.tools.mock_driver import fixtures
 cuda_probe.LISTED = Path({str(tmp_path)!r})
 fixtures._really.append(cuda_probe.CudaProbe(0))
 fixtures.load_driver()
@@ -201,7 +201,7 @@ def test_a_gpu_that_is_too_old_says_so(cuda):
     if not cuda.is_mock:
         pytest.skip("about the mock driver")
     cuda.capability(1, 70)
-    gpu_type = importlib.import_module("mat.cuda.gpu").Gpu
+    gpu_type = importlib.import_module("mat.cuda.runtime.gpu").Gpu
     with pytest.raises(DeviceError, match=r"device 1: the GPU is too old: .* is 7\.0"):
         gpu_type(1)
     cuda.capability(1, 75)
@@ -322,7 +322,7 @@ assert (x.to_numpy() == 3).all()
 def test_page_locked_memory_in_a_forked_child_is_its_own(script, way):
     body = f"""
 import ctypes
-from mat.cuda import pinned
+from mat.cuda.runtime import pinned
 from mat.memories.host import HOST
 with mat.settings(page_locked=True):
     y, z = mat.zeros(30_000), mat.zeros(100)

@@ -11,13 +11,13 @@ import mat
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.nvrtc import EXACT
+from mat.cuda.runtime.nvrtc import EXACT
 
-from ..mock_driver.harness import KernelFault, compiler
-from ..mock_driver.harness import run as run_compiled
-from ..mock_driver.programs import listed
-from ..mock_driver.ptx import interpreter
 from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver.harness import KernelFault, compiler
+from ..tools.mock_driver.harness import run as run_compiled
+from ..tools.mock_driver.programs import listed
+from ..tools.mock_driver.ptx import interpreter
 from .ptx_forms import cases, opcodes
 from .test_mock_driver import SEEDS, TEXT
 

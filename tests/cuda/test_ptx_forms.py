@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from ..mock_driver.harness import compiler
+from ..tools.mock_driver.harness import compiler
 from . import ptx_reference as r
 from .ptx_forms import ANY, cases
 
@@ -102,7 +102,7 @@ def is_same(opcode, result, found, wanted):
 @pytest.mark.sample(40)
 @pytest.mark.parametrize("opcode", CASES)
 def test_each_form(opcode):
-    from ..mock_driver.ptx.interpreter import run
+    from ..tools.mock_driver.ptx.interpreter import run
     result, kinds, function = CASES[opcode]
     rng = random.Random(opcode)
     columns = [words(kind, rng) for kind in kinds]

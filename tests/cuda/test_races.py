@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ..mock_driver.harness import RACES, KernelFault, compiler, run
+from ..tools.mock_driver.harness import RACES, KernelFault, compiler, run
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(not compiler(), reason="no C++ compiler")]
 checked = pytest.mark.skipif(not RACES, reason="MAT_MOCK_RACES=1 looks for races")

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.ops import philox
-from mat.ops.random import blocks
+from mat.ops.primitives import philox
+from mat.ops.primitives.random import blocks
 from mat.support.c_compiler import HEADERS
 
-from ..mock_driver.harness import compiler, run
 from ..support.launching import frame_of, launch_all
 from ..support.random_cases import STATES
+from ..tools.mock_driver.harness import compiler, run
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import random as device
+from mat.cuda.kernels import random as device
 
 from ..support.needs_nvrtc import needs_nvrtc
 

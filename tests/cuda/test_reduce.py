@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mat.ops import declare_reduce as declared
-from mat.ops import reduce
+from mat.ops.primitives import declare_reduce as declared
+from mat.ops.primitives import reduce
 from mat.support.dtypes import as_dtype
 
-from ..mock_driver.harness import compiler
 from ..support import selection
 from ..support.launching import frame_of, launch_all
 from ..support.layouts import FLOATS, INTEGERS, numbers, tolerance
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
-from mat.cuda import reduce as device
-from mat.cuda.reduce_types import REDUCED
+from mat.cuda.kernels import reduce as device
+from mat.cuda.kernels.reduce_types import REDUCED
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 SUMS, FOLDS = ("sum", "mean", "prod"), ("max", "min", "argmax", "argmin")

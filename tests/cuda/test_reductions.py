@@ -59,7 +59,7 @@ def test_of_nothing():
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
 def test_cases(rng, name, dtype):
     """Those of ``cases.py``, on the device."""
-    op, case = mat.ops.operation.REGISTRY[name], CASES[name]
+    op, case = mat.ops.engine.operation.REGISTRY[name], CASES[name]
     for args, kwargs in case.samples(rng, dtype):
         wanted = case.reference(*args, **kwargs)
         given = [place(a, "strided") if isinstance(a, np.ndarray) else a for a in args]

@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.nvrtc import Nvrtc, Program
+from mat.cuda.runtime.nvrtc import Nvrtc, Program
 
-from ..mock_driver.cubin import SPILLED, kernels
-from ..mock_driver.programs import listed
-from ..mock_driver.sass import disassembler, opcodes
 from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver.cubin import SPILLED, kernels
+from ..tools.mock_driver.programs import listed
+from ..tools.mock_driver.sass import disassembler, opcodes
 
 pytestmark = [pytest.mark.host, pytest.mark.slow, needs_nvrtc, pytest.mark.skipif(
     not disassembler(), reason="the wheel nvidia-cuda-nvdisasm is not installed")]

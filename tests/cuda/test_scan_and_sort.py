@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.ops.scan import BY_UFUNC, has_kernel
+from mat.ops.primitives.scan import BY_UFUNC, has_kernel
 
-from ..mock_driver.harness import compiler
 from ..support.cases_sorting import in_order, with_ties
 from ..support.launching import launch_all
 from ..support.layouts import NUMPY_DTYPES
+from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda import scan, search, sort
+from mat.cuda.kernels import scan, search, sort
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 RULES = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}

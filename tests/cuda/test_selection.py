@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.core.observers import Observer, observe
 from mat.errors import IndexOutOfRange
-from mat.ops.gathering import gather, mask_positions, scatter
+from mat.ops.indexing.gathering import gather, mask_positions, scatter
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 

@@ -8,7 +8,7 @@ import mat
 from ..support.threads import in_threads
 from .computing import add
 
-transfers = pytest.importorskip("mat.cuda.transfers")
+transfers = pytest.importorskip("mat.cuda.runtime.transfers")
 pytestmark = [pytest.mark.host, pytest.mark.skipif(
     transfers.CudaSend is None, reason="without compiled calls nothing has slots")]
 

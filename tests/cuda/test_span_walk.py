@@ -8,7 +8,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 from cuda.bindings import driver
 
 from mat.core import spanned
-from mat.cuda.gpu import check
+from mat.cuda.runtime.gpu import check
 
 from ..core import span_blocks
 from ..core.span_walk import Walk

@@ -210,7 +210,7 @@ def test_what_another_library_took_keeps_the_memory(dev, how):
 
 @pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_the_first_small_copies_do_not_wait_for_what_is_queued(cuda, dev, monkeypatch):
-    staging = pytest.importorskip("mat.cuda.staging")
+    staging = pytest.importorskip("mat.cuda.runtime.staging")
     monkeypatch.setattr(staging, "_stages", {})
     x = mat.zeros(1000)
     cuda.delay()

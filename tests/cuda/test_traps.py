@@ -21,17 +21,17 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 from cuda.bindings import driver
 
 import mat
-from mat.cuda.array import CudaArray
-from mat.cuda.gpu import Gpu, check
-from mat.cuda.kernel import CudaKernel
-from mat.cuda.nvrtc import Program
+from mat.cuda.runtime.array import CudaArray
+from mat.cuda.runtime.gpu import Gpu, check
+from mat.cuda.runtime.kernel import CudaKernel
+from mat.cuda.runtime.nvrtc import Program
 from mat.layout.strided import packed
 
-from ..mock_driver import driver as mock_driver
-from ..mock_driver.cache import cached
-from ..mock_driver.fixtures import cuda_is_real, really
-from ..mock_driver.harness import command, compiler, version
 from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver import driver as mock_driver
+from ..tools.mock_driver.cache import cached
+from ..tools.mock_driver.fixtures import cuda_is_real, really
+from ..tools.mock_driver.harness import command, compiler, version
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(mat.__file__).parent
@@ -94,7 +94,7 @@ def test_asking_for_a_device_again_and_again_ends():
 @needs_nvrtc
 def test_compiling_again_and_again_ends(tmp_path):
     out = alone("""
-        from mat.cuda.nvrtc import Program
+        from mat.cuda.runtime.nvrtc import Program
         text = ('#include "device.cuh"\\nstruct F { int64_t n; };\\n'
                 'MAT_KERNEL(nothing_%d, F, 32) { }')
         for k in range(3):
@@ -106,7 +106,7 @@ def test_compiling_again_and_again_ends(tmp_path):
 @without_driver
 def test_a_device_made_by_force_says_why_there_is_none():
     out = alone("""
-        from mat.cuda.gpu import gpu
+        from mat.cuda.runtime.gpu import gpu
         for k in range(3):
             try:
                 gpu(0)
@@ -176,7 +176,7 @@ def test_a_cublas_that_is_loaded_already_is_taken():
         ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         ctypes.CDLL({str(empty("libcublasLt.so.13"))!r})
         ctypes.CDLL({str(mock_driver.cublas())!r})
-        from mat.cuda.cublas import library, text_of
+        from mat.cuda.libraries.cublas import library, text_of
         print(text_of(7))
     """, MAT_CUBLAS="")
     assert "what the mock cuBLAS says" in out
@@ -186,7 +186,7 @@ def test_a_cublas_that_is_loaded_already_is_taken():
 @without_driver
 def test_a_cublas_that_is_nowhere():
     out = alone("""
-        from mat.cuda.cublas import library
+        from mat.cuda.libraries.cublas import library
         for k in range(2):
             try:
                 library()

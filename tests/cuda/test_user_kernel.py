@@ -13,8 +13,8 @@ from mat import DTypeError, KernelError
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.elementwise import UserKernel, user_source
-from mat.cuda.nvrtc import Nvrtc, Program
+from mat.cuda.kernels.elementwise import UserKernel, user_source
+from mat.cuda.runtime.nvrtc import Nvrtc, Program
 from mat.support.c_compiler import CompileError
 
 from ..support.layouts import LAYOUTS, check_hidden, place

@@ -9,13 +9,14 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.extend import Accumulated, InOut, Input, Output, Scalar, op
 from mat.matrix.methods import Methods
+from mat.ops.engine import operation as engine
 
 
 @pytest.fixture
 def declared(monkeypatch):
     """Declares operations that are removed after the test, their methods too."""
     known = set(vars(Methods))
-    monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
+    monkeypatch.setattr(engine, "REGISTRY", dict(engine.REGISTRY))
     yield op
     for name in set(vars(Methods)) - known:
         delattr(Methods, name)
@@ -120,6 +121,7 @@ def test_an_operation_without_an_implementation_says_so(declared):
 ANNOTATED = """
 from __future__ import annotations
 import mat
+from mat.ops.engine import operation as engine
 from mat.extend import Input as Given, InOut as Changed, Scalar as Factor
 from mat import extend as more
 

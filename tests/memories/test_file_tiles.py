@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat.memories import file_pages
 from mat.memories.host import HOST
-from mat.ops import file_tiles
+from mat.ops.tiles import file_tiles
 
 from ..support.filing import same
 

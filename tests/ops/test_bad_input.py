@@ -23,7 +23,7 @@ from mat import (
     SettingError,
     ShapeError,
 )
-from mat.interop.numpy import methods
+from mat.numpy import methods
 
 from ..package.test_surface import (
     BINARY,

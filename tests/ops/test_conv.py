@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import AliasError, DTypeError, ShapeError
-from mat.ops.operation import REGISTRY
+from mat.ops.engine.operation import REGISTRY
 
 from ..support import cases_conv as reference
 from ..support import selection

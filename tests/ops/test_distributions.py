@@ -10,7 +10,7 @@ import scipy.stats
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.ops import philox
+from mat.ops.primitives import philox
 
 from ..support.drawing import REAL, N, normal, real, uniform
 

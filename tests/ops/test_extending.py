@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 
 import mat
 from mat.matrix.methods import Methods
-from mat.ops import declare_reduce, reduce
+from mat.ops.engine import operation
+from mat.ops.primitives import declare_reduce, reduce
 from mat.support import types
 
 from ..support import blocks, needs
@@ -24,7 +25,7 @@ BLOCKS = blocks.blocks(PAGE.read_text(encoding="utf-8"))
 @pytest.fixture
 def forgotten(monkeypatch):
     """Forget operations and methods that the test declares."""
-    monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
+    monkeypatch.setattr(operation, "REGISTRY", dict(operation.REGISTRY))
     known = set(vars(Methods))
     yield
     for name in set(vars(Methods)) - known:

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.core.direction import OUTPUT
-from mat.ops.operation import REGISTRY
+from mat.ops.engine.operation import REGISTRY
 
 from ..conftest import DEVICE
 from ..support import random_cases, selection  # noqa: F401

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.errors import AliasError
-from mat.ops.overlap import overlap, same_elements
+from mat.ops.tiles.overlap import overlap, same_elements
 
 from ..support import overlapping
 from ..support.overlapping import REFUSED, SIZE, Sight, pairs
@@ -118,7 +118,7 @@ def check_large_views(name, dtype, rng):
 
 @pytest.mark.parametrize("name", ["transposed", "columns right", "a row", "flat, steps"])
 def test_compiled_copies_through_a_workspace(name, rng, monkeypatch):
-    monkeypatch.setattr("mat.ops.elementwise.LARGE_IN_PLACE", 0)
+    monkeypatch.setattr("mat.ops.primitives.elementwise.LARGE_IN_PLACE", 0)
     check_large_views(name, "float64", rng)
     check_large_views(name, "int16", rng)
 

@@ -8,9 +8,9 @@ import pytest
 import mat
 from mat.core.observers import OBSERVERS, Observer
 from mat.layout.sliding_window import WindowAxis
-from mat.ops.blas_gemm import gemm
-from mat.ops.elementwise import clip
-from mat.ops.pooling import pooling
+from mat.ops.linear.blas_gemm import gemm
+from mat.ops.nn.pooling import pooling
+from mat.ops.primitives.elementwise import clip
 
 ADD, CLIP, EXP, SUM = mat.add.op, clip.op, mat.exp.op, mat.sum.op
 

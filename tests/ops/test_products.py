@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.ops.matmul import product
+from mat.ops.linear.matmul import product
 from mat.support import blas_library
 from mat.support.native import lib
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.errors import AliasError, DTypeError, ShapeError
-from mat.ops import quantization
+from mat.ops.nn import quantization
 
 from ..support.layouts import LAYOUTS, check_hidden, place
 

@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.native import build
-from mat.ops import philox
-from mat.ops import random as ops
+from mat.ops.primitives import philox
+from mat.ops.primitives import random as ops
 from mat.support.native import ffi, lib
 
 from ..support.drawing import REAL, real, uniform

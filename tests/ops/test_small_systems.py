@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import LinAlgError
-from mat.ops import linalg
+from mat.ops.linear import linalg
 from mat.support.native import lib
 
 from ..support.layouts import MIXES, check_hidden, place

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import mat
-from mat.ops.operation import Input, op
-from mat.ops.tiling import Tile, TileTooLarge
+from mat.ops.engine import operation
+from mat.ops.engine.operation import Input, op
+from mat.ops.tiles.tiling import Tile, TileTooLarge
 
 from ..support import selection
 
@@ -33,7 +34,7 @@ class Summed:
 
 @pytest.fixture
 def summed(monkeypatch):
-    monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
+    monkeypatch.setattr(operation, "REGISTRY", dict(operation.REGISTRY))
     found = Summed()
     found.op.cut_by(found.cut)
     return found
@@ -98,7 +99,7 @@ def test_the_next_tile_is_copied_while_one_computes(summed, large):
 
 def test_results_go_home_if_they_do_not_fit(monkeypatch):
     """A tile's results are copied to the host while the next one computes."""
-    monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
+    monkeypatch.setattr(operation, "REGISTRY", dict(operation.REGISTRY))
     parts = [mat.zeros(10) for _ in range(3)]
     seen = []
 
@@ -107,7 +108,7 @@ def test_results_go_home_if_they_do_not_fit(monkeypatch):
         return parts[k].add_(1)
 
     @op(method="")
-    def written(x: mat.ops.operation.InOut):
+    def written(x: mat.ops.engine.operation.InOut):
         """Write."""
 
     written.on("array")(lambda np, x: None)

@@ -9,7 +9,7 @@ import pytest
 
 import mat
 from mat.core.observers import OBSERVERS
-from mat.ops import contents
+from mat.ops.tiles import contents
 
 from ..support import selection
 

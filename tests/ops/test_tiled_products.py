@@ -17,9 +17,9 @@ from mat.layout.product_blocks import (
     least_room,
     product_blocks,
 )
-from mat.ops.blas_gemm import gemm, gemm_batched
-from mat.ops.blas_level23 import gemv, ger, syrk, trsm
-from mat.ops.matmul import product
+from mat.ops.linear.blas_gemm import gemm, gemm_batched
+from mat.ops.linear.blas_level23 import gemv, ger, syrk, trsm
+from mat.ops.linear.matmul import product
 
 from ..support import selection
 from ..support.in_tiles import in_tiles

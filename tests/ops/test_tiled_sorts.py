@@ -9,11 +9,26 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.ops.accumulate_at import accumulate_at
-from mat.ops.conv import channels, correlation, correlation_to_w, correlation_to_x
-from mat.ops.gathering import gather, gather_along, mask_positions, mask_starts, scatter, within
-from mat.ops.operation import REGISTRY
-from mat.ops.sorting import argsort, count_bins, count_weights, firsts, place, search, unsort
+from mat.ops.engine.operation import REGISTRY
+from mat.ops.indexing.accumulate_at import accumulate_at
+from mat.ops.indexing.gathering import (
+    gather,
+    gather_along,
+    mask_positions,
+    mask_starts,
+    scatter,
+    within,
+)
+from mat.ops.indexing.sorting import (
+    argsort,
+    count_bins,
+    count_weights,
+    firsts,
+    place,
+    search,
+    unsort,
+)
+from mat.ops.nn.conv import channels, correlation, correlation_to_w, correlation_to_x
 
 from ..support.in_tiles import in_tiles, same_bits
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import AliasError, ConflictError, DTypeError, KernelError, ShapeError
-from mat.ops.operation import REGISTRY
+from mat.ops.engine.operation import REGISTRY
 from mat.support import c_compiler
 
 from ..support.layouts import LAYOUTS, check_hidden, place

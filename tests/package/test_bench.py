@@ -11,10 +11,10 @@ from timeit import Timer
 import numpy as np
 import pytest
 
-from ..bench import eager, functions, peers, pythons, report
-from ..bench.__main__ import line
-from ..bench.peer_libraries import Libraries
-from ..bench.row import Goal
+from ..tools.bench import eager, functions, peers, pythons, report
+from ..tools.bench.__main__ import line
+from ..tools.bench.peer_libraries import Libraries
+from ..tools.bench.row import Goal
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "benchmarks"
@@ -205,7 +205,7 @@ def test_rows_beside_other_libraries_run_and_a_missing_one_is_named(capsys):
 
 @pytest.fixture(scope="module")
 def sections():
-    done = subprocess.run([sys.executable, "-m", "tests.bench", "--list"], cwd=ROOT,
+    done = subprocess.run([sys.executable, "-m", "tests.tools.bench", "--list"], cwd=ROOT,
                           capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ import pytest
 import mat
 from mat import Mat
 from mat.matrix.methods import Methods
-from mat.ops.operation import Op
+from mat.ops.engine.operation import Op
 
 from ..matrix.test_methods import DECLARED
 from ..support.docstrings import described, faults, faults_of_summary, sections

@@ -69,8 +69,8 @@ print(json.dumps([product.tolist(), blas.ddot([1.0, 2.0], [3.0, 4.0]), inv([[4.0
 @needs.native
 @pytest.mark.unchecked("it is in a module that is loaded late")
 def test_what_many_programs_do_without_is_loaded_at_its_first_use():
-    late = ["mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel", "json", "hashlib",
-            "html", "subprocess", "tempfile"]
+    late = ["mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.primitives.user_kernel",
+            "json", "hashlib", "html", "subprocess", "tempfile"]
     code = f"""import json as encoder, sys, numpy
 del sys.modules["json"]
 sys.modules.pop("hashlib", None)
@@ -80,7 +80,8 @@ early = [name for name in {late} if name in sys.modules]
 print(encoder.dumps([early, [name for name in {late} if name in sys.modules]]))"""
     early, found = after(code)
     assert early == []
-    assert set(found) >= {"mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel"}
+    assert set(found) >= {"mat.debug", "mat.debug.show", "mat.io.npy",
+                          "mat.ops.primitives.user_kernel"}
 
 
 @pytest.mark.parametrize("use", ["x.load_", "mat.Mat.write", "x._repr_html_()", "x.read_"])

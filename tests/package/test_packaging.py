@@ -94,7 +94,7 @@ def test_a_source_distribution_has_no_generated_files(any_sources):
     assert [name for name in found if name.endswith(MADE) or "__pycache__" in name
             or "_cache/" in name] == []
     assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h",
-            "tests/mock_driver/fibres.hpp", "docs/README.md", "CHANGELOG.md", "CITATION.cff",
+            "tests/tools/mock_driver/fibres.hpp", "docs/README.md", "CHANGELOG.md", "CITATION.cff",
             "CONTRIBUTING.md", "SECURITY.md"} <= found
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import mat
 from mat import Mat
-from mat.interop.numpy.namespace.names import kinds
-from mat.ops.functions import OF_EVERY_UFUNC
-from mat.ops.operation import REGISTRY, Op
+from mat.numpy.namespace.names import kinds
+from mat.ops.engine.functions import OF_EVERY_UFUNC
+from mat.ops.engine.operation import REGISTRY, Op
 
 from ..support import needs
 

@@ -6,7 +6,7 @@ import types
 import pytest
 
 import mat
-from mat.interop.numpy.namespace.names import ABSENT, kinds
+from mat.numpy.namespace.names import ABSENT, kinds
 from mat.support.options import NAMES
 
 pytestmark = pytest.mark.host

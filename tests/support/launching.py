@@ -4,7 +4,7 @@ import numpy as np
 
 from mat.support.native import ffi
 
-from ..mock_driver.harness import run
+from ..tools.mock_driver.harness import run
 
 
 def frame_of(launch):

@@ -12,7 +12,7 @@ def why_not():
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
         return "under AddressSanitizer NVRTC does not find its own libraries"
     try:
-        from mat.cuda.nvrtc import Nvrtc
+        from mat.cuda.runtime.nvrtc import Nvrtc
 
         return "" if Nvrtc().version() else "NVRTC has no version"
     except ImportError:

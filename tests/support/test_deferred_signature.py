@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import mat
-from mat.ops.roles import unindented
+from mat.ops.engine.roles import unindented
 from mat.support.deferred_signature import DeferredSignature
 
 pytestmark = pytest.mark.host

@@ -1,4 +1,4 @@
-"""Finds calls from `mat/ops` up into `mat/interop`: run as a program, it prints each of them.
+"""Calls from `mat/ops` up into `mat/numpy` and `mat/interop`: run as a program, it prints them.
 
 Frames of compiled modules do not show, so that this runs with ``MAT_NATIVE=0``.
 """
@@ -18,15 +18,16 @@ from .numpy_ufunc_calls import calls_of
 from .ordinary_calls import THERE, arrays
 
 ROOT = Path(mat.__file__).parent
-OPS, INTEROP = str(ROOT / "ops"), str(ROOT / "interop")
+OPS = str(ROOT / "ops")
+ABOVE = (str(ROOT / "numpy"), str(ROOT / "interop"))
 # NumPy's modules are changed as they are imported
-IMPORTING = str(ROOT / "interop" / "numpy" / "importing.py")
+IMPORTING = str(ROOT / "numpy" / "importing.py")
 
 
 class UpwardCalls:
     """Records the calls of a block, as pairs of a place in `mat/ops` and a function above it."""
 
-    def __init__(self, below=OPS, above=INTEROP):
+    def __init__(self, below=OPS, above=ABOVE):
         self.below, self.above = below, above
         self.found = set()
 
@@ -50,7 +51,7 @@ class UpwardCalls:
                 place = f"{Path(file).name}:{caller.f_lineno} {caller.f_code.co_name}"
                 self.found.add((place, f"{Path(code.co_filename).name} {code.co_name}"))
                 return
-            if file.startswith((self.above, str(Path(__file__).parent))):
+            if file.startswith((*self.above, str(Path(__file__).parent))):
                 return
             caller = caller.f_back
 

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import mat
-from mat.interop.numpy.namespace import names as table
-from mat.interop.numpy.namespace import objects
-from mat.ops.functions import Ufunc
-from mat.ops.operation import Op
+from mat.numpy.namespace import names as table
+from mat.numpy.namespace import objects
+from mat.ops.engine.functions import Ufunc
+from mat.ops.engine.operation import Op
 from mat.support.unbound import Unbound
 
 from . import numpy_stubs
@@ -29,7 +29,7 @@ ROOT = Path(mat.__file__).parent
 # a module, with its file
 MODULES = {"": "__init__", "blas": "blas", "nn": "nn", "linalg": "linalg", "fft": "fft",
            "lib": "lib/__init__", "lib.stride_tricks": "lib/stride_tricks",
-           "emath": "interop/numpy/namespace/emath", "random": "random"}
+           "emath": "numpy/namespace/emath", "random": "random"}
 WIDEST = 100
 HEAD = '''"""Types of `{name}`.
 
@@ -151,7 +151,7 @@ def entry(module, name, thing):
         return class_declaration(name, thing)
     is_object = module in table.MODULES and table.kinds(module).get(name) == table.WRAPPED
     if is_object and name in vars(objects):
-        return f"from {dots}interop.numpy.namespace.objects import {name} as {name}"
+        return f"from {dots}numpy.namespace.objects import {name} as {name}"
     if isinstance(thing, float | str) or thing is None:
         return f"{name}: {type(thing).__name__ if thing is not None else None}"
     if isinstance(thing, type) and thing.__module__ == "numpy":
@@ -188,9 +188,9 @@ def _module(module, name, thing, dots):
         parent = f"numpy.{module}".rstrip(".")
         return f"from {parent} import {name} as {name}"
     if name == "testing":
-        return "from .interop.numpy.namespace import testing as testing"
+        return "from .numpy.namespace import testing as testing"
     if name == "emath":
-        return "from .interop.numpy.namespace import emath as emath"
+        return "from .numpy.namespace import emath as emath"
     is_package = MODULES[module].endswith("__init__")
     return f"from {'.' if is_package else dots} import {name} as {name}"
 

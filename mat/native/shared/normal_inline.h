@@ -9,7 +9,7 @@
 
        (2 atanh(s)/s - 2) / z    sin(pi s/2)/s    (cos(pi s/2) - 1) / z
 
-   `mat/ops/philox.py` has them as well. */
+   `mat/ops/primitives/philox.py` has them as well. */
 #ifndef MAT_NORMAL_INLINE_H
 #define MAT_NORMAL_INLINE_H
 

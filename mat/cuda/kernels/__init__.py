@@ -1,0 +1,1 @@
+"""The kernels in ``native/cuda``: choice and launch."""

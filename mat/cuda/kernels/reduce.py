@@ -1,0 +1,176 @@
+"""Reductions on the device: the kernel of ``native/cuda/reduce.cuh`` for operands of a form, and
+its number of blocks.
+
+As on the host the form alone decides, not the device: so the same operands give the same bits on
+every one and in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, prod
+from typing import NamedTuple
+
+from ...layout.reduction_axes import ReductionAxis, ReductionForm
+from ...layout.shapes import signed
+from ..runtime.kernel import CudaKernel
+from ..runtime.nvrtc import Program
+from .division import magic
+from .reduce_types import TYPES, Kernels, ReductionType
+
+RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
+THREADS = 256  # at most, in a block: as in reduce.cuh
+FULL = 1 << 18  # threads that are enough to keep a device busy
+BLOCKS, LONG_BLOCKS = 512, 4096  # blocks that are enough: of short parts, and of long ones
+SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
+WORTH = 80 << 10  # bytes for a result, or for results side by side, that are worth a second launch
+# parts that a thread of the second stage puts together, at most, if there are not too many
+FINISH = 16
+MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
+
+
+def programs() -> Iterator[Program]:
+    """Yield all programs."""
+    found = dict.fromkeys(made_of.kernels(letter) for made_of in TYPES
+                          for letter in made_of.letters)
+    return (k.program(way) for k in found for way in k.ways)
+
+
+# One form of operands
+
+
+def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
+              accumulate: bool = False, nbytes: int = 0, ddof: int | None = None,
+              root: bool = False) -> CudaKernel:  # the parameters are what kernels are told
+    """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
+    of sums only.
+
+    `nbytes` are those of an element of the result, where integers are summed. Variances divide by
+    the number of elements less `ddof`, and take the square `root` of that.
+    """
+    total = prod(a.n for a in form.reduced)
+    reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
+    divisor = ddof if ddof is not None else total if made_of.divides else 1
+    ends = {"divisor": divisor, "accumulate": int(accumulate or root), "bytes": nbytes,
+            "mask": signed(made_of.mask(letter))}
+    plan = _ReductionPlan(made_of.kernels(letter), form, reduced, total, ends)
+    least = min((a.x for a in reduced if a.x), default=inf)
+    return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
+
+
+class _ReductionPlan(NamedTuple):
+    """A reduction of one form: its kernels, its axes, the number of elements of a result, and the
+    treatment of the total.
+    """
+
+    kernels: Kernels
+    form: ReductionForm
+    reduced: list[ReductionAxis]
+    total: int
+    ends: dict[str, int]
+
+    @property
+    def vector(self) -> int:
+        """The items in 16 bytes."""
+        return 16 // self.kernels.item
+
+    def by_lines(self) -> CudaKernel:
+        """Return the kernel whose threads step along the reduced axes."""
+        results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
+        long = len(self.reduced) == 1 or last.n >= self.vector
+        together = last.x == 1 and "lines" in self.kernels.ways and long
+        each = -(-max(self.total, 1) // (self.vector if together else 1))
+        lanes = _lanes(each, results)
+        chunk, chunks = self.parts(self.total, self.total * self.kernels.item, results)
+        if chunks > 1:
+            lanes = THREADS
+        width = min(lanes, _power(-(-last.n // self.vector))) if together else lanes
+        block = lanes if lanes > 32 else min(THREADS, -(-results * lanes // 32) * 32)
+        way = "lines" if together else "apart"
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes,
+                 "width": width}
+        return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
+
+    def by_columns(self) -> CudaKernel:
+        """Return the kernel whose neighbouring threads compute adjacent results."""
+        columns, results = self.form.kept[-1], prod(a.n for a in self.form.kept)
+        steps = [columns.n, *(a.x for a in (*self.form.kept[:-1], *self.reduced))]
+        has_columns = "columns" in self.kernels.ways
+        vector = self.kernels.vector if has_columns else 1
+        vector = vector if columns.x == 1 and all(s % vector == 0 for s in steps) else 1
+        wide = results // vector
+        rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
+        blocks = -(-wide // max(64, THREADS // rows))
+        across = -(-wide // blocks)
+        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item,
+                                   blocks)
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "across": across,
+                 "column_y": columns.y}
+        high = min(THREADS // across, _power(-(-chunk // 8)))
+        block = -(-across * max(high, 1) // 32) * 32
+        by_vectors = has_columns and vector == self.kernels.vector
+        way, kernel = ("columns", "columns") if by_vectors else ("apart", "column")
+        return self.launch(way, kernel, sizes, (blocks, chunks, 1), block)
+
+    def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
+        """Return the elements of a part of a result, and how many parts there are; `units` results
+        are computed side by side anyway.
+        """
+        short = nbytes // SHORT_PART if nbytes >= WORTH else 1
+        count = max(min(-(-BLOCKS // units), short),
+                    min(-(-LONG_BLOCKS // units), nbytes // LONG_PART), -(-total // MOST), 1)
+        if count == 1:
+            return max(total, 1), 1
+        step = THREADS * self.vector
+        step = step if total >= count * step else self.vector  # parts begin where 16 bytes do
+        chunk = -(-total // (count * step)) * step
+        return chunk, -(-total // chunk)
+
+    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int],
+               block: int) -> CudaKernel:
+        """Return the kernel, and after it that for the second stage, if there is one."""
+        results, chunks = sizes["results"], sizes["chunks"]
+        across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
+        given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y,
+                 "reduced": self.total,
+                 "finish_across": across}
+        frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept),
+                 *axes_frame(self.reduced)]
+        program, name = self.kernels.program(way), self.kernels.name
+        if chunks == 1:
+            return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
+        second = CudaKernel(program, f"{name}_finish", frame, (-(-results // across), 1, 1),
+                            (THREADS, 1, 1))
+        room = results * chunks * self.kernels.state
+        return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room,
+                          then=second)
+
+
+_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width",
+           "across", "column_y",
+           "finish_across", "divisor", "accumulate", "bytes", "mask")
+
+
+def _lanes(each: int, results: int) -> int:
+    """Return the number of threads for a result with up to `each` contributors; a power of two.
+
+    Four loads for each keep memory busy, but fewer than four neighbours would not use what comes
+    along.
+    """
+    lanes = min(32, max(_power(-(-each // 4)), min(4, _power(each))))
+    while lanes < THREADS and results * lanes < FULL and each >= 2 * lanes:
+        lanes *= 2
+    return lanes
+
+
+def _power(n: int) -> int:
+    """Return the least power of two that is not below `n`."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
+    """Return a ``mat_reduced_axes``."""
+    found = [len(axes)]
+    for a in axes:
+        found += a.n, a.x, a.y, *magic(a.n, 64)
+    return found + [0] * (5 * (RANK - len(axes)))

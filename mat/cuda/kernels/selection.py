@@ -1,0 +1,216 @@
+"""Selection by integers, masks and conditions on the device: the kernels of
+``native/cuda/select.cuh`` and their frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from ...layout.merged_axes import merged
+from ...layout.shapes import Ints
+from ...support.types import Operand, Presented
+from ..runtime.kernel import CudaKernel
+from ..runtime.nvrtc import Program
+from .compare import Flags, read_flags
+from .division import magic
+from .elementwise import THREADS, StridedLoop, strided_loop
+
+EACH = 4  # elements of a thread
+TILE = 16 * THREADS  # bytes of a mask
+CHOSEN = 8  # axes that are chosen of, at most
+BLOCKS = 1024  # that look for integers out of range, at most: each reads on
+_UNITS = 1, 2, 4, 8, 16  # bytes
+WAYS = {"steps": "uint32_t", "long": "uint64_t"}
+_SLOTS = 2  # of the table of places, for each position
+
+
+@cache
+def _program(*lines: str) -> Program:
+    return Program("\n".join(['#include "select.cuh"', *lines, ""]))
+
+
+@cache
+def gathering_program(unit: int) -> Program:
+    """Return the kernels that move units of so many bytes to and from positions."""
+    return _program(*(f"MAT_GATHERING({unit}, mat_words<{unit}>::type, {way}, {count})"
+                      for way, count in WAYS.items()))
+
+
+@cache
+def selecting_program(unit: int) -> Program:
+    """Return the kernels that choose, by conditions, between units of so many bytes."""
+    return _program(*(f"MAT_SELECT({unit}, mat_words<{unit}>::type, {way}, {count})"
+                      for way, count in WAYS.items()))
+
+
+@cache
+def position_program() -> Program:
+    """Return the kernels that compute positions, or check them."""
+    return _program("MAT_MASKS()", "MAT_WINS()", "MAT_OUTSIDE()")
+
+
+def programs() -> Iterator[Program]:
+    """Return every program of this module."""
+    for unit in _UNITS:
+        yield gathering_program(unit)
+        yield selecting_program(unit)
+    yield position_program()
+
+
+# Gathers and scatters
+
+
+def prepare_gather(x: Operand, at: Operand, out: Operand, place: int,
+                   chosen: Ints) -> CudaKernel:
+    """Return the kernel that copies the items of `x` at the positions `at` to `out`; these count
+    the items of the axes `chosen` by rows, and their axes are at `place` of those of `out`.
+    """
+    rest, steps = apart(x, chosen)
+    ndim = at.layout.ndim
+    to_x = (*rest[:place], *(0,) * ndim, *rest[place:])
+    to_at = _around(at, place, len(rest))
+    found = _loop(out.layout.shape, to_x, to_at, out.layout.strides)
+    return _kernel(f"gather_{out.itemsize}", found, (*found.frame, 0, *steps))
+
+
+def prepare_gather_along(x: Operand, at: Operand, out: Operand, axis: int) -> CudaKernel:
+    """Return the kernel that copies, for each element of `at`, the element of `x` at that index of
+    an axis and at the same place of the others; `x` is broadcast along these.
+    """
+    shape = out.layout.shape
+    strides = x.layout.strides
+    to_x = tuple(0 if k == axis or x.layout.shape[k] == 1 else s for k, s in enumerate(strides))
+    to_at = at.layout.broadcast_to(shape).strides
+    found = _loop(shape, to_x, to_at, out.layout.strides)
+    return _kernel(f"gather_{out.itemsize}", found,
+                   (*found.frame, 0, *_chosen_axes(x, (axis,))))
+
+
+# the parameters are those of the operation
+def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen: Ints,
+                    unique: bool) -> CudaKernel:
+    """Return the kernel that copies `source` to the items of `x` at the positions `at`; the last
+    of several for one place, unless these are `unique`.
+    """
+    rest, steps = apart(x, chosen)
+    shape = source.layout.shape
+    to_x = (*rest[:place], *(0,) * at.layout.ndim, *rest[place:])
+    found = _loop(shape, to_x, _around(at, place, len(rest)), source.layout.strides)
+    frame = (*found.frame, 0, *steps)
+    if unique:
+        return _kernel(f"scatter_{x.itemsize}", found, frame)
+    n, length = at.layout.size, _total(x.layout.shape, chosen)
+    last = _kernel(f"scatter_last_{x.itemsize}", found, frame)
+    return _winning(n, length, last)
+
+
+def apart(x: Operand, chosen: Ints) -> tuple[Ints, list[int]]:
+    """Return the strides of the axes that are not chosen, and the frame's part of the others."""
+    rest = tuple(s for k, s in enumerate(x.layout.strides) if k not in chosen)
+    return rest, _chosen_axes(x, chosen)
+
+
+def _chosen_axes(x: Operand, chosen: Ints) -> list[int]:
+    axes = merged((x.layout.shape[k], x.layout.strides[k]) for k in chosen) or [(1, 0)]
+    pad = [0] * (CHOSEN - len(axes))
+    factors, shifts = zip(*(magic(n, 64) for n, _ in axes), strict=True)
+    return [len(axes), *(n for n, _ in axes), *pad, *factors, *pad, *shifts, *pad,
+            *(s for _, s in axes), *pad]
+
+
+def _total(shape: Ints, chosen: Ints) -> int:
+    found = 1
+    for k in chosen:
+        found *= shape[k]
+    return found
+
+
+def _around(at: Operand, place: int, rest: int) -> Ints:
+    """Return the strides of positions, equal along all axes that are not chosen."""
+    return (*(0,) * place, *at.layout.strides, *(0,) * (rest - place))
+
+
+def _loop(shape: Ints, *strides: Ints) -> StridedLoop:
+    return strided_loop(shape, strides, 1, tuple(WAYS))
+
+
+def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
+    unit = int(name.rpartition("_")[2])
+    program = (selecting_program if name.startswith("select") else gathering_program)(unit)
+    grid = -(-found.items // (THREADS * EACH)), 1, 1
+    return CudaKernel(program, f"mat_{name}_{found.way}", frame, grid, (THREADS, 1, 1))
+
+
+def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
+    """Return the kernels that mark, among `n` positions, the last one of each place, followed by
+    `then`.
+    """
+    bits = max(_SLOTS * n - 1, 1).bit_length()
+    table = -(-n // 8) * 8
+    frame = n, length, table, 1 << bits, 64 - bits
+    kernel = then
+    for name, count in (("decide", n), ("enter", n), ("clear", 2 << bits)):
+        kernel = CudaKernel(position_program(), f"mat_wins_{name}", frame,
+                            (-(-count // THREADS), 1, 1), (THREADS, 1, 1), then=kernel,
+                            room=table + (16 << bits) if name == "clear" else 0)
+    return kernel
+
+
+# Conditions
+
+
+def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> CudaKernel:
+    """Return the kernel that copies an element of `a` where `condition`, bool, is true, and else
+    one of `b`, of the dtype of `out` both.
+    """
+    shape = out.layout.shape
+    strides = [v.layout.broadcast_to(shape).strides for v in (condition, a, b, out)]
+    found = _loop(shape, *strides)
+    return _kernel(f"select_{out.itemsize}", found, (*found.frame, 0))
+
+
+# Positions
+
+
+def prepare_mask_starts(mask: Operand) -> CudaKernel:
+    """Return the kernel that counts true elements before each tile of a packed mask, and in all."""
+    n = mask.layout.size
+    tiles = -(-n // TILE)
+    total = _positions("mask_sum", (n, tiles), 1)
+    counts = _positions("mask_count", (n, tiles), tiles)
+    counts.then = total
+    return counts
+
+
+def prepare_mask_positions(mask: Operand) -> CudaKernel:
+    """Return the kernel that writes the positions of true elements in a packed mask."""
+    n = mask.layout.size
+    tiles = -(-n // TILE)
+    return _positions("mask_positions", (n, tiles), tiles)
+
+
+def _positions(name: str, frame: Sequence[int], blocks: int) -> CudaKernel:
+    return CudaKernel(position_program(), f"mat_{name}", frame, (blocks, 1, 1), (THREADS, 1, 1))
+
+
+def prepare_within(at: Operand, low: int, high: int) -> Callable[..., bool]:
+    """Return a function, ``call(at, ...)``, that returns whether all packed integers are at least
+    `low` and below `high`.
+    """
+    n = at.layout.size
+    blocks = min(BLOCKS, -(-n // THREADS))
+    launch = CudaKernel(position_program(), "mat_outside", (n, low, high), (blocks, 1, 1),
+                        (THREADS, 1, 1)).bind((0, 1), ())
+
+    def within(at: Presented, *_: object) -> bool:
+        if not blocks:
+            return True
+        found, gpu = np.empty(blocks, np.int32), at.gpu
+        with gpu.room(found.nbytes) as address:
+            launch(at, Flags(gpu, address))
+            read_flags(gpu, found, address)
+        return not found.any()
+    return within

@@ -1,0 +1,247 @@
+"""cuBLAS through cffi: the library, loaded at the first call, its handles and its errors.
+
+``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
+have one of their own. The caller has checked the operands; ``blas.py`` beside this has a function
+for each verb. ``cusolver.py`` has the same of cuSOLVER.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+from cffi import FFI
+from cuda.pathfinder import load_nvidia_dynamic_lib
+
+from ...core.observers import OBSERVERS
+from ...core.recorder import DifferentCallError, refuse_if_recorded
+from ...errors import DeviceError, OutOfDeviceMemory
+from ...layout.shapes import Ints
+from ...support.cuda_probe import INSTALL
+from ...support.types import Arguments, CData
+from ..runtime.blocks import DeviceBlock
+from ..runtime.gpu import DriverObject, Gpu
+from .cublas_table import (
+    ALLOC_FAILED,
+    DEFAULT_MATH,
+    NOT_SUPPORTED,
+    POINTER_MODE_DEVICE,
+    POINTER_MODE_HOST,
+    WHOLE_SUMS,
+    declarations,
+    functions,
+    routine,
+    symbol,
+)
+
+# bytes that cuBLAS has for itself, by its manual: from that compute capability on, and before
+HOPPER, HOPPERS, WORKSPACE = 90, 32 << 20, 4 << 20
+LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
+ffi: CData = FFI()
+
+
+class NotSupportedError(Exception):
+    """The library has no such product for such operands; the caller has another way."""
+
+
+def load(name: str, title: str, declared: str) -> CData:
+    """Load and return a library of NVIDIA's; `DeviceError` if it is not found."""
+    ffi.cdef(declared, override=True)  # it may have failed before
+    variable = f"MAT_{name.upper()}"
+    path = os.environ.get(variable)
+    try:
+        return ffi.dlopen(path or load_nvidia_dynamic_lib(name).abs_path)
+    except (OSError, RuntimeError) as error:
+        way = f"{variable} in the environment names it" if path else INSTALL
+        reason = " ".join(str(error).split())
+        raise DeviceError(f"{title} cannot be loaded ({reason}): {way}") from None
+
+
+@cache
+def library() -> CData:
+    """Load and return cuBLAS; `DeviceError` if it is not found."""
+    return load("cublas", "cuBLAS", declarations(functions()))
+
+
+def text_of(status: int) -> str:
+    """Return cuBLAS's name and description of a status."""
+    name, text = (ffi.string(f(status)).decode()
+                  for f in (library().cublasGetStatusName, library().cublasGetStatusString))
+    return f"{name} ({status}): {text}"
+
+
+class Statuses(NamedTuple):
+    """The statuses that the functions of a library return."""
+
+    title: str  # of the library
+    alloc_failed: int
+    not_supported: int
+    text_of: Callable[[int], str]
+
+    def check(self, status: int, what: str) -> None:
+        """Raise an exception of `mat` if `status` says that the call of the routine failed."""
+        if status == self.not_supported:
+            raise NotSupportedError(what)
+        if status == self.alloc_failed:
+            raise OutOfDeviceMemory(f"{what}: {self.title} found no memory for itself, "
+                                    f"{self.text_of(status)}; a smaller pool_bytes= leaves it some")
+        if status:
+            raise DeviceError(f"{what}: {self.text_of(status)}")
+
+
+STATUSES = Statuses("cuBLAS", ALLOC_FAILED, NOT_SUPPORTED, text_of)
+check = STATUSES.check
+
+
+class Handle(int):
+    """A handle of a library, with a lock: a call may be several kernels that share its workspace.
+
+    Threads share it, and its stream; the kernels of one call must not come between those of
+    another.
+    """
+
+    lock: threading.Lock
+
+
+class Handles(dict[Gpu, Handle]):
+    """The handle of each device, on the stream where it computes; made when first used, and kept.
+
+    `mode` says where results are written that are numbers. `captured` are the handles on the
+    streams where launches are captured.
+    """
+
+    statuses: ClassVar[Statuses] = STATUSES
+
+    def __init__(self, mode: int = POINTER_MODE_HOST, captured: Handles | None = None) -> None:
+        self.mode = mode
+        self.captured: Handles | None = captured
+        self.lock: threading.Lock = threading.Lock()
+
+    def __missing__(self, gpu: Gpu) -> Handle:
+        with self.lock:
+            if gpu not in self:
+                self[gpu] = self._make(gpu)
+        return self[gpu]
+
+    def stream_of(self, gpu: Gpu) -> DriverObject:
+        """Return the stream of the handle for a device."""
+        return gpu.stream
+
+    def _make(self, gpu: Gpu) -> Handle:
+        with gpu.current():
+            lib = library()
+            handle = self.create(gpu, lib.cublasCreate_v2)
+            check(lib.cublasSetStream_v2(handle, int(self.stream_of(gpu))), "the stream of cuBLAS")
+            check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
+            check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
+                  "the math mode of cuBLAS")
+        return handle
+
+    def create(self, gpu: Gpu, create: CData) -> Handle:
+        """Return a handle that the library's function `create` makes."""
+        made = ffi.new("uintptr_t *")
+        status = create(made)
+        if status == self.statuses.alloc_failed:
+            gpu.trim()  # the library takes its workspaces from CUDA
+            status = create(made)
+        self.statuses.check(status, f"a {self.statuses.title} handle for {gpu}")
+        handle = Handle(made[0])
+        handle.lock = threading.Lock()
+        return handle
+
+    def here(self, gpu: Gpu) -> Handle:
+        """Return the handle for calls of this thread."""
+        if self.captured is None:
+            refuse_if_recorded("the host reads whether the library could compute it")
+        if self.captured is None or gpu.capture_here() is None:
+            return self[gpu]
+        if gpu not in self.captured:  # it was not used when that was prepared
+            raise DifferentCallError
+        return self.captured[gpu]
+
+
+class CapturedHandles(Handles):
+    """The handle of each device on the stream where its launches are captured."""
+
+    def stream_of(self, gpu: Gpu) -> DriverObject:
+        return gpu.capture_stream
+
+
+HANDLES, ON_DEVICE = (Handles(mode, CapturedHandles(mode))
+                      for mode in (POINTER_MODE_HOST, POINTER_MODE_DEVICE))
+_workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
+
+
+def prepare_capture(gpu: Gpu) -> DeviceBlock | None:
+    """Make handles for captures, with memory of ours, since they must not allocate during a
+    capture. Return that memory, to be kept by the captured graph.
+    """
+    used = [handles.captured for handles in (HANDLES, ON_DEVICE) if gpu in handles]
+    if not used:
+        return None
+    known = _workspaces.get(gpu)
+    block = None if known is None else known()
+    if block is None:
+        block = gpu.allocate(HOPPERS if int(gpu.arch.removeprefix("sm_")) >= HOPPER else WORKSPACE)
+        _workspaces[gpu] = weakref.ref(block)
+    for handles in used:
+        if handles is not None:
+            check(library().cublasSetWorkspace_v2(handles[gpu], block.address, block.nbytes),
+                  "the workspace of cuBLAS")
+    return block
+
+
+class Routine:
+    """A function of a library, for operands of one form.
+
+    Call it with the device and all arguments but the handle. `reported` are the arguments that
+    observers are notified of; None if they are not.
+    """
+
+    __slots__ = ("function", "handles", "name", "reported")
+
+    def __init__(self, name: str, function: CData, reported: dict[str, object] | None,
+                 handles: Handles) -> None:
+        self.name: str = name
+        self.function: CData = function
+        self.reported: dict[str, object] | None = reported
+        self.handles: Handles = handles
+
+    def __call__(self, gpu: Gpu, *arguments: object) -> None:
+        if OBSERVERS and self.reported is not None:
+            for observer in tuple(OBSERVERS):
+                observer.called(self.name, **self.reported)
+        with gpu.current():  # a new thread has no context, and others may have another one
+            handle = self.handles.here(gpu)
+            with handle.lock:
+                status = self.function(handle, *arguments)
+            if status:
+                self.again(status, gpu, arguments)
+
+    def again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
+        """Call once more, with more free memory, if that was missing; raise if the call failed."""
+        statuses = self.handles.statuses
+        if status == statuses.alloc_failed:
+            gpu.trim()  # the library takes its workspaces from CUDA
+            handle = self.handles.here(gpu)
+            with handle.lock:
+                status = self.function(handle, *arguments)
+        if status not in (0, statuses.not_supported, statuses.alloc_failed):
+            gpu.check_health(self.name)
+        statuses.check(status, self.name)
+
+
+class CublasRoutine(Routine):
+    """A verb of cuBLAS for elements of a dtype character, and sizes that 32 bits hold or not."""
+
+    __slots__ = ("long",)
+
+    def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
+                 handles: Handles = HANDLES) -> None:
+        self.long: bool = any(abs(n) > LIMIT for n in sizes)
+        function = getattr(library(), symbol(verb, letter, self.long))
+        super().__init__(routine(verb, letter), function, reported, handles)

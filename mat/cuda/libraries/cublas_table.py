@@ -1,0 +1,224 @@
+"""The functions of cuBLAS and cuSOLVER that `mat` calls, as tables, and the C declarations made of
+them.
+
+It loads nothing. The same tables declare them for cffi (`declarations`), for a check against
+NVIDIA's headers (`declarations(exact=True)`), and list the symbols that a stand-in for the library
+must have; ``MAT_CUBLAS`` and ``MAT_CUSOLVER`` in the environment are the paths of libraries to load
+instead of NVIDIA's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...support.blas_library import PREFIX, REAL, routine_name
+from ...support.dtypes import COMPLEX_TYPES, ELEMENT_TYPES
+
+# The kinds of arguments: for cffi, and exactly as cublas_v2.h has them. T is the element's type, R
+# that of its real part. An operand on the device is an address, an integer; one on the host is a
+# pointer to memory that cffi owns.
+CFFI = {
+    "handle": "uintptr_t", "handle_out": "void *", "stream": "uintptr_t", "version": "void *",
+    "status": "int", "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int",
+    "compute": "int", "algo": "int", "math": "int", "mode": "int", "bytes": "size_t",
+    "n": "int", "stride": "long long",
+    "in": "uintptr_t", "io": "uintptr_t", "raw_in": "uintptr_t", "raw_io": "uintptr_t",
+    "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *",
+    "index": "void *", "wide": "int64_t",
+    "each_in": "uintptr_t", "each": "uintptr_t", "each_io": "uintptr_t", "pivots_in": "uintptr_t",
+    "pivots": "uintptr_t", "long_pivots_in": "uintptr_t", "long_pivots": "uintptr_t",
+    "infos": "uintptr_t", "info": "int *", "solver_status": "int", "solver": "uintptr_t",
+    "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
+    "size_out": "size_t *",
+}
+EXACT = {
+    "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
+    "version": "int *", "status": "cublasStatus_t", "op": "cublasOperation_t",
+    "fill": "cublasFillMode_t", "diag": "cublasDiagType_t", "side": "cublasSideMode_t",
+    "data": "cudaDataType", "compute": "cublasComputeType_t", "algo": "cublasGemmAlgo_t",
+    "math": "cublasMath_t", "mode": "cublasPointerMode_t", "bytes": "size_t",
+    "n": "int", "stride": "long long int",
+    "in": "const T *", "io": "T *", "raw_in": "const void *", "raw_io": "void *",
+    "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *",
+    "index": "int *", "wide": "int64_t",
+    "each_in": "const T * const *", "each": "T * const *", "each_io": "T * *",
+    "pivots_in": "const int *", "pivots": "int *", "long_pivots_in": "const int64_t *",
+    "long_pivots": "int64_t *", "infos": "int *", "info": "int *",
+    "solver_status": "cusolverStatus_t", "solver": "cusolverDnHandle_t",
+    "solver_out": "cusolverDnHandle_t *", "params": "cusolverDnParams_t",
+    "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
+}
+TYPES = {char: (real, real) for char, real in REAL.items()}
+TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
+
+# For elements of four types, each with the handle before, and with sizes of 32 bits and of 64.
+LETTERED = {
+    "axpy": "n:n alpha:factor x:in incx:n y:io incy:n",
+    "scal": "n:n alpha:factor x:io incx:n",
+    "copy": "n:n x:in incx:n y:io incy:n",
+    "swap": "n:n x:io incx:n y:io incy:n",
+    "dot": "n:n x:in incx:n y:in incy:n result:result",
+    "vdot": "n:n x:in incx:n y:in incy:n result:result",
+    "nrm2": "n:n x:in incx:n result:real",
+    "asum": "n:n x:in incx:n result:real",
+    "iamax": "n:n x:in incx:n result:index",
+    "gemv": "trans:op m:n n:n alpha:factor a:in lda:n x:in incx:n beta:factor y:io incy:n",
+    "ger": "m:n n:n alpha:factor x:in incx:n y:in incy:n a:io lda:n",
+    "gemm": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n b:in ldb:n "
+            "beta:factor c:io ldc:n",
+    "gemmStridedBatched": "transa:op transb:op m:n n:n k:n alpha:factor "
+                          "a:in lda:n stride_a:stride b:in ldb:n stride_b:stride "
+                          "beta:factor c:io ldc:n stride_c:stride count:n",
+    "syrk": "uplo:fill trans:op n:n k:n alpha:factor a:in lda:n beta:factor c:io ldc:n",
+    "trsm": "side:side uplo:fill trans:op diag:diag m:n n:n alpha:factor a:in lda:n b:io ldb:n",
+}
+# For stacks of matrices, of which arrays on the device have the addresses; sizes have 32 bits.
+STACKED = {
+    "getrfBatched": "n:n a:each lda:n pivots:pivots infos:infos count:n",
+    "getriBatched": "n:n a:each_in lda:n pivots:pivots_in c:each ldc:n infos:infos count:n",
+    "getrsBatched": "trans:op n:n columns:n a:each_in lda:n pivots:pivots_in b:each ldb:n "
+                    "info:info count:n",
+}
+# Those whose element types are arguments.
+TYPED = {
+    "GemmEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n "
+              "b:raw_in type_b:data ldb:n beta:raw_factor c:raw_io type_c:data ldc:n "
+              "compute:compute algo:algo",
+    "GemmStridedBatchedEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor "
+                            "a:raw_in type_a:data lda:n stride_a:stride "
+                            "b:raw_in type_b:data ldb:n stride_b:stride "
+                            "beta:raw_factor c:raw_io type_c:data ldc:n stride_c:stride "
+                            "count:n compute:compute algo:algo",
+}
+# Those of no type, under their full names.
+OTHERS = {
+    "cublasCreate_v2": "handle:handle_out",
+    "cublasDestroy_v2": "handle:handle",
+    "cublasGetVersion_v2": "handle:handle version:version",
+    "cublasSetStream_v2": "handle:handle stream:stream",
+    "cublasSetWorkspace_v2": "handle:handle workspace:raw_io bytes:bytes",
+    "cublasSetPointerMode_v2": "handle:handle mode:mode",
+    "cublasSetMathMode": "handle:handle mode:math",
+    "cublasGetStatusName": "status:status",
+    "cublasGetStatusString": "status:status",
+}
+# Those of cuSOLVER: of any type, and for elements of four types.
+SOLVER = {
+    "cusolverDnCreate": "handle:solver_out",
+    "cusolverDnCreateParams": "params:params_out",
+    "cusolverDnSetStream": "handle:solver stream:stream",
+    "cusolverDnXgetrf_bufferSize": "handle:solver params:params m:wide n:wide type_a:data a:raw_in "
+                                   "lda:wide compute:data size:size_out host_size:size_out",
+    "cusolverDnXgetrf": "handle:solver params:params m:wide n:wide type_a:data a:raw_io lda:wide "
+                        "pivots:long_pivots compute:data room:raw_io size:bytes host_room:room "
+                        "host_size:bytes infos:infos",
+    "cusolverDnXgetrs": "handle:solver params:params trans:op n:wide columns:wide type_a:data "
+                        "a:raw_in lda:wide pivots:long_pivots_in type_b:data b:raw_io ldb:wide "
+                        "infos:infos",
+    "cusolverDnXpotrf_bufferSize": "handle:solver params:params uplo:fill n:wide type_a:data "
+                                   "a:raw_in lda:wide compute:data size:size_out "
+                                   "host_size:size_out",
+    "cusolverDnXpotrf": "handle:solver params:params uplo:fill n:wide type_a:data a:raw_io "
+                        "lda:wide compute:data room:raw_io size:bytes host_room:room "
+                        "host_size:bytes infos:infos",
+}
+SOLVER_STACKED = {"potrfBatched": "handle:solver uplo:fill n:n a:each_io lda:n infos:infos "
+                                  "count:n"}
+# those that return a string, not a status
+TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
+
+# Constants of cublas_v2.h and library_types.h.
+OP = {"N": 0, "T": 1, "C": 2}
+FILL = {"L": 0, "U": 1}
+DIAG = {"N": 0, "U": 1}
+SIDE = {"L": 0, "R": 1}
+POINTER_MODE_HOST, POINTER_MODE_DEVICE = 0, 1
+# WHOLE_SUMS: DISALLOW_REDUCED_PRECISION_REDUCTION
+DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1
+# by dtype character: CUDA_R_32F and so on
+DATA = {t.char: t.cublas for t in ELEMENT_TYPES if t.cublas >= 0}
+COMPUTE_32F, COMPUTE_32I = 68, 72
+ALLOC_FAILED, NOT_SUPPORTED = 3, 15
+
+
+class CublasFunction(NamedTuple):
+    """A function of one of the libraries."""
+
+    symbol: str
+    arguments: str  # as in the tables above
+    letter: str  # of the elements; "" where they have no type of their own
+    long: bool  # sizes have 64 bits
+
+    def declaration(self, exact: bool = False) -> str:
+        """Return the declaration in C: for cffi, or as NVIDIA's header has it."""
+        arguments = (argument.split(":") for argument in self.arguments.split())
+        words = [f"{self._ctype(kind, exact)} {name}" for name, kind in arguments]
+        kind = "solver_status" if self.symbol.startswith("cusolver") else "status"
+        returns = "const char *" if self.symbol in TEXTS else (EXACT if exact else CFFI)[kind]
+        return f"{returns} {self.symbol}({', '.join(words)});"
+
+    def _ctype(self, kind: str, exact: bool) -> str:
+        """Return the C type of an argument of that kind."""
+        if not exact:
+            return "int64_t" if self.long and kind == "n" else CFFI[kind]
+        element, real = TYPES.get(self.letter, ("", ""))
+        ctype = EXACT[kind]
+        if "T *" in ctype:
+            return ctype.replace("T *", element + " *")
+        if "R *" in ctype:
+            return ctype.replace("R *", real + " *")
+        return ctype.replace("int", "int64_t") if self.long and kind in ("n", "index") else ctype
+
+
+def symbol(verb: str, letter: str, long: bool = False) -> str:
+    """Return the symbol of `verb` for elements of a dtype character.
+
+    Examples are ``cublasDaxpy_v2`` and ``cublasIsamax_v2_64``.
+    """
+    return routine(verb, letter) + ("" if verb.startswith("Gemm") or verb.endswith("Batched")
+                                    else "_v2") + ("_64" if long else "")
+
+
+def routine(verb: str, letter: str) -> str:
+    """Return the name of the routine in the manual: ``cublasDaxpy``, ``cublasGemmEx``."""
+    if verb in TYPED:
+        return "cublas" + verb
+    name = routine_name(verb, letter)
+    return "cublas" + name[0].upper() + name[1:]
+
+
+def functions() -> Iterator[CublasFunction]:
+    """Yield all functions of cuBLAS that `mat` calls."""
+    for name, arguments in OTHERS.items():
+        yield CublasFunction(name, arguments, "", False)
+    for verb, arguments in STACKED.items():
+        for letter in TYPES:
+            yield CublasFunction(symbol(verb, letter), "handle:handle " + arguments, letter, False)
+    for long in (False, True):
+        for verb, arguments in TYPED.items():
+            yield CublasFunction(symbol(verb, "", long), "handle:handle " + arguments, "", long)
+        for verb, arguments in LETTERED.items():
+            for letter in TYPES:
+                if verb != "vdot" or letter in COMPLEX_TYPES:  # of real numbers that is dot
+                    yield CublasFunction(symbol(verb, letter, long), "handle:handle " + arguments,
+                                         letter, long)
+
+
+def solver_functions() -> Iterator[CublasFunction]:
+    """Yield all functions of cuSOLVER that `mat` calls."""
+    for name, arguments in SOLVER.items():
+        yield CublasFunction(name, arguments, "", False)
+    for verb, arguments in SOLVER_STACKED.items():
+        for letter in TYPES:
+            yield CublasFunction(solver_symbol(verb, letter), arguments, letter, False)
+
+
+def solver_symbol(verb: str, letter: str) -> str:
+    """Return the symbol of a verb of cuSOLVER for elements of a dtype character."""
+    return f"cusolverDn{PREFIX[letter].upper()}{verb}"
+
+
+def declarations(found: Iterable[CublasFunction], exact: bool = False) -> str:
+    """Return the declarations of these functions in C."""
+    return "\n".join(f.declaration(exact) for f in found)

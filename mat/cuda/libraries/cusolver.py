@@ -1,0 +1,76 @@
+"""cuSOLVER through cffi: the library, loaded at the first factorisation, its handles and errors.
+
+``MAT_CUSOLVER`` in the environment is the path of a library to load instead of NVIDIA's: the tests
+have one of their own. The functions are those whose sizes have 64 bits, which versions 11 and 12
+have alike, and for stacks of small matrices one of the older ones.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...errors import DeviceError
+from ...support.types import CData
+from ..runtime.gpu import Gpu
+from .cublas import Handle, Handles, Routine, Statuses, ffi, load
+from .cublas_table import declarations, solver_functions, solver_symbol
+
+# of cusolver_common.h, by their numbers
+NAMES = ("SUCCESS", "NOT_INITIALIZED", "ALLOC_FAILED", "INVALID_VALUE", "ARCH_MISMATCH",
+         "MAPPING_ERROR", "EXECUTION_FAILED", "INTERNAL_ERROR", "MATRIX_TYPE_NOT_SUPPORTED",
+         "NOT_SUPPORTED")
+
+
+@cache
+def library() -> CData:
+    """Load and return cuSOLVER; `DeviceError` if it is not found."""
+    return load("cusolver", "cuSOLVER", declarations(solver_functions()))
+
+
+@cache
+def missing() -> str:
+    """Return why cuSOLVER cannot be used, or ""."""
+    try:
+        library()
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+def text_of(status: int) -> str:
+    """Return cuSOLVER's name of a status."""
+    name = NAMES[status] if status < len(NAMES) else "?"
+    return f"CUSOLVER_STATUS_{name} ({status})"
+
+
+STATUSES = Statuses("cuSOLVER", NAMES.index("ALLOC_FAILED"), NAMES.index("NOT_SUPPORTED"), text_of)
+
+
+class SolverHandles(Handles):
+    """The handle of each device, on the stream where it computes."""
+
+    statuses = STATUSES
+
+    def _make(self, gpu: Gpu) -> Handle:
+        with gpu.current():
+            handle = self.create(gpu, library().cusolverDnCreate)
+            STATUSES.check(library().cusolverDnSetStream(handle, int(self.stream_of(gpu))),
+                           "the stream of cuSOLVER")
+        return handle
+
+
+HANDLES = SolverHandles()
+
+
+@cache
+def parameters() -> int:
+    """Return cuSOLVER's default structure of parameters, never modified."""
+    made = ffi.new("uintptr_t *")
+    STATUSES.check(library().cusolverDnCreateParams(made), "the parameters of cuSOLVER")
+    return int(made[0])
+
+
+def solver_routine(name: str, reported: dict[str, object] | None, letter: str = "") -> Routine:
+    """Return a function of cuSOLVER: ``Xgetrf``, or one for elements of a dtype character."""
+    symbol = solver_symbol(name, letter) if letter else f"cusolverDn{name}"
+    return Routine(symbol, getattr(library(), symbol), reported, HANDLES)

@@ -1,0 +1,319 @@
+"""Inverses, solutions, Cholesky factors and determinants on the device, for stacks of matrices.
+
+cuSOLVER factors large matrices one by one, cuBLAS stacks of small ones at once. They count along
+columns, and so see the transposes of packed matrices, which cost nothing: of a = P L U they factor
+the transpose, and of a = L L^H the conjugate. That a matrix cannot be factored is an error that the
+host has to raise, so each call waits for the factors, before it writes its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import LinAlgError
+from ...layout.matrix_operand import MatrixOperand
+from ...layout.merged_axes import CopyAxis
+from ...layout.shapes import Ints
+from ...layout.strided import Layout, packed, packed_strides
+from ...support.types import Array, DType, Function, Number
+from ..kernels.copy import Aligned, chained
+from ..kernels.elementwise import prepare_filling
+from ..kernels.integer_matmul import prepare_scale
+from ..kernels.permute import plan
+from ..runtime import transfers
+from ..runtime.gpu import Gpu
+from .cublas import CublasRoutine, ffi
+from .cublas_operands import SIZES, At, DeviceOperand
+from .cublas_table import DATA, FILL, OP
+from .cusolver import parameters, solver_routine
+
+SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
+ALIGN = 256  # bytes
+FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
+
+
+class Areas(NamedTuple):
+    """The memory of a call: the matrices, their pivots, a status of each, room for their addresses
+    and those of other ones, and a packed result.
+    """
+
+    a: At
+    pivots: At
+    infos: At
+    places: At
+    others: At
+    result: At
+
+
+@contextmanager
+def _areas(gpu: Gpu, *sizes: int) -> Iterator[list[At]]:
+    """Yield memory of so many bytes each for the time of a call."""
+    starts = list(accumulate((-(-size // ALIGN) * ALIGN for size in sizes), initial=0))
+    with gpu.room(starts[-1]) as address:
+        yield [At(gpu, address + start) for start in starts[:-1]]
+
+
+class PackedStack:
+    """Packed matrices of one type and size: how many there are, and how to copy to and from them.
+
+    `rows` and `columns` are lengths; a copy begins with the leading axes `batch`.
+    """
+
+    def __init__(self, letter: str, rows: int, columns: int, batch: Ints) -> None:
+        self.letter, self.batch, self.many = letter, batch, prod(batch)
+        self.shape: Ints = (*batch, rows, columns)
+        self.own: Ints = packed_strides(self.shape)
+        self.item: int = SIZES[letter]
+        self.each: int = rows * columns * self.item  # bytes of a matrix
+
+    @property
+    def nbytes(self) -> int:
+        return self.many * self.each
+
+    def load(self, x: MatrixOperand) -> Aligned:
+        """Return the copying function ``(x, packed)`` for matrices with these steps."""
+        return self._copy(self.own, (*x.batch, x.row, x.column))
+
+    def store(self, x: MatrixOperand) -> Aligned:
+        """Return the copying function ``(packed, x)`` for matrices with these steps."""
+        return self._copy((*x.batch, x.row, x.column), self.own)
+
+    def _copy(self, to: Ints, source: Ints) -> Aligned:
+        axes = [CopyAxis(n, d * self.item, s * self.item)
+                for n, d, s in zip(self.shape, to, source, strict=True)]
+        return Aligned(lambda read, written: chained(plan(axes, self.item, read=read,
+                                                          written=written)))
+
+    def as_operand(self) -> MatrixOperand:
+        """Return the packed matrices as an operand."""
+        *steps, row, column = self.own
+        return MatrixOperand(self.letter, row, column, tuple(steps))
+
+    def addresses(self, first: DeviceOperand, to: At) -> int:
+        """Write the addresses of the matrices from `first` on to an area, and return its own."""
+        found = first.address + self.each * np.arange(self.many, dtype=np.uint64)
+        transfers.send(to.gpu, to.address, found)
+        return to.address
+
+
+class Factors:
+    """How the square matrices of a stack are factored, in place, by one of the libraries."""
+
+    def __init__(self, form: PackedStack) -> None:
+        self.form, self.n = form, form.shape[-1]
+        self.at_once: bool = form.many > 1 and self.n <= SIDE
+        self.pivot: DType = np.dtype(np.int32 if self.at_once else np.int64)
+        self.pivots: int = self.n * self.pivot.itemsize  # bytes of those of a matrix
+        self.type: int = DATA[form.letter]
+        self.reported: dict[str, object] = {"n": self.n, "count": form.many}
+
+    @contextmanager
+    def areas(self, gpu: Gpu, result: int = 0) -> Iterator[Areas]:
+        """Yield the memory of a call, with a result of so many bytes."""
+        many = self.form.many
+        with _areas(gpu, self.form.nbytes, many * self.pivots, 4 * many, 8 * many, 8 * many,
+                    result) as found:
+            yield Areas(*found)
+
+    def lu(self) -> FactorStep:
+        """Return the step that factors by LU."""
+        form, n = self.form, self.n
+        if self.at_once:
+            call = CublasRoutine("getrfBatched", form.letter, (), self.reported)
+            return lambda at: call(at.a.gpu, n, form.addresses(at.a, at.places), n,
+                                   at.pivots.address, at.infos.address, form.many)
+        return self._each("getrf", n, n)
+
+    def cholesky(self) -> FactorStep:
+        """Return the step that factors lower triangles by Cholesky; BLAS sees upper ones."""
+        form, n, fill = self.form, self.n, FILL["U"]
+        if self.at_once:
+            call = solver_routine("potrfBatched", self.reported, form.letter)
+            return lambda at: call(at.a.gpu, fill, n, form.addresses(at.a, at.places), n,
+                                   at.infos.address, form.many)
+        return self._each("potrf", fill, n)
+
+    def _each(self, name: str, *sizes: int) -> FactorStep:
+        """Return the step that factors one matrix after the other, in one workspace."""
+        form, n, given = self.form, self.n, (parameters(), *sizes, self.type)
+        ask = solver_routine(f"X{name}_bufferSize", None)
+        call = solver_routine(f"X{name}", self.reported)
+
+        def step(at: Areas) -> None:
+            gpu, a, need = at.a.gpu, at.a.address, ffi.new("size_t[2]")
+            ask(gpu, *given, a, n, self.type, need, need + 1)
+            host = ffi.new("char[]", max(need[1], 1))
+            with gpu.room(max(need[0], 1)) as room:
+                for k in range(form.many):
+                    pivots = (at.pivots.address + k * self.pivots,) if name == "getrf" else ()
+                    call(gpu, *given, a + k * form.each, n, *pivots, self.type, room, need[0],
+                         host, need[1], at.infos.address + 4 * k)
+        return step
+
+    def solve(self, sides: PackedStack, trans: str) -> FactorStep:
+        """Return the step that solves op(A) x = x by LU, for `sides` that are columns of x."""
+        form, n, op, columns = self.form, self.n, OP[trans], sides.shape[-2]
+        reported = {**self.reported, "columns": columns}
+        if self.at_once:
+            many = CublasRoutine("getrsBatched", form.letter, (), reported)
+            return lambda at, x: many(
+                x.gpu, op, n, columns, at.places.address, n, at.pivots.address,
+                sides.addresses(x, at.others), n, ffi.new("int *"), form.many)
+        call = solver_routine("Xgetrs", reported)
+
+        def step(at: Areas, x: At) -> None:
+            for k in range(form.many):
+                call(x.gpu, parameters(), op, n, columns, self.type, at.a.address + k * form.each,
+                     n, at.pivots.address + k * self.pivots, self.type, x.address + k * sides.each,
+                     n, at.infos.address + 4 * k)
+        return step
+
+    def invert(self) -> FactorStep:
+        """Return the step that writes the inverses to x, by LU."""
+        form, n = self.form, self.n
+        if self.at_once:
+            call = CublasRoutine("getriBatched", form.letter, (), self.reported)
+            return lambda at, x: call(
+                x.gpu, n, at.places.address, n, at.pivots.address, form.addresses(x, at.others), n,
+                at.infos.address, form.many)
+        dtype, diagonal = np.dtype(form.letter), Layout((form.many, n), (n * n, n + 1), 0)
+        zero, one = (prepare_filling(dtype, layout)
+                     for layout in (packed((form.many * n * n,)), diagonal))
+        solve = self.solve(form, "N")
+
+        def step(at: Areas, x: At) -> None:
+            zero(0, x)
+            one(1, x)
+            solve(at, x)
+        return step
+
+
+def _check(name: str, reason: str, at: Areas, form: PackedStack, nan: bool = False) -> None:
+    """Raise `LinAlgError` if a matrix could not be factored.
+
+    The libraries report pivots that are not numbers, too, which are no error to LAPACK's LU; with
+    `nan`, as for Cholesky, where they stand for a negative pivot, they are one.
+    """
+    found, pivot = np.empty(form.many, np.int32), np.empty(1, form.letter)
+    transfers.fetch(at.infos.gpu, found, at.infos.address)
+    step = form.item * (form.shape[-1] + 1)  # from a pivot to the next one
+    for k in found.nonzero()[0].tolist():
+        if nan:
+            raise LinAlgError(f"{name}: the matrix is {reason}")
+        place = k * form.each + step * (found[k].item() - 1)
+        transfers.fetch(at.a.gpu, pivot, at.a.address + place)
+        if not np.isnan(pivot[0]):
+            raise LinAlgError(f"{name}: the matrix is {reason}")
+
+
+def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
+                    batch: Ints) -> Function:
+    """Prepare ``out <- a^-1`` as a function of ``(a, out)``; an `out` of None is packed."""
+    form = PackedStack(letter, n, n, batch)
+    factors, load, store = Factors(form), form.load(a), out and form.store(out)
+    lu, invert = factors.lu(), factors.invert()
+
+    def inverse(a: DeviceOperand, to: DeviceOperand) -> None:
+        with factors.areas(to.gpu, form.nbytes if store else 0) as at:
+            load(a, at.a)
+            lu(at)
+            _check("inv", "singular", at, form)
+            invert(at, at.result if store else to)
+            if store:
+                store(at.result, to)
+    return inverse
+
+
+def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: MatrixOperand,
+                     out: MatrixOperand | None, batch: Ints) -> Function:
+    """Prepare ``out <- a^-1 b``, of these sizes, as a function of ``(a, b, out)``.
+
+    Stacks have these steps; an `out` of None is packed.
+    """
+    n, columns = sizes
+    form, sides = PackedStack(letter, n, n, batch), PackedStack(letter, columns, n, batch)
+    factors, load, right = Factors(form), form.load(a), sides.load(b.transpose())
+    lu, solve = factors.lu(), factors.solve(sides, "T")
+    store = sides.store((out or PackedStack(letter, n, columns, batch).as_operand()).transpose())
+
+    def solution(a: DeviceOperand, b: DeviceOperand, to: DeviceOperand) -> None:
+        with factors.areas(to.gpu, sides.nbytes) as at:
+            load(a, at.a)
+            lu(at)
+            _check("solve", "singular", at, form)
+            right(b, at.result)
+            solve(at, at.result)
+            store(at.result, to)
+    return solution
+
+
+def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
+                     batch: Ints) -> Function:
+    """Prepare ``out <- L`` with ``a = L L^H`` as a function of ``(a, out)``."""
+    form = PackedStack(letter, n, n, batch)
+    factors, load, store = Factors(form), form.load(a), form.store(out or form.as_operand())
+    factor, check_last = factors.cholesky(), _last_is_number(form)
+    clear = prepare_scale(letter, (form.many, n - 1, n - 1), (n * n, n, 1), at=0, number=0,
+                          triangle=1).bind((0,), (1,))
+
+    def cholesky(a: DeviceOperand, to: DeviceOperand) -> None:
+        with factors.areas(to.gpu, form.many * form.item) as at:
+            load(a, at.a)
+            factor(at)
+            _check("cholesky", "not positive definite", at, form, nan=True)
+            check_last(at)
+            clear(At(to.gpu, at.a.address + form.item), 0.0)  # from the second column on
+            store(at.a, to)
+    return cholesky
+
+
+def _last_is_number(form: PackedStack) -> FactorStep:
+    """Return the function that raises `LinAlgError` if the last element of a factor is NaN.
+
+    cuSOLVER reports no error where a pivot is not a number, as LAPACK does: that ends up there.
+    """
+    _, n = form.shape[-2:]
+    pick = PackedStack(form.letter, 1, 1, (form.many,)).load(
+        MatrixOperand(form.letter, 0, 0, (n * n,)))
+
+    def check(at: Areas) -> None:
+        last = np.empty(form.many, form.letter)
+        pick(At(at.a.gpu, at.a.address + form.each - form.item), at.result)
+        transfers.fetch(at.a.gpu, last, at.result.address)
+        if np.isnan(last).any():
+            raise LinAlgError("cholesky: the matrix is not positive definite")
+    return check
+
+
+def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
+    """Prepare the sign and the logarithm of the modulus of the determinant of ``a``."""
+    form, line = PackedStack(letter, n, n, ()), PackedStack(letter, 1, n, ())
+    factors, load = Factors(form), form.load(a)
+    lu, pick = factors.lu(), line.load(MatrixOperand(letter, 0, n + 1))
+
+    def slogdet(a: DeviceOperand) -> tuple[Number, float]:
+        diagonal, pivots = np.empty(n, letter), np.empty(n, factors.pivot)
+        with factors.areas(a.gpu, line.nbytes) as at:
+            load(a, at.a)
+            lu(at)
+            pick(at.a, at.result)
+            transfers.fetch(a.gpu, diagonal, at.result.address)
+            transfers.fetch(a.gpu, pivots, at.pivots.address)
+        return _sign_and_log(diagonal, int((pivots != np.arange(1, n + 1)).sum()))
+    return slogdet
+
+
+def _sign_and_log(diagonal: Array, exchanges: int) -> tuple[Number, float]:
+    """Return both of the product of the diagonal after so many exchanges of rows."""
+    sizes = np.abs(diagonal)
+    with np.errstate(all="ignore"):
+        if (sizes == 0).any():
+            return diagonal.dtype.type(0).item(), float("-inf")
+        sign = np.prod(diagonal / sizes) * diagonal.dtype.type(-1 if exchanges % 2 else 1)
+        return sign.item(), np.log(sizes).sum().item()

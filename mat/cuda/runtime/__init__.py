@@ -1,0 +1,1 @@
+"""A GPU through the driver: memory, streams, copies, programs, kernels and graphs."""

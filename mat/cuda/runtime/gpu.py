@@ -1,0 +1,425 @@
+"""One GPU as the driver knows it: its context, streams, kernels and memory.
+
+`check` raises the error of every call of the driver that fails.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from threading import get_ident
+from typing import Any, Protocol, TypeAlias
+
+from ...core.compiled import DriverCall
+from ...core.recorder import RECORDERS
+from ...errors import DeviceError, KernelError, OutOfDeviceMemory
+from ...support.c_compiler import CompileError
+from ...support.cuda_probe import LEAST, capability, probe, too_old
+from ...support.fork import renew_after_fork
+from .blocks import DeviceBlock, DevicePool
+from .driver import driver
+from .failures import FATAL, OUT_OF_MEMORY, error_of, failed_earlier, has_failed
+from .nvrtc import Program
+
+NOT_READY = 600  # CUDA_ERROR_NOT_READY
+LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to; its number in DLPack, too
+# the status of a launch where another context, or none, is current in the thread
+NOT_CURRENT = frozenset((3, 201, 400))
+OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
+_ATTRIBUTE = driver.CUdevice_attribute
+DriverObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
+
+
+def check(result: tuple[DriverObject, ...], what: str, gpu: Gpu | None = None) -> DriverObject:
+    """Return the results of a call of the driver; raise `DeviceError` if its status is an error.
+
+    `what` says what was requested, of `gpu` or else of the device that is the thread's current one.
+    """
+    status = result[0]
+    if status:
+        raise error_of(int(status), what, None if gpu is None else gpu.address)
+    return result[1] if len(result) == 2 else result[1:] or None
+
+
+@cache
+def addresses(*names: str) -> tuple[int, ...]:
+    """Return the addresses of functions of the driver that have not changed since version 4."""
+    find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+    return tuple(int(check(driver.cuGetProcAddress(name.encode(), 4000, find), name)[0])
+                 for name in names)
+
+
+class Capturing(Protocol):
+    """A capture of the launches of one thread."""
+
+    thread: int
+    stream: DriverObject
+
+    def room(self, depth: int, nbytes: int) -> int:
+        """Return the address of a workspace within so many others."""
+
+
+class Gpu:
+    """A device by its number.
+
+    It computes on `stream`, a stream of its own that can be captured and is in order with the
+    legacy default stream, on which torch and CuPy compute. Transfers that may overlap with it are
+    on `copy_stream`.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.process: int = os.getpid()
+        self.device: DriverObject = check(driver.cuDeviceGet(number), f"device {number}")
+        found = capability(driver, number)
+        if found < LEAST:
+            raise DeviceError(f"device {number}: {too_old(found)}")
+        self.arch: str = "sm_{}{}".format(*found)
+        self.context: DriverObject = check(driver.cuDevicePrimaryCtxRetain(self.device),
+                             f"the context of device {number}")
+        self.address: int = int(self.context)
+        self.processors: int = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
+        pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+        self.in_order: bool = bool(self._attribute(pools))
+        self._memory_pool: DriverObject = self._kept_pool() if self.in_order else None
+        self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
+        self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
+        self.after_fork()
+        renew_after_fork(self)
+        self.stream: DriverObject = self.new_stream("CU_STREAM_DEFAULT")
+        self._libraries: dict[Program, DriverObject] = {}
+        self._kernels: dict[tuple[Program, str], DriverObject] = {}
+        self._shared: dict[tuple[Program, str], int] = {}
+        self._copy_stream: DriverObject = None
+        self.underway: deque[Any] = deque()  # copies that nobody waits for, in their order
+        self._capture_stream: DriverObject = None
+        self.capturing: Capturing | None = None  # one thread at a time, see `graphs`
+        self.pool: DevicePool | None = None  # accounts for the memory, once there is one
+
+    def after_fork(self) -> None:
+        """Make a new lock, in a forked child, where the device is unusable."""
+        self._lock = threading.Lock()
+        self.capture_lock: threading.Lock = threading.Lock()  # one thread at a time captures
+        self.forked: bool = self.process != os.getpid()
+
+    def _kept_pool(self) -> DriverObject:
+        """Return CUDA's pool of the device, set to keep freed memory across waits.
+
+        Without that, each wait returns it to the system, and allocations take milliseconds.
+        """
+        pool = check(driver.cuDeviceGetMemPool(self.device), f"the pool of device {self.number}")
+        threshold = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        # if that is refused, all is only slower
+        driver.cuMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(2**64 - 1))
+        return pool
+
+    def new_stream(self, kind: str) -> DriverObject:
+        """Return a new stream: CU_STREAM_DEFAULT is in order with the legacy one, and
+        CU_STREAM_NON_BLOCKING is not.
+        """
+        with self.current():
+            return check(driver.cuStreamCreate(getattr(driver.CUstream_flags, kind)),
+                         f"a stream of device {self.number}")
+
+    def _attribute(self, kind: DriverObject) -> int:
+        result = driver.cuDeviceGetAttribute(kind, self.device)
+        return int(check(result, f"{kind.name} of device {self.number}"))
+
+    def __repr__(self) -> str:
+        return f"<gpu {self.number}: {self.name}, {self.arch}>"
+
+    @property
+    def capture_stream(self) -> DriverObject:
+        """Return the stream where launches are captured.
+
+        It is in order with no other one, so that other threads and libraries can go on meanwhile.
+        """
+        with self._lock:
+            if self._capture_stream is None:
+                self._capture_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
+        return self._capture_stream
+
+    def capture_here(self) -> Capturing | None:
+        """Return the capture of this thread's launches, if there is one."""
+        capture = self.capturing if RECORDERS else None
+        return None if capture is None or capture.thread != get_ident() else capture
+
+    @property
+    def name(self) -> str:
+        """Return the name of the product."""
+        found: bytes = check(driver.cuDeviceGetName(100, self.device),
+                             f"the name of device {self.number}")
+        return found.partition(b"\0")[0].decode()
+
+    @property
+    def copy_stream(self) -> DriverObject:
+        """Return a stream that is not in order with any other one."""
+        with self._lock:
+            if self._copy_stream is None:
+                self._copy_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
+        return self._copy_stream
+
+    # The thread's context
+
+    @property
+    def lost(self) -> bool:
+        """Whether the device has failed, or is a forked child's: nothing on it can be used."""
+        return self.forked or has_failed(self.address)
+
+    def raise_if_lost(self) -> None:
+        """Raise `DeviceError` with the reason if the device is unusable."""
+        if self.forked:
+            raise DeviceError(f"cuda:{self.number} was used before this process was forked, and "
+                              "cannot be used in it; start processes that use it with "
+                              "multiprocessing.get_context('spawn')")
+        if self.lost:
+            raise failed_earlier(self.address)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this device the current one of the thread within the block.
+
+        The context before, of another device or of another library, becomes the current one again.
+        A thread without a context keeps this one if there is no other device.
+        """
+        self.raise_if_lost()
+        now = int(check(driver.cuCtxGetCurrent(), f"using device {self.number}") or 0)
+        if now == self.address:
+            yield
+            return
+        if not now and self.alone:
+            check(driver.cuCtxSetCurrent(self.context), f"using device {self.number}")
+            yield
+            return
+        check(driver.cuCtxPushCurrent(self.context), f"using device {self.number}")
+        try:
+            yield
+        finally:
+            check(driver.cuCtxPopCurrent(), "leaving a device")
+
+    def in_context(self, call: DriverCall,
+                   failed: Callable[..., None] | None = None) -> DriverCall:
+        """Make this device current for a compiled call; `failed` is called with an error status
+        that the call does not return. Return the call.
+        """
+        functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
+        call.set_context(functions, int(self.context), failed)
+        return call
+
+    def check_health(self, what: str) -> None:
+        """Raise `DeviceError` if work queued on the stream has made the device fail."""
+        with self.current():
+            status = int(driver.cuStreamQuery(self.stream)[0])
+        if status in FATAL:
+            raise error_of(status, what, self.address)
+
+    # Kernels
+
+    def kernel(self, program: Program, name: str, shared: int = 0) -> DriverObject:
+        """Return the kernel of that name, with up to `shared` bytes of dynamic shared memory.
+
+        It is compiled and loaded if it is not yet.
+        """
+        key = program, name
+        with self._lock:
+            found = self._kernels.get(key)
+            if found is None or shared > self._shared[key]:
+                with self.current():
+                    if found is None:
+                        found = self._load_somehow(program, name)
+                    if shared > OWN_SHARED:
+                        kinds = driver.CUfunction_attribute
+                        most = kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                        check(driver.cuFuncSetAttribute(found, most, shared),
+                              f"{shared} bytes of shared memory for {name}")
+                self._kernels[key], self._shared[key] = found, max(shared, OWN_SHARED)
+        return found
+
+    def _load_somehow(self, program: Program, name: str) -> DriverObject:
+        try:
+            return self._load(program, name)
+        except OutOfDeviceMemory:  # programs are in the device's memory, too
+            self.trim()
+            return self._load(program, name)
+
+    def _load(self, program: Program, name: str) -> DriverObject:
+        library = self._libraries.get(program)
+        if library is None:
+            try:
+                cubin = program.cubin(self.arch)
+            except CompileError as error:
+                raise KernelError(f"NVRTC does not compile for {self.arch}:\n{error}") from None
+            library = check(driver.cuLibraryLoadData(cubin, [], [], 0, [], [], 0),
+                            f"a program for {self.arch}")
+            self._libraries[program] = library
+        kernel = check(driver.cuLibraryGetKernel(library, name.encode()), f"kernel {name!r}")
+        return check(driver.cuKernelGetFunction(kernel), f"kernel {name!r}")
+
+    # Memory, ordered with the stream
+
+    def allocate(self, nbytes: int) -> DeviceBlock:
+        """Return `nbytes` of memory, for work that is queued on the stream from now on."""
+        self._free_orphans()
+        block, ask = DeviceBlock(0, nbytes, self), f"{nbytes} bytes on device {self.number}"
+        with self.current():
+            status = self._take(block)
+            if status == OUT_OF_MEMORY and self.in_order:
+                self.return_freed()  # what is free may be in the wrong pieces
+                status = self._take(block)
+            check((status,), ask, self)
+        return block
+
+    def _take(self, block: DeviceBlock) -> int:
+        """Allocate the memory of a block; return the status."""
+        size, result = max(block.nbytes, 1), None
+        try:
+            result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
+                      else driver.cuMemAlloc(size))
+            if not int(result[0]):
+                block.address = int(result[1])
+                block.owned = True
+        except BaseException:
+            if result is not None and not int(result[0]) and not block.owned:
+                self.orphans.append((int(result[1]), block.nbytes))
+            raise
+        return int(result[0])
+
+    def return_freed(self) -> None:
+        """Wait, and have CUDA return the memory that it keeps for later to the system."""
+        self.synchronize()
+        if self._memory_pool is not None:
+            with self.current():
+                check(driver.cuMemPoolTrimTo(self._memory_pool, 0),
+                      f"returning free memory of device {self.number}")
+
+    def release(self, block: DeviceBlock) -> None:
+        """Free memory once all work that is queued on the stream now is done."""
+        if self.lost:  # it has no memory any more
+            block.owned = False
+            return
+        with self.current():
+            block.owned = False  # first: what is freed twice may be another one's by then
+            self._free(block.address, block.nbytes)
+
+    def _free(self, address: int, nbytes: int) -> None:
+        status = (driver.cuMemFreeAsync(address, self.stream) if self.in_order
+                  else driver.cuMemFree(address))
+        check(status, f"freeing {nbytes} bytes on device {self.number}")
+
+    def _free_orphans(self) -> None:
+        """Free the memory of blocks that are garbage and were not released."""
+        if self.lost:
+            self.orphans.clear()
+        while self.orphans:
+            with self.current(), suppress(IndexError):  # another thread may free them, too
+                self._free(*self.orphans.popleft())
+
+    @contextmanager
+    def room(self, nbytes: int) -> Iterator[int]:
+        """Yield the address of `nbytes` of memory for work that is queued within the block.
+
+        It is freed in the order of the stream, so nothing waits. What is captured has its own.
+        """
+        recorder = RECORDERS.get(get_ident())
+        if recorder is None:
+            with self._room(nbytes) as address:
+                yield address
+            return
+        capture = self.capture_here()
+        with recorder.room(nbytes) as depth:
+            if capture is not None:
+                yield capture.room(depth, nbytes)
+                return
+            with self._room(nbytes) as address:
+                yield address
+
+    @contextmanager
+    def _room(self, nbytes: int) -> Iterator[int]:
+        pool = self.pool
+        block = self.allocate(nbytes) if pool is None else pool.take(nbytes)
+        try:
+            yield block.address
+        finally:
+            if pool is None:
+                self.release(block)
+            else:
+                pool.free(block)
+
+    def trim(self) -> None:
+        """Free memory that is kept for reuse, for CUDA itself, cuBLAS and other programs."""
+        self._free_orphans()
+        if self.pool is not None:
+            self.pool.trim()
+        elif not self.lost:
+            self.return_freed()
+
+    def room_left(self) -> tuple[int, int]:
+        """Return the free bytes of the device, and all of them."""
+        with self.current():
+            free, total = check(driver.cuMemGetInfo(), f"the memory of device {self.number}")
+        return int(free), int(total)
+
+    def synchronize(self) -> None:
+        """Wait for all work that is queued on the stream."""
+        with self.current():
+            check(driver.cuStreamSynchronize(self.stream), f"waiting for device {self.number}")
+
+    def idle(self) -> bool:
+        """Return whether all work that is queued on the stream is done, or will never be."""
+        try:
+            with self.current():
+                return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY
+        except DeviceError:  # in a forked child, or after the driver has ended
+            return True
+
+    def make_stream_wait(self, stream: int | None) -> None:
+        """Make a stream, given by its number in DLPack, wait for all work queued on `stream`."""
+        # the legacy one, which None stands for, is in order with `stream`; -1: the consumer waits
+        if stream is not None and stream not in (LEGACY, -1, int(self.stream)):
+            self.wait_on(stream)
+
+    def wait_on(self, stream: int) -> None:
+        """Make another stream, given by its handle, wait for all work queued on `stream`."""
+        with self.current():
+            event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING),
+                          "an event")
+            try:
+                check(driver.cuEventRecord(event, self.stream), "recording an event")
+                check(driver.cuStreamWaitEvent(driver.CUstream(stream), event, 0),
+                      f"having stream {stream} wait")
+            finally:
+                check(driver.cuEventDestroy(event), "freeing an event")
+
+
+_GPUS: dict[int, Gpu] = {}
+_LOCK = threading.Lock()
+
+
+def gpu(number: int = 0) -> Gpu:
+    """Return the device of that number; raise `DeviceError` if there is none."""
+    found = _GPUS.get(number)
+    if found is not None and found.process == os.getpid():
+        return found
+    there = probe()
+    if not 0 <= number < there.devices:
+        have = f"there are {there.devices}, counted from 0" if there.devices else there.reason
+        raise DeviceError(f"no CUDA device {number}: {have}")
+    with _LOCK:
+        if number not in _GPUS or _GPUS[number].process != os.getpid():
+            _GPUS[number] = Gpu(number)
+        return _GPUS[number]
+
+
+def _after_fork() -> None:
+    """Make a new lock in a forked child, where using a GPU is an error and must not hang."""
+    global _LOCK
+    _LOCK = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

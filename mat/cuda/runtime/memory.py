@@ -1,0 +1,188 @@
+"""The memory of a GPU: allocated and freed in the order of its stream, with the accounting that
+all devices share.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ...core.cube import Cube
+from ...core.registry import Memory, PendingCopy
+from ...core.runs import EqualRuns, Runs
+from ...memories.pooled import Pooled
+from ...support.types import Array
+from . import async_transfers, transfers
+from .blocks import DeviceBlock, ForeignBlock
+from .driver import driver
+from .fill import fill_kernel
+from .gpu import Gpu, check
+from .pinned import is_locked
+from .staging import StreamEvent
+
+SPARE = 8  # parts are joined if so many times their size is free
+
+
+class CudaMemory(Pooled):
+    """The memory of a device.
+
+    All work with it is on the one stream of the device, so freed memory can be reused at once.
+    """
+
+    def __init__(self, name: str, gpu: Gpu) -> None:
+        super().__init__(name)
+        self.gpu = gpu
+        gpu.pool = self
+        self._returning: deque[ForeignBlock] = deque()
+
+    def raw_allocate(self, nbytes: int) -> DeviceBlock:
+        return self.gpu.allocate(nbytes)
+
+    def raw_free(self, handle: DeviceBlock) -> None:
+        self.gpu.release(handle)
+
+    def fit(self, handle: DeviceBlock, nbytes: int) -> bool:
+        handle.nbytes = nbytes
+        return True
+
+    @property
+    def returns(self) -> bool:
+        return self.gpu.capturing is None and not self.gpu.lost  # a capture would free it again
+
+    def free(self, handle: DeviceBlock) -> None:
+        export = handle.exported() if handle.exported is not None else None
+        foreign = isinstance(handle, ForeignBlock)
+        release: Callable[..., None] = self._release_foreign if foreign else super().free
+        if export is None:
+            release(handle)
+        else:  # another library has its address
+            export.freed = release
+
+    def has_room(self, nbytes: int) -> bool:
+        # the freed parts stay in the pool, and other libraries may need memory
+        return super().has_room(nbytes) and self.gpu.room_left()[0] >= SPARE * nbytes
+
+    # Memory of other libraries, which is not accounted for
+
+    def borrowed(self, address: int, nbytes: int, owner: object) -> ForeignBlock:
+        """Return a handle of memory that `owner` keeps."""
+        return ForeignBlock(address, nbytes, self.gpu, owner)
+
+    def _release_foreign(self, handle: ForeignBlock) -> None:
+        """Release the owner once no queued work uses the memory.
+
+        The owner may use it at once, on another stream.
+        """
+        if self.gpu.idle():
+            handle.owner = None
+        else:
+            self._returning.append(handle)
+
+    def _collect(self, wanted: int = -1) -> None:
+        super()._collect(wanted)
+        if self._returning and self.gpu.idle():
+            self._returning.clear()
+
+    def settle(self) -> None:
+        """Count freed blocks as kept for the next use."""
+        with self.lock:
+            self._collect()
+
+    def trim(self) -> None:
+        if self._returning and not self.gpu.lost:
+            self.gpu.synchronize()
+        super().trim()
+        if not self.gpu.lost:
+            self.gpu.return_freed()
+
+    # Copies
+
+    def page_locked(self, host: Array) -> bool:
+        return is_locked(host)
+
+    def copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
+        transfers.send(self.gpu, handle.address, host)
+
+    def copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
+        transfers.fetch(self.gpu, host, handle.address)
+
+    def begin_copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
+        return async_transfers.begin_send(self.gpu, handle, host)
+
+    def begin_copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
+        return async_transfers.begin_fetch(self.gpu, host, handle)
+
+    def write_part(self, cube: Cube, handle: DeviceBlock, part: Array, start: int) -> bool:
+        transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
+        return True
+
+    def read_part(self, cube: Cube, handle: DeviceBlock, host: Array, start: int,
+                  stop: int) -> bool:
+        transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
+        return True
+
+    def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+        for block, address in self._blocks(cube, handle, runs):
+            transfers.send_rows(self.gpu, address, block.of(host))
+        return True
+
+    def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+        for block, address in self._blocks(cube, handle, runs):
+            transfers.fetch_rows(self.gpu, block.of(host), address)
+        return True
+
+    # the parameters are those of the method of `Memory`
+    def copy_runs(self, cube: Cube, handle: DeviceBlock, source: DeviceBlock, shift: int,
+                  runs: Runs) -> bool:
+        size = cube.dtype.itemsize
+        for block, address in self._blocks(cube, handle, runs):
+            there = source.address + (block.start + shift) * size
+            shape = block.rows, block.length * size
+            transfers.copy_rows(self.gpu, address, there, shape, block.step * size)
+        return True
+
+    @staticmethod
+    def _blocks(cube: Cube, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
+        """Yield the blocks of `runs` with their addresses."""
+        for block in runs.blocks():
+            yield block, handle.address + block.start * cube.dtype.itemsize
+
+    def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,
+                  source: DeviceBlock) -> bool:
+        """Copy from another GPU without waiting; return False for other memories.
+
+        The driver copies directly, or through the host if the devices cannot reach each other.
+        """
+        if not isinstance(memory, CudaMemory) or not cube.nbytes:
+            return isinstance(memory, CudaMemory)
+        here, there = self.gpu, memory.gpu
+        written = StreamEvent(there).record(there.stream)
+        written.hold_up(here.stream, here)
+        with here.current():
+            ends = handle.address, here.context, source.address, there.context
+            check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, here.stream),
+                  f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
+        read = StreamEvent(here).record(here.stream)
+        read.hold_up(there.stream, there)  # later writes there come after it
+        written.close()
+        read.close()
+        return True
+
+    def fill(self, cube: Cube, handle: DeviceBlock) -> bool:
+        pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
+        if not cube.nbytes:
+            return True
+        word = next((n for n in (1, 2, 4) if len(pattern) % n == 0
+                     and pattern == pattern[:n] * (len(pattern) // n)), 0)
+        if not word:
+            fill_kernel(self.gpu, handle, pattern, cube.nbytes // len(pattern))
+            return True
+        put = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async,
+               4: driver.cuMemsetD32Async}[word]
+        with self.gpu.current():
+            check(put(handle.address, int.from_bytes(pattern[:word], "little"), cube.nbytes // word,
+                      self.gpu.stream),
+                  f"filling {cube.nbytes} bytes of {self.name}")
+        return True

@@ -1,0 +1,196 @@
+"""Page-locked buffers that copies between the host and a device go through, and the events that say
+when one is free.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ...support.c_pointers import address_of
+from ...support.types import Array, Bytes
+from .driver import driver
+from .gpu import NOT_READY, DriverObject, Gpu, check
+from .host_copies import copy_array
+from .pinned import POOL
+
+_WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
+
+
+class StreamEvent:
+    """A position in a stream that others can wait for."""
+
+    __slots__ = ("__weakref__", "event", "gpu")
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu: Gpu = gpu
+        with gpu.current():
+            self.event: DriverObject | None = check(driver.cuEventCreate(_WITHOUT_TIME), "an event")
+
+    def record(self, stream: DriverObject) -> StreamEvent:
+        """Set the position after all work that is queued on `stream` now; return self."""
+        with self.gpu.current():
+            check(driver.cuEventRecord(self.event, stream), "recording an event")
+        return self
+
+    def hold_up(self, stream: DriverObject, gpu: Gpu | None = None) -> None:
+        """Make all later work on `stream` wait for the event."""
+        with (gpu or self.gpu).current():
+            check(driver.cuStreamWaitEvent(stream, self.event, 0), "having a stream wait")
+
+    def wait(self) -> None:
+        """Wait for the event."""
+        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
+              self.gpu)
+
+    def is_over(self) -> bool:
+        """Return whether the work queued before the event is done, or will never be."""
+        return self.gpu.lost or int(driver.cuEventQuery(self.event)[0]) != NOT_READY
+
+    def close(self) -> None:
+        """Free the event."""
+        event, self.event = self.event, None
+        if event is not None and not self.gpu.lost:
+            check(driver.cuEventDestroy(event), "freeing an event", self.gpu)
+
+
+class Stage:
+    """Page-locked buffers of a device that copies use in rotation.
+
+    One is filled while others are being sent.
+    """
+
+    def __init__(self, gpu: Gpu, piece: int, count: int) -> None:
+        self.gpu = gpu
+        self.piece = piece
+        self.lock: threading.Lock = threading.Lock()
+        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece, gpu))
+                                     for _ in range(count)]
+        # an event that was not recorded yet is not waited for
+        self.events: list[StreamEvent] = [StreamEvent(gpu) for _ in range(count)]
+        self.at: int = 0
+
+    def next(self) -> tuple[Bytes, StreamEvent]:
+        """Return the next free buffer, and the event to record after its use."""
+        self.at = (self.at + 1) % len(self.buffers)
+        event = self.events[self.at]
+        event.wait()
+        return self.buffers[self.at], event
+
+    def send(self, address: int, source: Bytes) -> None:
+        """Copy to the device; `source` may be written again when this returns."""
+        with self.lock:
+            for start in range(0, source.nbytes, self.piece):
+                piece = source[start:start + self.piece]
+                buffer, event = self.next()
+                copy_array(piece, buffer[:piece.nbytes])
+                put(self.gpu, address + start, address_of(buffer), piece.nbytes, self.gpu.stream)
+                event.record(self.gpu.stream)
+
+    def fetch(self, target: Bytes, address: int) -> None:
+        """Copy from the device: a piece is copied while the one before it is unpacked."""
+        with self.lock:
+            coming: tuple[Bytes, Bytes, StreamEvent] | None = None
+            for start in range(0, target.nbytes, self.piece):
+                piece = target[start:start + self.piece]
+                buffer, event = self.next()
+                get(self.gpu, address_of(buffer), address + start, piece.nbytes, self.gpu.stream)
+                event.record(self.gpu.stream)
+                _unpack(coming)
+                coming = piece, buffer, event
+            _unpack(coming)
+
+    def send_rows(self, address: int, source: Array) -> None:
+        """Copy the rows of an array to its memory on the device, from `address` on."""
+        with self.lock:
+            for begin, rows in self._portions(source):
+                buffer, event = self.next()
+                copy_array(rows, buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape))
+                width, pitch = rows.shape[1] * rows.itemsize, source.strides[0]
+                copy_2d(self.gpu, Rows(address + begin * pitch, pitch),
+                        Rows(address_of(buffer), width, True), (len(rows), width))
+                event.record(self.gpu.stream)
+
+    def fetch_rows(self, target: Array, address: int) -> None:
+        """Copy from the device, as `send_rows` does to it."""
+        with self.lock:
+            coming: tuple[Array, Bytes, StreamEvent] | None = None
+            for begin, rows in self._portions(target):
+                buffer, event = self.next()
+                width, pitch = rows.shape[1] * rows.itemsize, target.strides[0]
+                copy_2d(self.gpu, Rows(address_of(buffer), width, True),
+                        Rows(address + begin * pitch, pitch), (len(rows), width))
+                event.record(self.gpu.stream)
+                _unpack(coming)
+                coming = rows, buffer, event
+            _unpack(coming)
+
+    def _portions(self, rows: Array) -> Iterator[tuple[int, Array]]:
+        """Yield as many rows as fit into a buffer, after the number of the first."""
+        most = self.piece // (rows.shape[1] * rows.itemsize)
+        for begin in range(0, len(rows), most):
+            yield begin, rows[begin:begin + most]
+
+
+def _unpack(coming: tuple[Array, Bytes, StreamEvent] | None) -> None:
+    if coming is not None:
+        piece, buffer, event = coming
+        event.wait()
+        copy_array(buffer[:piece.nbytes].view(piece.dtype).reshape(piece.shape), piece)
+
+
+_stages: dict[tuple[Gpu, int], Stage] = {}
+_lock = threading.Lock()
+
+
+def stage(gpu: Gpu, piece: int, count: int) -> Stage:
+    """Return the `count` buffers of `piece` bytes of a device, made at first use."""
+    with _lock:
+        found = _stages.get((gpu, piece))
+        if found is None:
+            found = _stages[gpu, piece] = Stage(gpu, piece, count)
+        return found
+
+
+def put(gpu: Gpu, address: int, host: int, nbytes: int, stream: DriverObject) -> None:
+    """Queue a copy to the device on a stream; its context is the current one."""
+    check(driver.cuMemcpyHtoDAsync(address, host, nbytes, stream),
+          f"copying {nbytes} bytes to device {gpu.number}")
+
+
+def get(gpu: Gpu, host: int, address: int, nbytes: int, stream: DriverObject) -> None:
+    """Queue a copy from the device on a stream; its context is the current one."""
+    check(driver.cuMemcpyDtoHAsync(host, address, nbytes, stream),
+          f"copying {nbytes} bytes from device {gpu.number}")
+
+
+class Rows(NamedTuple):
+    """Where rows of bytes are."""
+
+    address: int
+    pitch: int  # from one to the next
+    on_host: bool = False
+
+
+def copy_2d(gpu: Gpu, to: Rows, source: Rows, shape: tuple[int, int]) -> None:
+    """Queue a copy of rows of bytes, so many of such a width, on the device's stream."""
+    copy = driver.CUDA_MEMCPY2D()
+    copy.Height, copy.WidthInBytes = shape
+    kinds = driver.CUmemorytype
+    copy.srcMemoryType, copy.dstMemoryType = (
+        kinds.CU_MEMORYTYPE_HOST if end.on_host else kinds.CU_MEMORYTYPE_DEVICE
+        for end in (source, to))
+    copy.srcPitch, copy.dstPitch = source.pitch, to.pitch
+    if source.on_host:
+        copy.srcHost = source.address
+    else:
+        copy.srcDevice = source.address
+    if to.on_host:
+        copy.dstHost = to.address
+    else:
+        copy.dstDevice = to.address
+    check(driver.cuMemcpy2DAsync(copy, gpu.stream),
+          f"copying {shape[0]} rows of {shape[1]} bytes on device {gpu.number}")

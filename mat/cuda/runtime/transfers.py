@@ -1,0 +1,230 @@
+"""Copies between the host and a device that are done, as far as the host is concerned, when they
+return: direct ones, or in pieces through page-locked buffers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.compiled import CudaFetch, CudaSend
+from ...core.recorder import RECORDERS, refuse_if_recorded
+from ...errors import OutOfDeviceMemory
+from ...support.c_pointers import address_of
+from ...support.options import current
+from ...support.types import Array, Bytes
+from .driver import driver
+from .gpu import Gpu, addresses, check
+from .pinned import POOL, Pinned, is_locked, is_partly_locked
+from .staging import Rows, Stage, StreamEvent, copy_2d, stage
+
+PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
+# copies up to this size use many buffers of that size, so that the host need not wait
+SMALL = 64 << 10
+MANY = 32
+# Numbers go through slots in page-locked memory, each of a line of the cache
+NUMBER = 64
+SLOTS = 16
+NO_SLOT = -1  # of the compiled copies: nothing was done
+INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
+MOST_PITCH = (1 << 31) - 1  # bytes from row to row: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices
+
+
+def as_bytes(host: Array) -> Bytes:
+    """Return the bytes of an array, packed."""
+    found: Bytes = np.ascontiguousarray(host).view(np.uint8)
+    return found
+
+
+def refuse_to_send(host: Array) -> None:
+    """Raise `GraphError` if this thread is capturing launches: a replay would not copy again."""
+    refuse_if_recorded(f"{host.nbytes:,} bytes are copied to the device", "copy them before",
+                       while_captured=True)
+
+
+def refuse_to_fetch(host: Array) -> None:
+    """Raise `GraphError` if this thread runs a function that is recorded."""
+    refuse_if_recorded(f"{host.nbytes:,} bytes are copied to the host")
+
+
+_kept: list[tuple[Pinned, list[StreamEvent]]] = []  # what slots are made of
+
+
+def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
+    """Return the addresses and events of `count` page-locked slots for compiled copies; none if no
+    pages can be locked.
+    """
+    try:
+        block = POOL.take(count * nbytes, gpu)
+    except OutOfDeviceMemory:
+        return []
+    events = [StreamEvent(gpu) for _ in range(count)]
+    _kept.append((block, events))
+    return [(block.address + k * nbytes, int(event.event or 0)) for k, event in enumerate(events)]
+
+
+class _Fetches(dict[Gpu, CudaFetch]):
+    """The compiled short copies from each device."""
+
+    def __missing__(self, gpu: Gpu) -> CudaFetch:
+        copy, wait, record, wait_for = addresses("cuMemcpyDtoHAsync", "cuStreamSynchronize",
+                                                 "cuEventRecord", "cuEventSynchronize")
+        made = gpu.in_context(CudaFetch(copy, wait, int(gpu.stream)))
+        made.use_slots(record, wait_for, _slots(gpu, SLOTS, NUMBER))
+        self[gpu] = made
+        return made
+
+
+class _Sends(dict[Gpu, CudaSend]):
+    """The compiled short copies to each device."""
+
+    def __missing__(self, gpu: Gpu) -> CudaSend:
+        functions = addresses("cuMemcpyHtoDAsync", "cuEventRecord", "cuEventSynchronize")
+        self[gpu] = made = gpu.in_context(CudaSend(*functions, int(gpu.stream),
+                                                   _slots(gpu, MANY, SMALL)))
+        return made
+
+
+_sends = _Sends()
+_fetches = _Fetches()
+
+
+def send(gpu: Gpu, address: int, host: Array) -> None:
+    """Copy the 1-d array `host` to the device, after all work that is queued there.
+
+    The array may be written again when this returns.
+    """
+    source = as_bytes(host)
+    if not source.nbytes:
+        return
+    if RECORDERS:
+        refuse_to_send(source)
+    if _send_small(gpu, address, source):
+        return
+    with gpu.current():
+        if source.nbytes <= SMALL:
+            stage(gpu, SMALL, MANY).send(address, source)
+            return
+        locked = is_locked(source)
+        if not locked and (current().page_locked or is_partly_locked(source)):
+            stage(gpu, PIECE, 2).send(address, source)
+            return
+        status = driver.cuMemcpyHtoDAsync(address, address_of(source), source.nbytes, gpu.stream)
+        if int(status[0]) == INVALID_VALUE and not locked:
+            # another library may have locked some of the pages
+            stage(gpu, PIECE, 2).send(address, source)
+            return
+        check(status, f"copying {source.nbytes} bytes to device {gpu.number}")
+        _wait(gpu)  # another library may have locked the pages, which are read later then
+
+
+def _send_small(gpu: Gpu, address: int, source: Bytes) -> bool:
+    """Do so by a compiled call, if it is short, and such calls and a free slot are there."""
+    if source.nbytes > SMALL or CudaSend is None:
+        return False
+    gpu.raise_if_lost()
+    status = _sends[gpu].send(source, address)
+    if status == NO_SLOT:
+        return False
+    if status:
+        check((status,), f"copying {source.nbytes} bytes to device {gpu.number}", gpu)
+    return True
+
+
+def fetch(gpu: Gpu, host: Array, address: int) -> None:
+    """Copy to the 1-d array `host` from the device, after all work that is queued there."""
+    if RECORDERS:
+        refuse_to_fetch(host)
+    if not host.nbytes or _fetch_small(gpu, host, address):
+        return
+    target: Bytes = host.view(np.uint8)
+    with gpu.current():
+        locked, large = is_locked(target, written=True), target.nbytes > SMALL
+        buffers = (gpu, PIECE, 2) if large else (gpu, SMALL, MANY)
+        if not locked and ((large and current().page_locked)
+                           or is_partly_locked(target, written=True)):
+            stage(*buffers).fetch(target, address)
+            return
+        status = driver.cuMemcpyDtoHAsync(address_of(target), address, target.nbytes, gpu.stream)
+        if int(status[0]) == INVALID_VALUE and not locked:  # as in `send`
+            stage(*buffers).fetch(target, address)
+            return
+        check(status, f"copying {target.nbytes} bytes from device {gpu.number}")
+        _wait(gpu)
+
+
+def _fetch_small(gpu: Gpu, host: Array, address: int) -> bool:
+    """Do so by a compiled call, if there is one and the driver copies to such an array."""
+    if host.nbytes > SMALL or CudaFetch is None:
+        return False
+    gpu.raise_if_lost()
+    status = _fetches[gpu].fetch_number(host, address) if host.nbytes <= NUMBER else NO_SLOT
+    if status == NO_SLOT:
+        if is_partly_locked(host, written=True):
+            return False
+        status = _fetches[gpu].fetch(host, address)
+    if status == INVALID_VALUE:  # the pages may be locked in part
+        return False
+    if status:
+        check((status,), f"copying {host.nbytes} bytes from device {gpu.number}, where perhaps an "
+                         "earlier operation failed", gpu)
+    return True
+
+
+# Rows that are equally far apart there as here
+
+
+def send_rows(gpu: Gpu, address: int, rows: Array) -> None:
+    """Copy an array to the device: 1-d, or the rows of a 2-d one to where they are in its memory.
+
+    It may be written again when this returns.
+    """
+    if _copied_one_by_one(rows):
+        for k, row in enumerate(np.atleast_2d(rows)):
+            send(gpu, address + k * rows.strides[0], row)
+        return
+    if RECORDERS:
+        refuse_to_send(rows)
+    with gpu.current():
+        _stage_for(gpu, rows).send_rows(address, rows)
+
+
+def fetch_rows(gpu: Gpu, rows: Array, address: int) -> None:
+    """Copy from the device, as `send_rows` does to it."""
+    if _copied_one_by_one(rows):
+        for k, row in enumerate(np.atleast_2d(rows)):
+            fetch(gpu, row, address + k * rows.strides[0])
+        return
+    if RECORDERS:
+        refuse_to_fetch(rows)
+    with gpu.current():
+        _stage_for(gpu, rows).fetch_rows(rows, address)
+
+
+def _copied_one_by_one(rows: Array) -> bool:
+    """Return whether there is one row only, or rows are long, or too far apart for the driver."""
+    return (rows.ndim == 1 or rows.shape[1] * rows.itemsize > SMALL
+            or rows.strides[0] > MOST_PITCH)
+
+
+def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int) -> None:
+    """Copy rows of bytes, one every `pitch` bytes, within the device."""
+    count, width = shape
+    with gpu.current():
+        if count > 1 and pitch <= MOST_PITCH:
+            copy_2d(gpu, Rows(to, pitch), Rows(source, pitch), shape)
+            return
+        for k in range(count):
+            check(driver.cuMemcpyDtoDAsync(to + k * pitch, source + k * pitch, width, gpu.stream),
+                  f"copying {width} bytes on device {gpu.number}")
+
+
+def _stage_for(gpu: Gpu, rows: Array) -> Stage:
+    """Return the buffers for rows that each fit into one."""
+    if rows.nbytes > SMALL and current().page_locked:
+        return stage(gpu, PIECE, 2)
+    return stage(gpu, SMALL, MANY)
+
+
+def _wait(gpu: Gpu) -> None:
+    check(driver.cuStreamSynchronize(gpu.stream),
+          f"waiting for device {gpu.number}, where perhaps an earlier operation failed")

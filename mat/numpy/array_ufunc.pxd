@@ -1,0 +1,21 @@
+cimport cython
+
+from mat.matrix.base cimport MatBase
+from mat.ops.engine.calls cimport Calls
+
+cdef dict _KERNELS
+cdef dict _implementations
+cdef set _NUMBERS
+cdef object _mat_type, _matmul
+cdef list _in_use
+cdef Py_ssize_t _FIRST
+cdef Calls _product
+
+cpdef object call_ufunc(tuple args, dict kwargs)
+
+cdef bint _are_operands(tuple inputs) except -1
+cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
+cdef object _by_kernel(Calls kernel, tuple args, dict kwargs)
+@cython.locals(one=MatBase, other=MatBase, to=MatBase)
+cdef object _matrix_product(tuple args, dict kwargs)
+cdef object _only_out(dict kwargs)

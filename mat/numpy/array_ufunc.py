@@ -1,0 +1,239 @@
+"""NumPy's ufuncs on Mats: ``Mat.__array_ufunc__``.
+
+A ufunc that is an operation of `mat`, too, runs as that on the device in use; any other is
+delegated to NumPy.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import IN_USE, PackedMethod
+from ..errors import DTypeError
+from ..matrix.exports import exported_array
+from ..matrix.mat import Mat
+from ..matrix.methods import bind
+from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
+from ..ops.engine.calls import Calls
+from ..ops.engine.loops import LOGIC, is_natural
+from ..ops.engine.operands import has_its_own_way, has_priority
+from ..ops.engine.operation import named
+from ..ops.linear import linalg
+from ..ops.linear.matmul import product
+from ..ops.primitives import elementwise as ew
+from ..ops.primitives import missing, reduce, scan, ufuncs
+from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
+from ..support.types import Arguments, Function, Keywords, Operand
+from .array_function import call_implementation
+from .composed import composed
+from .operands import can_hold_sums, is_mat_or_array
+from .ufunc_at import at_places
+
+IMPLEMENTATIONS: dict[np.ufunc, Function] = {
+    np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
+    np.log1p: ew.log1p,
+    np.sin: ew.sin, np.cos: ew.cos, np.tan: ew.tan, np.sinh: ew.sinh, np.cosh: ew.cosh,
+    np.tanh: ew.tanh,
+    np.absolute: ew.abs, np.negative: ew.negative, np.sign: ew.sign, np.floor: ew.floor,
+    np.ceil: ew.ceil, np.rint: ew.rint,
+    np.reciprocal: ew.reciprocal, np.add: ew.add, np.subtract: ew.subtract,
+    np.multiply: ew.multiply, np.divide: ew.divide,
+    np.power: ew.pow, np.maximum: ew.maximum, np.minimum: ew.minimum, np.equal: ew.equal,
+    np.not_equal: ew.not_equal,
+    np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
+    np.greater_equal: ew.greater_equal,
+    np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
+    np.matmul: linalg.matmul, np.divmod: ufuncs.quotient_and_remainder,
+    **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
+}
+REDUCTIONS: dict[np.ufunc, Function] = {
+    np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min,
+    np.fmax: missing.largest, np.fmin: missing.smallest}
+# functions that reduce as a ufunc does
+_SAME: dict[np.ufunc, Function] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any}
+# ufuncs of ``scipy.special``, by name: SciPy need not be imported
+_SCIPY_SPECIAL: dict[str, Function] = {"erf": ew.erf, "expit": ew.logistic}
+# operations that compute what these do of Mats and numbers, whose values need no check
+_KERNELS: dict[np.ufunc, Calls] = {
+    ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
+    if (kernel := getattr(function, "kernel", None)) is not None}
+# with types of C
+_mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
+_matmul = np.matmul
+_FIRST = 3  # position of the first operand
+_NUMBERS = {bool, int, float, complex,
+            *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
+
+
+def _are_operands(inputs: Arguments) -> bool:
+    """Return whether all of these are Mats, arrays and numbers, but not only numbers."""
+    several = False
+    for x in inputs:
+        if type(x) is _mat_type or is_mat_or_array(x):
+            several = True
+        elif type(x) not in _NUMBERS:
+            return False
+    return several
+
+
+def _by_kernel(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Fast path: call the operation if its operands, from the third argument on, are Mats or
+    numbers, and ``out=`` is a Mat; else return None, with nothing done.
+    """
+    if not kwargs:
+        return kernel.of_operands(args, _FIRST, None)
+    out = _only_out(kwargs)
+    return None if out is None else kernel.of_operands(args, _FIRST, out)
+
+
+def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Multiply two Mats, on the host, into a third one of another storage; return None, with
+    nothing done, for other arguments.
+    """
+    out = _only_out(kwargs) if kwargs else None
+    if type(out) is not _mat_type or _in_use or len(args) != _FIRST + 2:
+        return None
+    _, _, _, a, b = args
+    if type(a) is not _mat_type or type(b) is not _mat_type:
+        return None
+    one, other, to = a, b, out
+    if one.storage is to.storage or other.storage is to.storage:
+        return None
+    return _product.carry_out((a, b, out), {})
+
+
+def _only_out(kwargs: Keywords) -> Operand:
+    """Return the first ``out=``, if there is no other keyword; else None."""
+    given = kwargs.get("out") if len(kwargs) == 1 else None
+    return None if given is None else given[0]
+
+
+def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call the function of `mat` that computes the ufunc; return None, with nothing done, if there
+    is none that takes the arguments.
+    """
+    implementation = _implementations.get(ufunc)
+    if implementation is None or not _are_operands(inputs):
+        return None
+    if not kwargs or (len(kwargs) == 1 and "dtype" in kwargs
+                      and is_natural(ufunc, inputs, kwargs["dtype"])):
+        return implementation(*inputs)
+    out = _only_out(kwargs)
+    if isinstance(out, Mat) and ufunc.nout == 1:
+        return implementation(*inputs, out=out)
+    return None
+
+
+def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
+    """Call a ufunc that has a Mat among its operands, its outputs or in ``where``.
+
+    Parameters
+    ----------
+    args : tuple
+        The arguments of ``__array_ufunc__``: a Mat, the ufunc, the name of its method, operands.
+    kwargs : dict or None
+        Its keywords, which are not changed.
+
+    Returns
+    -------
+    object
+        What the method of the ufunc returns.
+    """
+    if len(args) < _FIRST:
+        raise DTypeError("__array_ufunc__ requires a ufunc, the name of a method and operands")
+    if args[2] == "__call__":
+        kernel = _KERNELS.get(args[1])
+        if kernel is not None:
+            found = _by_kernel(kernel, args, kwargs)
+        else:
+            found = _matrix_product(args, kwargs) if args[1] is _matmul else None
+        if found is not None:
+            return found
+    return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})
+
+
+# NumPy's protocol fixes the signature
+def _shown(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
+           **kwargs: Operand) -> Operand:
+    """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
+
+
+def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call a ufunc, or a method of one, with arguments of any kind."""
+    if method == "__call__":
+        found = _implemented(ufunc, inputs, kwargs)
+        if found is not None:
+            return found
+    if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
+        if not any(map(has_priority, inputs)):
+            return NotImplemented
+        # pandas asks the Mat, and has labels of which it alone knows
+        return getattr(ufunc, method)(*(exported_array(x) if isinstance(x, Mat) else x
+                                        for x in inputs), **kwargs)
+    if method in _METHODS:
+        try:
+            return _METHODS[method](ufunc, inputs, kwargs)
+        except LeftToNumPy:
+            pass
+    elif ufunc.__name__ in _SCIPY_SPECIAL and not kwargs and _is_real(inputs):
+        return _SCIPY_SPECIAL[ufunc.__name__](*inputs)
+    if _in_use:
+        try:
+            return composed(ufunc, method, inputs, kwargs)
+        except LeftToNumPy:
+            pass
+    return ufunc_by_numpy(ufunc, method, inputs, kwargs)
+
+
+def _is_real(inputs: Arguments) -> bool:
+    """Return whether the only operand is a Mat of real numbers."""
+    return (len(inputs) == 1 and isinstance(inputs[0], Mat)
+            and inputs[0].dtype.char in REAL_TYPES)
+
+
+def _reduce(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.reduce`` by a reduction of `mat`, where there is one for the arguments."""
+    x = inputs[0]
+    leave_if(not is_mat_or_array(x) or x.ndim == 0)
+    reduction = REDUCTIONS.get(ufunc)
+    (out,) = kwargs.get("out", (None,))
+    plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
+    if reduction is not None and plain and can_hold_sums(out):
+        return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
+    function = or_leave(_SAME.get(ufunc))
+    allowed = {"axis", "out", "keepdims", "initial", "where"}
+    if ufunc in (np.add, np.multiply):
+        allowed.add("dtype")
+    given = {k: v for k, v in kwargs.items() if v is not None or k == "axis"}
+    leave_if(given.keys() - allowed or (out is not None and not plain)
+             or (ufunc in LOGIC and "initial" in given))
+    return call_implementation(function, (x,), {"axis": 0, **given, "out": out})
+
+
+def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.accumulate`` by a scan of `mat`, where there is one for the arguments."""
+    running, x = scan.BY_UFUNC.get(ufunc), inputs[0]
+    (out,) = kwargs.get("out", (None,))
+    axis = inputs[1] if len(inputs) > 1 else kwargs.get("axis", 0)
+    leave_if(len(inputs) > 2 or kwargs.get("dtype") is not None)
+    leave_if(type(x) is not Mat or not x.ndim or type(axis) is not int or not can_hold_sums(out))
+    return or_leave(running)(x, axis, None, out)
+
+
+def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.outer(a, b)`` by broadcasting: `a` gets as many new axes as `b` has."""
+    a, b = (x if isinstance(x, Mat) else np.asanyarray(x) for x in inputs)
+    return ufunc(a[(..., *(None,) * b.ndim)], b, **kwargs)
+
+
+# by their names: the methods that operations may compute
+_METHODS: dict[str, Function] = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer,
+                                 "at": at_places}
+_array_ufunc: Any = PackedMethod(call_ufunc)
+_array_ufunc.__signature__ = inspect.signature(_shown)
+bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _shown.__doc__ or ""))

@@ -1,0 +1,238 @@
+"""Attributes that NumPy's arrays have: `base`, `data`, `flags`, `ctypes`, `real` and `imag`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ..errors import DTypeError, MatError
+from ..layout.strided import Layout, packed
+from ..matrix.base import MATS
+from ..matrix.exports import exported_array
+from ..matrix.mat import Mat
+from ..matrix.methods import bind
+from ..memories.host import HOST
+from ..ops.primitives.complex_parts import halves
+from ..support.types import Operand
+from .flat import FlatIterator
+
+
+def base(self: Mat) -> Mat | None:
+    """The Mat of whose storage self is a view; None if self is that Mat.
+
+    Where that Mat does not exist any more, it is a new one that sees the whole storage.
+    """
+    if not self.is_view:
+        return None
+    storage = self.storage
+    for one in MATS.all():
+        if one.storage is storage and not one.is_view:
+            found: Mat = one
+            return found
+    whole = Mat.__new__(Mat)
+    whole._fill_in(storage, packed((storage.size,)), self.device_enabled)
+    return whole
+
+
+def data(self: Mat) -> memoryview:
+    """The visible elements as a read-only memoryview, where the host has them.
+
+    While it exists, self cannot be written. It is an `AttributeError` where the host has them not,
+    since reading an attribute copies nothing: ``memoryview(x)`` does.
+    """
+    if not self._as_now().storage.is_fresh(HOST, self):
+        raise AttributeError(f"{self.label()} has no 'data' now: its elements are not on the host, "
+                             "and reading an attribute copies nothing; memoryview(x) copies them "
+                             "there", name="data", obj=self)
+    return exported_array(self).data
+
+
+class _LazyCtypes:
+    """`ndarray.ctypes` of a Mat; the elements are exported at the first use of an attribute."""
+
+    def __init__(self, x: Mat) -> None:
+        self._mat = x
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # no inspection copies
+        return getattr(self._exported, name)
+
+    @cached_property
+    def _as_parameter_(self) -> Any:
+        return self._exported._as_parameter_
+
+    @cached_property
+    def _exported(self) -> Any:
+        return exported_array(self._mat).ctypes
+
+
+def ctypes(self: Mat) -> Any:
+    """NumPy's object for passing the elements to `ctypes`, read-only.
+
+    Reading ``x.ctypes`` copies nothing; reading its ``data`` copies the elements to the host if
+    they are not there. From then on, and while the object exists, self cannot be written;
+    ``with x.facet("foreign") as p:`` gives an address to write to.
+    """
+    return _LazyCtypes(self)
+
+
+def flat(self: Mat) -> FlatIterator:
+    """The elements in row-major order, to iterate over, to index and to assign to."""
+    return FlatIterator(self)
+
+
+def set_flat(self: Mat, value: Operand) -> None:
+    """Overwrite the elements in row-major order with values, repeated if they are fewer."""
+    self.flat[...] = value
+
+
+def real(self: Mat) -> Mat:
+    """The real parts: self where elements are real, else a view of their halves."""
+    return self if self.dtype.kind != "c" else halves(self, 0)
+
+
+def imag(self: Mat) -> Mat:
+    """The imaginary parts: a view of their halves, or zeros where elements are real."""
+    if self.dtype.kind == "c":
+        return halves(self, 1)
+    zeros = Mat(self.shape, self.dtype)  # which has no memory yet
+    zeros.device_enabled = self.device_enabled
+    return zeros
+
+
+def set_real(self: Mat, value: Operand) -> None:
+    """Overwrite the real parts."""
+    if self.dtype.kind != "c":
+        self[...] = value
+    else:
+        self.real[...] = value
+
+
+def set_imag(self: Mat, value: Operand) -> None:
+    """Overwrite the imaginary parts."""
+    if self.dtype.kind != "c":
+        raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be set; "
+                         "x.astype('complex128') has some")
+    self.imag[...] = value
+
+
+class MemoryFlags:
+    """NumPy's description of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
+
+    Flags cannot be set.
+    """
+
+    __slots__ = ("aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
+                 "writebackifcopy")
+    aligned: bool
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+    writeable: bool
+    writebackifcopy: bool
+    _LETTERS: ClassVar = {
+        "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+        "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+
+    def __init__(self, x: Mat) -> None:
+        layout = x.layout
+        values = {"c_contiguous": _is_packed(layout),
+                  "f_contiguous": _is_packed(layout.transposed()), "owndata": not x.is_view,
+                  "writeable": bool(x.storage.writable and layout.injective), "aligned": True,
+                  "writebackifcopy": False}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def contiguous(self) -> bool:
+        """Another name of `c_contiguous`."""
+        return self.c_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether elements are in column-major order, and not also in row-major order."""
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def fortran(self) -> bool:
+        """Another name of `fnc`."""
+        return self.fnc
+
+    @property
+    def forc(self) -> bool:
+        """Whether elements are in column-major or row-major order."""
+        return self.f_contiguous or self.c_contiguous
+
+    @property
+    def behaved(self) -> bool:
+        """Whether elements are aligned and can be written."""
+        return self.aligned and self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """`behaved` and `c_contiguous`."""
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """`behaved` and `fnc`."""
+        return self.behaved and self.fnc
+
+    @property
+    def num(self) -> int:
+        """The flags as the bits that NumPy's C interface has."""
+        bits = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 0x100,
+                "writeable": 0x400, "writebackifcopy": 0x2000}
+        return sum(bit for name, bit in bits.items() if getattr(self, name))
+
+    def __getitem__(self, name: str) -> bool:
+        own = self._LETTERS.get(name, name.lower() if isinstance(name, str) else name)
+        if own not in (*self.__slots__, "fnc", "forc", "behaved", "carray", "farray"):
+            raise KeyError(f"no flag is called {name!r}; x.flags prints them")
+        return bool(getattr(self, own))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise MatError(f"the flag {name!r} of a Mat cannot be set to {value!r}; mat.from_numpy(a) "
+                       "of a read-only array is read-only, x.copy() can be written")
+
+    __setitem__ = __setattr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemoryFlags) and self.num == other.num
+
+    __hash__: None  # type: ignore[assignment]  # since it has __eq__
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}"
+                         for name in ("c_contiguous", "f_contiguous", "owndata", "writeable",
+                                      "aligned", "writebackifcopy"))
+
+
+def _is_packed(layout: Layout) -> bool:
+    """Return whether elements are in row-major order without gaps; steps of axes of length 1, and
+    all where there are no elements, are of no account.
+    """
+    if not layout.size:
+        return True
+    wanted = packed(layout.shape).strides
+    return all(s == w for s, w, n in zip(layout.strides, wanted, layout.shape, strict=True)
+               if n != 1)
+
+
+def flags(self: Mat) -> MemoryFlags:
+    """The facts on memory that NumPy tells of an array: ``x.flags.c_contiguous``.
+
+    They are `c_contiguous`, `f_contiguous`, `owndata`, `writeable`, `aligned` and
+    `writebackifcopy`, also by ``x.flags["C_CONTIGUOUS"]``.
+    """
+    return MemoryFlags(self)
+
+
+bind("base", property(base))
+bind("data", property(data))
+bind("ctypes", property(ctypes))
+bind("flags", property(flags))
+bind("flat", property(flat, set_flat))
+bind("real", property(real, set_real))
+bind("imag", property(imag, set_imag))

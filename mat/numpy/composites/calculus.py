@@ -1,0 +1,156 @@
+"""NumPy's integrals, slopes and differences, by element-wise operations and sums."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...layout.shapes import as_axis
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.primitives import joining, reduce, truth
+from ...ops.primitives.parts import along
+from ...support.dtypes import BLAS_TYPES, REAL_TYPES
+from ...support.types import Number, Operand
+from ..operands import as_mat_if_possible
+from ..registry import Result, implements
+from .there import REAL, as_dtype, as_floats, different_axes, is_there
+
+
+def _is_real(x: object) -> bool:
+    return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
+
+
+@implements("trapezoid")
+def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int = -1) -> Result:
+    leave_if(not _is_real(y) or type(axis) is not int or not y.ndim)
+    k = as_axis(axis, y.ndim)
+    if x is None and type(dx) in REAL:
+        widths: Operand = dx
+    elif _is_real(x) and x.ndim == 1 and x.dtype == y.dtype:
+        steps = along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))
+        widths = steps.reshape((-1,) + (1,) * (y.ndim - 1 - k))
+    else:
+        raise LeftToNumPy
+    heights = along(y, k, slice(1, None)) + along(y, k, slice(None, -1))
+    return reduce.sum(widths * heights / 2.0, k)
+
+
+@implements("ediff1d", on_device=1)
+def numpy_ediff1d(ary: Operand, to_end: Operand = None, to_begin: Operand = None) -> Result:
+    leave_if(ary.dtype.kind == "b")
+    x = ary.contiguous().reshape(-1)
+    parts = [along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))]
+    for others, at in ((to_begin, 0), (to_end, len(parts) + 1)):
+        if others is None:
+            continue
+        more = as_mat_if_possible(others)
+        leave_if(not isinstance(more, Mat) or not np.can_cast(more.dtype, x.dtype, "same_kind"))
+        parts.insert(at, as_dtype(more.reshape(-1), x.dtype))
+    return joining.concat(parts) if len(parts) > 1 else parts[0]
+
+
+# Slopes
+
+
+class Steps(NamedTuple):
+    """The distances of neighbours along an axis: one for all of them, or a vector of them."""
+
+    vector: Mat | None
+    number: float = 0.0
+
+    def at(self, k: int) -> Operand:
+        """Return the k-th of them."""
+        return self.number if self.vector is None else self.vector[k]
+
+    def pairs(self, axis: int, ndim: int) -> tuple[Mat, Mat]:
+        """Return the distances before and after each inner element, to be broadcast."""
+        assert self.vector is not None
+        shape = (-1,) + (1,) * (ndim - 1 - axis)
+        return (along(self.vector, 0, slice(None, -1)).reshape(shape),
+                along(self.vector, 0, slice(1, None)).reshape(shape))
+
+
+@implements("gradient")
+def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
+                   edge_order: int = 1) -> Result:
+    leave_if(not _has_slopes(f) or edge_order not in (1, 2))
+    axes = different_axes(axis, f.ndim)
+    leave_if(any(f.shape[k] <= edge_order for k in axes))
+    steps = _steps(f, varargs, axes)
+    plain = edge_order == 1 and len(varargs) < 2 and all(s.vector is None for s in steps)
+    leave_if(not steps or not (plain or is_there(f)))
+    x = as_floats(f)
+    found = tuple(as_dtype(_slopes(x, s, k, edge_order), x.dtype)
+                  for s, k in zip(steps, axes, strict=True))
+    return found[0] if len(found) == 1 else found
+
+
+def _has_slopes(f: Operand) -> bool:
+    return bool(f.ndim) and (f.dtype.char in REAL_TYPES or (
+        is_there(f) and (f.dtype.char in BLAS_TYPES or f.dtype.kind in "iu")))
+
+
+def _steps(f: Mat, given: tuple[Operand, ...], axes: tuple[int, ...]) -> list[Steps]:
+    """Return the distances along each axis; none if NumPy has to raise the error."""
+    given = given or (1.0,)
+    if len(given) == 1 and not np.ndim(given[0]):
+        given *= len(axes)
+    if len(given) != len(axes):
+        return []
+    found = [_steps_of(v, f.shape[k]) for v, k in zip(given, axes, strict=True)]
+    return [s for s in found if s is not None] if None not in found else []
+
+
+def _steps_of(given: Operand, length: int) -> Steps | None:
+    """Return the distances that are a number, or the differences of places."""
+    if not np.ndim(given):
+        number = given.item() if isinstance(given, Mat | np.generic | np.ndarray) else given
+        return Steps(None, float(number)) if type(number) in REAL else None
+    at = as_mat_if_possible(given)
+    if not isinstance(at, Mat) or at.shape != (length,) or at.dtype.kind not in "iuf" or length < 2:
+        return None
+    at = as_floats(at)
+    steps = along(at, 0, slice(1, None)) - along(at, 0, slice(None, -1))
+    return Steps(None, steps[0].item()) if bool(truth.all_true(steps == steps[0])) else Steps(steps)
+
+
+def _slopes(f: Mat, steps: Steps, axis: int, edge_order: int) -> Mat:
+    """Return the central differences over their distance, and one-sided ones at the ends."""
+    ends = _ends if edge_order == 1 else _curved_ends
+    first, last = ends(f, steps, axis)
+    return joining.concat([first, _inner(f, steps, axis), last], axis)
+
+
+def _inner(f: Mat, steps: Steps, axis: int) -> Mat:
+    before, after = along(f, axis, slice(None, -2)), along(f, axis, slice(2, None))
+    if steps.vector is None:
+        found: Mat = (after - before) / (2.0 * steps.number)
+        return found
+    low, high = steps.pairs(axis, f.ndim)
+    total = low + high
+    return (-high / (low * total) * before + (high - low) / (low * high) * along(
+        f, axis, slice(1, -1)) + low / (high * total) * after)
+
+
+def _ends(f: Mat, steps: Steps, axis: int) -> tuple[Mat, Mat]:
+    """Return the slopes between the first two elements and between the last two."""
+    return ((along(f, axis, slice(1, 2)) - along(f, axis, slice(0, 1))) / steps.at(0),
+            (along(f, axis, slice(-1, None)) - along(f, axis, slice(-2, -1))) / steps.at(-1))
+
+
+def _curved_ends(f: Mat, steps: Steps, axis: int) -> tuple[Mat, Mat]:
+    """Return the slopes at both ends of the parabolas through the three elements there."""
+    first = _parabola([along(f, axis, slice(k, k + 1)) for k in range(3)], steps.at(0), steps.at(1))
+    length = f.shape[axis]
+    back = [along(f, axis, slice(k, k + 1)) for k in range(length - 1, length - 4, -1)]
+    return first, -_parabola(back, steps.at(-1), steps.at(-2))
+
+
+def _parabola(f: list[Mat], near: Operand, far: Operand) -> Mat:
+    """Return the slope at the first of three elements, with their distances."""
+    both = near + far
+    found: Mat = (-(near + both) / (near * both) * f[0] + both / (near * far) * f[1]
+                  - near / (far * both) * f[2])
+    return found

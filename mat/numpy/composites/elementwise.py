@@ -1,0 +1,149 @@
+"""NumPy's element-wise functions that are no ufuncs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...matrix.delegate import delegate
+from ...matrix.mat import Mat, new_like
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.engine.operands import as_mat
+from ...ops.primitives import elementwise, selecting, ufuncs
+from ...ops.primitives.complex_parts import complex_of, imaginary_part, real_part
+from ...support.dtypes import INTEGERS, REAL_TYPES, represents
+from ...support.types import Operand
+from ..operands import is_mat_or_none
+from ..registry import NO_VALUE, Result, implements
+from .there import as_dtype, is_there
+
+_FLOATS = "e" + REAL_TYPES  # of NumPy
+_CLIPPED = _FLOATS + INTEGERS
+_REAL = (int, float)
+
+
+@implements("clip")
+def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
+               out: Operand = None, *, min: Operand = NO_VALUE, max: Operand = NO_VALUE,
+               **kwargs: object) -> Result:
+    given = a_min is not NO_VALUE or a_max is not NO_VALUE
+    leave_if(given
+             and (a_min is NO_VALUE or a_max is NO_VALUE or min is not NO_VALUE
+             or max is not NO_VALUE))
+    low, high = (a_min, a_max) if given else (min, max)
+    low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high
+    unbound = low is None and high is None
+    leave_if(kwargs or unbound or not is_mat_or_none(out))
+    leave_if(not _is_bound(low, a) or not _is_bound(high, a))
+    if low is None:
+        return elementwise.minimum(a, high, out=out)
+    if high is None:
+        return elementwise.maximum(a, low, out=out)
+    return elementwise.clip(a, low, high, out)
+
+
+def _rounded_there(a: Operand, decimals: int) -> Result:
+    """Return integers as they are, and complex numbers with both parts rounded."""
+    leave_if(not is_there(a) or type(decimals) is not int)
+    if a.dtype.kind in "iu":
+        leave_if(decimals < 0)
+        return a.copy()
+    leave_if(a.dtype.char not in "FD")
+    parts = [numpy_round(part(a), decimals) for part in (real_part, imaginary_part)]
+    return complex_of(*parts)
+
+
+@implements("isposinf", on_device=1)
+def numpy_isposinf(x: Operand, out: Operand = None) -> Result:
+    return _is_infinity(x, np.inf, out)
+
+
+@implements("isneginf", on_device=1)
+def numpy_isneginf(x: Operand, out: Operand = None) -> Result:
+    return _is_infinity(x, -np.inf, out)
+
+
+def _is_infinity(x: Operand, infinity: float, out: Operand) -> Result:
+    leave_if(x.dtype.char not in _FLOATS or not is_mat_or_none(out))
+    return elementwise.equal(x, infinity, out=out)
+
+
+@implements("fix", on_device=1)
+def numpy_fix(x: Operand, out: Operand = None) -> Result:
+    leave_if(x.dtype.char not in _FLOATS or not is_mat_or_none(out))
+    return ufuncs.trunc(x, out=out)
+
+
+@implements("piecewise", mats=0)
+def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], *args: Operand,
+                    **kw: Operand) -> Result:
+    if is_there(x) and isinstance(condlist, list | tuple):
+        return _by_pieces(x, condlist, funclist, args, kw)
+    leave_if(not isinstance(condlist, Mat) or condlist.ndim)
+    # one condition without axes is for NumPy a number, not an array
+    return delegate(np.piecewise, [x, bool(condlist), funclist, *args], kw)
+
+
+def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operand],
+               args: Sequence[Operand], keywords: dict[str, Operand]) -> Result:
+    """Return the results of each element's last true condition's function, or of an additional last
+    function where none is true.
+    """
+    masks = [c for c in conditions if isinstance(c, Mat) and c.shape == x.shape
+             and c.dtype.kind == "b"]
+    rest = len(functions) - len(masks)
+    leave_if(not masks or len(masks) < len(conditions) or rest not in (0, 1)
+             or x.dtype.kind not in "iuf")
+    if rest:
+        masks.append(ufuncs.logical_not(_any_of(masks)))
+    found = new_like(x, x.shape, x.dtype).fill_(0)
+    for condition, function in zip(masks, functions, strict=True):
+        values = function
+        if callable(function):
+            chosen = x[condition]
+            values = function(chosen, *args, **keywords) if chosen.size else 0
+        if callable(function) and isinstance(values, Mat) and values.ndim:
+            found[condition] = values
+        elif isinstance(values, Mat) or (np.isscalar(values) and represents(x.dtype, values)):
+            found = selecting.where(condition, as_dtype(as_mat(values, "a value"), x.dtype), found)
+        else:
+            raise LeftToNumPy
+    return found
+
+
+def _any_of(conditions: Sequence[Mat]) -> Mat:
+    """Return whether any of the conditions is true, for each element."""
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found = ufuncs.logical_or(found, condition)
+    return found
+
+
+def _is_bound(value: Operand, a: Mat) -> bool:
+    """Return whether `value` is None, or a bound that leaves the result in the dtype of `a`."""
+    dtype = a.element_type
+    if value is None:
+        return True
+    if isinstance(value, Mat):
+        return value.element_type == dtype and dtype.char in _CLIPPED
+    if dtype.char in _FLOATS:
+        return type(value) in _REAL
+    return type(value) is int and dtype.char in INTEGERS and represents(dtype, value)
+
+
+@implements("round", "around", of_many=True)
+def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
+    plain = (type(decimals) is int and abs(decimals) < 300
+             and a.dtype.char in _FLOATS and is_mat_or_none(out))
+    if not plain or (out is not None and out.dtype != a.dtype):
+        leave_if(out is not None)
+        return _rounded_there(a, decimals)
+    if decimals == 0:
+        return elementwise.rint(a, out=out)
+    scaled, unscaled = elementwise.multiply, elementwise.divide
+    if decimals < 0:
+        scaled, unscaled = unscaled, scaled
+    factor = 10.0 ** abs(decimals)
+    found = elementwise.rint(scaled(a, factor, out=out))
+    return unscaled(found, factor, out=found if out is None else out)

@@ -1,0 +1,157 @@
+"""NumPy's functions that return views, for a Mat and integers, the usual arguments: the layout of
+the result is computed. The rest, errors above all, is left to NumPy on a stand-in (``views.py``).
+"""
+
+from __future__ import annotations
+
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import leave_if
+from ...support.types import Operand
+from ..registry import Result, implements
+
+_ALL, _REVERSED = slice(None), slice(None, None, -1)
+
+
+def _place(a: Mat, axis: Operand) -> int:
+    """Return which axis of a Mat an integer is."""
+    rank = len(a.layout.shape)
+    leave_if(type(axis) is not int or not -rank <= axis < rank)
+    found: int = axis % rank
+    return found
+
+
+def _with_axes(a: Mat, layout: Layout, axes: list[int]) -> Mat:
+    """Return the view of `a`, of that layout, with axes in another order, or only some of them."""
+    shape, strides = layout.shape, layout.strides
+    return a.over(Layout(tuple([shape[k] for k in axes]), tuple([strides[k] for k in axes]),
+                         layout.displacement))
+
+
+@implements("squeeze")
+def numpy_squeeze(a: Operand, axis: Operand = None) -> Result:
+    layout, k = a.layout, -1 if axis is None else _place(a, axis)
+    leave_if(axis is not None and layout.shape[k] != 1)
+    return _with_axes(a, layout, [i for i, n in enumerate(layout.shape)
+                                  if (n != 1 if axis is None else i != k)])
+
+
+@implements("expand_dims")
+def numpy_expand_dims(a: Operand, axis: Operand) -> Result:
+    layout = a.layout
+    rank = len(layout.shape) + 1
+    leave_if(type(axis) is not int or not -rank <= axis < rank)
+    k = axis % rank
+    step = layout.shape[k] * layout.strides[k] if k < rank - 1 else 1
+    return a.over(Layout((*layout.shape[:k], 1, *layout.shape[k:]),
+                         (*layout.strides[:k], step, *layout.strides[k:]), layout.displacement))
+
+
+@implements("swapaxes")
+def numpy_swapaxes(a: Operand, axis1: int, axis2: int) -> Result:
+    i, k = _place(a, axis1), _place(a, axis2)
+    layout = a.layout
+    order = list(range(len(layout.shape)))
+    order[i], order[k] = k, i
+    return _with_axes(a, layout, order)
+
+
+@implements("moveaxis")
+def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
+    i, k = _place(a, source), _place(a, destination)
+    layout = a.layout
+    order = list(range(len(layout.shape)))
+    order.insert(k, order.pop(i))
+    return _with_axes(a, layout, order)
+
+
+@implements("broadcast_to")
+def numpy_broadcast_to(array: Operand, shape: Operand, subok: bool = False) -> Result:
+    leave_if(type(shape) is not tuple)
+    layout = array.layout
+    new = len(shape) - len(layout.shape)
+    leave_if(new < 0 or not all(type(n) is int and n >= 0 for n in shape))
+    leave_if(any(n not in (1, m) for n, m in zip(layout.shape, shape[new:], strict=True)))
+    steps = [0 if n == 1 != m else step for n, m, step in zip(
+        layout.shape, shape[new:], layout.strides, strict=True)]
+    return array.over(Layout(shape, (0,) * new + tuple(steps), layout.displacement))
+
+
+@implements("flip")
+def numpy_flip(m: Operand, axis: Operand = None) -> Result:
+    if axis is None:
+        leave_if(not m.layout.shape)
+        return m[(_REVERSED,) * len(m.layout.shape)]
+    return _reversed(m, _place(m, axis))
+
+
+def _reversed(a: Mat, axis: int) -> Mat:
+    found: Mat = a[(*(_ALL,) * axis, _REVERSED)]
+    return found
+
+
+@implements("flipud")
+def numpy_flipud(m: Operand) -> Result:
+    return numpy_flip(m, 0)
+
+
+@implements("fliplr")
+def numpy_fliplr(m: Operand) -> Result:
+    return _reversed(m, _place(m, 1))
+
+
+@implements("rot90")
+def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
+    leave_if(type(k) is not int or type(axes) is not tuple or len(axes) != 2)
+    i, j = _place(m, axes[0]), _place(m, axes[1])
+    leave_if(i == j)
+    turns = k % 4
+    if turns == 0:
+        return m.over(m.layout)
+    if turns == 2:
+        return _reversed(_reversed(m, i), j)
+    return numpy_swapaxes(_reversed(m, j), i, j) if turns == 1 else _reversed(
+        numpy_swapaxes(m, i, j), j)
+
+
+@implements("split")
+def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
+    k, parts = _place(ary, axis), indices_or_sections
+    leave_if(type(parts) is not int or parts <= 0 or ary.layout.shape[k] % parts)
+    layout, length = ary.layout, ary.layout.shape[k] // parts
+    shape, step = (*layout.shape[:k], length, *layout.shape[k + 1:]), length * layout.strides[k]
+    leave_if(not ary.layout.size)
+    return [ary.over(Layout(shape, layout.strides, layout.displacement + i * step))
+            for i in range(parts)]
+
+
+@implements("diagonal")
+def numpy_diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Result:
+    i, k = _place(a, axis1), _place(a, axis2)
+    leave_if(i == k or type(offset) is not int)
+    shape, strides, start = a.layout.shape, a.layout.strides, a.layout.displacement
+    if len(shape) == 2 and offset == 0:
+        return a.over(Layout((min(shape),), (strides[0] + strides[1],), start))
+    return a.over(a.layout.diagonal(offset, i, k))
+
+
+# Windows
+
+
+@implements("lib.stride_tricks.sliding_window_view")
+def numpy_sliding_window_view(x: Operand, window_shape: Operand, axis: Operand = None, *,
+                              subok: bool = False, writeable: bool = False) -> Result:
+    sizes = window_shape if type(window_shape) is tuple else (window_shape,)
+    if axis is None:
+        axis = tuple(range(getattr(x, "ndim", -1)))
+    axes = axis if type(axis) is tuple else (axis,)
+    leave_if(not isinstance(x, Mat) or len(sizes) != len(axes))
+    lengths = list(x.shape)
+    for size, k in zip(sizes, axes, strict=True):
+        # what NumPy refuses, and what it counts from the end
+        leave_if(type(size) is not int or type(k) is not int or not 0 <= k < len(lengths))
+        lengths[k] -= size - 1
+        leave_if(size < 0 or lengths[k] <= 0)
+    layout = x.layout
+    return x.over(Layout((*lengths, *sizes), (*layout.strides, *(layout.strides[k] for k in axes)),
+                         layout.displacement))

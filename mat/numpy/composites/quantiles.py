@@ -1,0 +1,294 @@
+"""NumPy's medians, percentiles and quantiles, on devices: of elements that are sorted there.
+
+Their bits are NumPy's: between two elements they go from the nearer one. A line with NaN in it has
+the result NaN, unless NaN is taken as missing, which is last in sorted lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...layout.shapes import Ints, as_axis
+from ...matrix.creation import adopted
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import leave_if
+from ...ops.indexing.sorting import sort
+from ...ops.indexing.taking import take, take_along
+from ...ops.primitives import elementwise, truth
+from ...ops.primitives.selecting import where
+from ...support.dtypes import FLOATING, INTEGERS
+from ...support.types import Array, AxisLike, Function, Operand
+from ..registry import NO_VALUE, Result, implements
+
+_FLOATS = "efd"  # of NumPy
+_INDICES = np.dtype(np.int64)
+# the constants of Hyndman and Fan's continuous methods, by name
+_CONTINUOUS = {"interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
+               "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8)}
+_ROUNDED: dict[str, Callable[[Array], Array]] = {
+    "lower": np.floor, "higher": np.ceil, "nearest": np.around}
+_METHODS = frozenset((*_CONTINUOUS, *_ROUNDED, "linear", "midpoint", "inverted_cdf",
+                     "averaged_inverted_cdf", "closest_observation"))
+
+
+
+def _median(missing: bool) -> Function:
+    """Return the function of medians; with `missing`, ignoring NaN."""
+    def median(a: Mat, axis: AxisLike = None, out: Operand = None, overwrite_input: bool = False,
+               keepdims: Operand = NO_VALUE) -> Result:
+        lines = _lines(a, axis, out)
+        return _shaped(_median_of(lines, missing), lines, (), keepdims)
+
+    return median
+
+
+implements("median", on_device=1, of_many=True)(_median(missing=False))
+implements("nanmedian", on_device=1)(_median(missing=True))
+
+
+def _quantile(whole: int, missing: bool) -> Function:
+    """Return the function of quantiles, so many of which are the whole; with `missing`, ignoring
+    NaN.
+    """
+    # the parameters are NumPy's
+    def quantile(a: Mat, q: Operand, axis: AxisLike = None, out: Operand = None,
+                 overwrite_input: bool = False, method: str = "linear",
+                 keepdims: Operand = NO_VALUE, *, weights: Operand = None,
+                 **others: Operand) -> Result:
+        leave_if(method != "linear" and (method not in _METHODS or missing))
+        leave_if(weights is not None or any(v is not None for v in others.values()))
+        fractions, weak = _fractions(q, whole), type(q) in (int, float)
+        # NumPy's result is of floats then, but not of several integers
+        leave_if(method == "averaged_inverted_cdf" and type(q) is int)
+        leave_if(missing and fractions.dtype.kind != "f")
+        # where there is NaN, NumPy's result has another dtype
+        leave_if(not weak and (missing or not fractions.ndim) and a.dtype.char in "ef")
+        lines = _lines(a, axis, out)
+        several = fractions if weak else np.atleast_1d(fractions)
+        found = _quantiles_of(lines, several, weak, missing, method)
+        if several.ndim != fractions.ndim:
+            found = found.reshape(found.shape[1:])
+        return _shaped(found, lines, fractions.shape, keepdims)
+
+    return quantile
+
+
+implements("quantile", on_device=1)(_quantile(1, missing=False))
+implements("percentile", on_device=1)(_quantile(100, missing=False))
+implements("nanquantile", on_device=1)(_quantile(1, missing=True))
+implements("nanpercentile", on_device=1)(_quantile(100, missing=True))
+
+
+def _fractions(q: Operand, whole: int) -> Array:
+    """Return `q`, of so many in all, as fractions; NumPy refuses others."""
+    found = q.to_numpy() if isinstance(q, Mat) else np.asarray(q)
+    leave_if(found.dtype not in (np.dtype(np.float64), np.dtype(np.int64)) or found.ndim > 1)
+    if whole != 1:
+        found = np.asarray(np.true_divide(found, whole))
+    inside = (found >= 0) & (found <= 1)
+    leave_if(not found.size or not bool(inside.all()))
+    return found
+
+
+class Lines(NamedTuple):
+    """The elements over some axes, sorted along a last axis of their own."""
+
+    elements: Mat
+    shape: Ints  # of a result with `keepdims`
+
+    @property
+    def length(self) -> int:
+        return self.elements.shape[-1]
+
+    def at(self, k: int) -> Mat:
+        """Return the k-th element of each line."""
+        found: Mat = self.elements[..., k]
+        return found
+
+    def counts(self) -> Mat:
+        """Return how many elements of each line are numbers; the axis of these has length 1."""
+        there = elementwise.equal(self.elements, self.elements)
+        return truth.count_true(there, -1, keepdims=True)
+
+    def with_nan(self, found: Mat) -> Mat:
+        """Return results, one for each line or several along a last axis, with NaN for lines that
+        have NaN in them.
+        """
+        last = self.at(-1)
+        if last.dtype.char not in FLOATING:
+            return found
+        if found.ndim > last.ndim:
+            last = last.expand_dims(-1)
+        return where(elementwise.isnan(last), last, found)
+
+
+def _lines(x: Mat, axis: AxisLike, out: Operand) -> Lines:
+    """Return the elements over `axis`, sorted."""
+    leave_if(out is not None or not x.ndim or not x.size)
+    leave_if(x.dtype.char not in (*_FLOATS, *INTEGERS))
+    over = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    axes = sorted({as_axis(k, x.ndim) for k in over})
+    leave_if(not axes or len(axes) < len(over))  # NumPy's error
+    kept = [k for k in range(x.ndim) if k not in axes]
+    moved = x.permute((*kept, *axes)).contiguous()
+    lines = moved.reshape((*(x.shape[k] for k in kept), -1))
+    return Lines(sort(lines), tuple(1 if k in axes else n for k, n in enumerate(x.shape)))
+
+
+def _shaped(found: Mat, lines: Lines, first: Ints, keepdims: Operand) -> Mat:
+    if keepdims is NO_VALUE or not keepdims:
+        return found
+    return found.reshape(first + lines.shape)
+
+
+# Medians
+
+
+def _median_of(lines: Lines, missing: bool) -> Mat:
+    """Return the median of each line; with `missing`, ignoring NaN."""
+    if missing and lines.elements.dtype.char in _FLOATS:
+        counts = lines.counts()
+        low = _along(lines, elementwise.subtract(counts, 1) >> 1).squeeze(-1)
+        high = _along(lines, counts >> 1).squeeze(-1)
+        return where(elementwise.equal(low, high), high, _middle(low, high))
+    k = lines.length // 2
+    if lines.length % 2:
+        found = lines.at(k)
+        exact = found if found.dtype.char in _FLOATS else found.astype(np.float64)
+        return lines.with_nan(exact)
+    return lines.with_nan(_middle(lines.at(k - 1), lines.at(k)))
+
+
+def _middle(low: Mat, high: Mat) -> Mat:
+    """Return half of the sum, computed in float64 for integers, in float32 for float16."""
+    dtype = low.dtype
+    if dtype.char not in "fd":
+        wide = np.float32 if dtype.char == "e" else np.float64
+        low, high = low.astype(wide), high.astype(wide)
+    found: Mat = elementwise.divide(elementwise.add(low, high), 2)
+    return found.astype(dtype) if dtype.char == "e" else found
+
+
+def _along(lines: Lines, indices: Mat) -> Mat:
+    """Return the elements at indices of each line, the first one for those before it."""
+    inside = elementwise.clip(indices.astype(_INDICES, copy=False), 0, lines.length - 1)
+    found = take_along(lines.elements, inside, lines.elements.ndim - 1)
+    assert found is not None  # they are in range
+    return found
+
+
+# Quantiles
+
+
+def _quantiles_of(lines: Lines, q: Array, weak: bool, missing: bool, method: str = "linear") -> Mat:
+    """Return the quantiles for fractions `q`, along the first axis of the result if there are
+    several; `weak` if results have the dtype of inexact elements.
+
+    Where elements are `missing`, the method is linear.
+    """
+    if missing and lines.elements.dtype.char in _FLOATS:
+        found = _of_numbers(lines, q, weak)
+    else:
+        found = lines.with_nan(_of_all(lines, q, weak, method))
+    if not q.ndim:
+        return found
+    return found.permute((found.ndim - 1, *range(found.ndim - 1))).contiguous()
+
+
+def _of_all(lines: Lines, q: Array, weak: bool, method: str) -> Mat:
+    """Return the quantiles of all elements of each line, several along a last axis."""
+    last = lines.length - 1
+    at = np.asarray(_place(method, lines.length, q))
+    if at.dtype.kind in "iu":
+        return _at_all(lines, np.clip(at, 0, last))
+    inside = (at >= 0) & (at < last)
+    at = np.clip(at, 0, last)
+    low = np.floor(at)
+    a, b = _at_all(lines, low), _at_all(lines, np.where(inside, low + 1, low))
+    share = _share(method, at, low)
+    if weak:
+        return _between(a, b, float(share), 1 - float(share), bool(share >= 0.5))
+    return _between(a, b, _mat(share), _mat(1 - share), _mat(share >= 0.5))
+
+
+def _at_all(lines: Lines, indices: Array) -> Mat:
+    """Return the elements at the same indices of each line."""
+    if not indices.ndim:
+        return lines.at(int(indices))
+    found = take(lines.elements, _mat(indices.astype(_INDICES)), lines.elements.ndim - 1)
+    assert found is not None  # they are in range
+    return found
+
+
+def _of_numbers(lines: Lines, q: Array, weak: bool) -> Mat:
+    """Return the quantiles of those elements of each line that are not NaN."""
+    last = elementwise.subtract(lines.counts(), 1)
+    at = elementwise.multiply(last, float(q) if weak else _mat(q.astype(np.float64).reshape(-1)))
+    low = elementwise.clip(elementwise.minimum(elementwise.floor(at), last), 0, lines.length)
+    share = elementwise.subtract(at, low)
+    near = elementwise.greater_equal(share, 0.5)
+    a = _along(lines, low)
+    b = _along(lines, elementwise.minimum(elementwise.add(low, 1), last))
+    rest = elementwise.subtract(1.0, share)
+    if weak:
+        share, rest = share.astype(a.dtype, copy=False), rest.astype(a.dtype, copy=False)
+    found = _between(a, b, share, rest, near)
+    return found if q.ndim else found.squeeze(-1)
+
+
+def _between(a: Mat, b: Mat, share: Operand, rest: Operand, near: Operand) -> Mat:
+    """Return the value at a `share` of the way from `a` to `b`, computed from b where it is `near`
+    that.
+    """
+    distance = elementwise.subtract(b, a)
+    if near is not True:
+        below: Mat = elementwise.add(a, elementwise.multiply(distance, share))
+        if near is False:
+            return below
+    above: Mat = elementwise.subtract(b, elementwise.multiply(distance, rest))
+    return above if near is True else where(near, above, below)
+
+
+def _mat(a: Array) -> Mat:
+    return adopted(np.asarray(a))
+
+
+# Where quantiles lie among sorted elements: arithmetic on the host
+
+
+def _place(method: str, n: int, q: Array) -> Array:
+    """Return where the fractions `q` of `n` elements lie: integers where these are the result, else
+    numbers between two of them.
+    """
+    along = (n - 1) * q
+    if method in ("linear", "midpoint"):
+        return along
+    if method in _ROUNDED:
+        return np.asarray(_ROUNDED[method](along)).astype(np.int64)
+    if method == "inverted_cdf":
+        return _stepped(n * q - 1, lambda share, at: share == 0)
+    if method == "closest_observation":
+        return _stepped(n * q - 1.5, lambda share, at: (share == 0) & (np.floor(at) % 2 == 1))
+    if method == "averaged_inverted_cdf":
+        return n * q - 1
+    alpha, beta = _CONTINUOUS[method]
+    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _stepped(at: Array, stays: Callable[[Array, Array], Array]) -> Array:
+    """Return the integer at or after each place, but not the first one where it `stays`."""
+    low = np.floor(at)
+    return np.maximum(np.where(stays(at - low, at), low, low + 1), 0).astype(np.int64)
+
+
+def _share(method: str, at: Array, low: Array) -> Array:
+    """Return how far each place is on the way from the element `low` to the next one."""
+    found = np.asarray(at - low)
+    if method == "midpoint":
+        return np.where(found == 0, 0.0, 0.5)
+    if method == "averaged_inverted_cdf":
+        return np.where(found == 0, 0.5, 1.0)
+    return found

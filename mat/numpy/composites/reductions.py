@@ -1,0 +1,93 @@
+"""NumPy's reductions: sums, means, extremes, what is true, and traces."""
+
+from __future__ import annotations
+
+from functools import wraps
+
+import numpy as np
+
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import leave_if
+from ...ops.primitives import reduce, truth, ufuncs
+from ...ops.primitives.chosen import mask_of
+from ...support.dtypes import is_known_dtype
+from ...support.types import AxisLike, DType, DTypeLike, Function, Operand
+from ..operands import can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..registry import NO_VALUE, Result, implements
+
+_COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
+
+
+def _register(reduction: Function, *names: str) -> None:
+    """Register a reduction of `mat` as NumPy's, which computes into arrays, and in dtypes to which
+    `mat` does not convert.
+    """
+    code = reduction.__code__
+    parameters = code.co_varnames[:code.co_argcount]
+
+    @implements(*names, mats=0)
+    @wraps(reduction)
+    def reduce(*args: Operand, **kwargs: Operand) -> Result:
+        plain = len(args) in (1, 2) and type(args[0]) is Mat
+        if not plain or "out" in kwargs or "dtype" in kwargs:
+            given = {**dict(zip(parameters, args, strict=False)), **kwargs}
+            leave_if(not is_mat_or_array(given["a"]) or not can_hold_sums(given.get("out")))
+            if given.get("dtype") is not None:
+                leave_if(given.get("out") is not None)
+                leave_if(not _converts(given["a"], np.dtype(given["dtype"])))
+        return reduction(*args, **kwargs)
+
+
+def _converts(a: Operand, dtype: DType) -> bool:
+    """Return whether elements are converted to `dtype` without a warning of NumPy's."""
+    return is_known_dtype(dtype) and dtype.kind != "b" and (a.dtype.kind != "c"
+                                                            or dtype.kind == "c")
+
+
+_register(reduce.sum, "sum")
+_register(reduce.prod, "prod")
+_register(reduce.mean, "mean")
+_register(reduce.max, "max", "amax")
+_register(reduce.min, "min", "amin")
+_register(reduce.argmax, "argmax")
+_register(reduce.argmin, "argmin")
+
+
+def _decide(reduction: Function) -> Function:
+    """Return the function of what is true."""
+    def decide(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE, *,
+               where: Operand = NO_VALUE) -> Result:
+        leave_if(not is_mat_or_none(out))
+        if where is not NO_VALUE:
+            mask = mask_of(where, a)
+            a = (ufuncs.logical_and(a, mask) if reduction is truth.any_true
+                 else ufuncs.logical_or(a, ufuncs.logical_not(mask)))
+        leave_if(out is not None and out.element_type.kind != "b")
+        return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
+
+    return decide
+
+
+implements("any")(_decide(truth.any_true))
+implements("all")(_decide(truth.all_true))
+
+
+@implements("count_nonzero")
+def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = False) -> Result:
+    found = truth.count_true(a, axis, bool(keepdims))
+    return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
+
+
+
+
+@implements("trace", of_many=True)
+def numpy_trace(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1,
+                dtype: DTypeLike = None, out: Operand = None) -> Result:
+    leave_if(a.ndim < 2 or dtype is not None or not can_hold_sums(out))
+    return reduce.sum(a.diagonal(offset, axis1, axis2), -1, out=out)
+
+
+@implements("linalg.trace")
+def numpy_linalg_trace(x: Mat, /, *, offset: int = 0, dtype: DTypeLike = None) -> Result:
+    leave_if(x.ndim < 2 or dtype is not None)
+    return reduce.sum(x.diagonal(offset, -2, -1), -1)

@@ -1,0 +1,98 @@
+"""Operands that compute on the device in use, and conversions shared by functions for devices."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from ...devices.in_use import computes_elsewhere
+from ...errors import DTypeError
+from ...layout.shapes import Ints, as_axis
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.engine.loops import loop_dtypes
+from ...support.types import Arguments, DType, Function, Keywords, Operand
+from ..operands import as_mat_if_possible
+from ..registry import Result
+
+FLOATS = "efd"  # NumPy's, of real numbers
+REAL = (int, float)
+
+
+def is_there(x: object) -> TypeGuard[Mat]:
+    """Return whether `x` is a Mat for operations on a device."""
+    return isinstance(x, Mat) and computes_elsewhere(x)
+
+
+def mats_there(*operands: Operand) -> list[Mat]:
+    """Return operands as Mats on a device; leave others to NumPy."""
+    leave_if(not any(map(is_there, operands)))
+    mats = [x for x in map(as_mat_if_possible, operands) if isinstance(x, Mat)]
+    leave_if(len(mats) < len(operands) or not computes_elsewhere(*mats))
+    return mats
+
+
+def with_mats_there(count: int, implementation: Function, args: Arguments,
+                    kwargs: Keywords) -> tuple[Arguments, Keywords]:
+    """Return the arguments with Mats on a device for the first `count` of them; leave the call to
+    NumPy where there are none.
+    """
+    names = implementation.__code__.co_varnames[len(args):count]
+    mats = mats_there(*args[:count], *(kwargs[n] for n in names if n in kwargs))
+    leave_if(len(mats) < count)
+    return (*mats, *args[count:]), {k: v for k, v in kwargs.items() if k not in names}
+
+
+def different_axes(axis: Operand, ndim: int) -> Ints:
+    """Return axes, all of them for None, counted from the first one."""
+    given = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    leave_if(not all(type(k) is int and -ndim <= k < ndim for k in given))
+    found = tuple(as_axis(k, ndim) for k in given)
+    leave_if(len(set(found)) < len(found))
+    return found
+
+
+def as_dtype(x: Mat, dtype: DType) -> Mat:
+    """Return `x` itself, or converted."""
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def as_floats(x: Mat) -> Mat:
+    """Return integers and booleans as float64, as NumPy's functions of real numbers do."""
+    return x.astype(np.float64) if x.dtype.kind in "biu" else x
+
+
+def with_axis_moved(x: Mat, source: int, to: int) -> Mat:
+    """Return the view of `x` with an axis at another place; both may be counted from the end."""
+    order = [k for k in range(x.ndim) if k != source % x.ndim]
+    order.insert(to % x.ndim, source % x.ndim)
+    return x.permute(tuple(order))
+
+
+def in_floats(ufunc: np.ufunc, function: Function, *operands: Operand,
+              wide: DType | None = None) -> Result:
+    """Return ``function(*operands)``, with all Mats in the dtype of `ufunc`'s loop.
+
+    That is float32 for float16, or any dtype `wide`, whose results are rounded. Where `ufunc`
+    computes in several, or in complex numbers, NumPy is to.
+    """
+    try:
+        dtype, *_ = found = _loop(ufunc, operands)
+    except (DTypeError, TypeError):
+        raise LeftToNumPy from None
+    leave_if(dtype.char not in FLOATS or any(d != dtype for d in found[:ufunc.nin]))
+    wide = wide or (np.dtype(np.float32) if dtype.char == "e" else dtype)
+    result = function(*(as_dtype(x, wide) if isinstance(x, Mat) else x for x in operands))
+    if wide == dtype:
+        return result
+    if isinstance(result, tuple):
+        return tuple(as_dtype(x, dtype) if x.dtype == wide else x for x in result)
+    return as_dtype(result, dtype)
+
+
+def _loop(ufunc: np.ufunc, operands: Arguments) -> tuple[DType, ...]:
+    """Return the dtypes that `ufunc` converts operands to, and those of its results."""
+    if ufunc.nout == 1:
+        return loop_dtypes(ufunc, *operands)
+    return ufunc.resolve_dtypes((*(x.dtype for x in operands), *(None,) * ufunc.nout))

@@ -1,0 +1,141 @@
+"""NumPy's variances and standard deviations, weighted means, and ranges of elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import DTypeError
+from ...layout.shapes import as_axes
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.primitives import elementwise, reduce, truth
+from ...ops.primitives.chosen import chosen, mask_of
+from ...ops.primitives.declare_reduce import axes_of, plain_axis
+from ...ops.primitives.variance import REAL, count_of, variance
+from ...support.dtypes import REAL_TYPES
+from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
+from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..registry import NO_VALUE, Result, implements
+from .there import different_axes
+
+_REAL = (int, float)
+
+
+def _flag(keepdims: object) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
+# the parameters are NumPy's, and `root`
+def _plain(a: Mat, axis: AxisLike, dtype: DTypeLike, ddof: Number, keepdims: bool,
+           root: bool) -> Result:
+    """Return the variance about the mean of all elements over `axis`."""
+    if dtype is not None:
+        wanted = np.dtype(dtype)
+        leave_if(wanted.char not in REAL_TYPES or a.dtype.char not in REAL)
+        a = a.astype(np.promote_types(a.dtype, wanted))
+        found = _plain(a, axis, None, ddof, keepdims, root)
+        return found.astype(wanted)
+    leave_if(count_of(a, axis) <= ddof)  # NumPy warns
+    return variance(a, axis, keepdims, ddof, root)
+
+
+# the parameters are NumPy's
+def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
+           mean: Operand) -> Result:
+    """Return the variance of the elements that are chosen, about a mean that may be given."""
+    leave_if(a.dtype.char not in REAL_TYPES)
+    mask = None if where is NO_VALUE else mask_of(where, a)
+    some = a if mask is None else chosen(mask, a, 0)
+    count: Number = count_of(a, axis) if mask is None else truth.count_true(mask, axis, True)
+    if mean is NO_VALUE:
+        mean = _as(elementwise.divide(reduce.sum(some, axis, keepdims=True), count), a)
+    elif not isinstance(mean, Mat) or mean.dtype != a.dtype:
+        raise LeftToNumPy
+    distances = elementwise.subtract(a, mean)
+    leave_if(distances.shape != a.shape)
+    squares = elementwise.square(distances)
+    total = reduce.sum(squares if mask is None else chosen(mask, squares, 0), axis,
+                       keepdims=keepdims)
+    left = elementwise.subtract(count, ddof) if isinstance(count, Mat) else count - ddof
+    if not isinstance(left, Mat):
+        leave_if(left <= 0)
+        return elementwise.divide(total, float(left))
+    return _as(elementwise.divide(total, elementwise.maximum(left, 0).reshape(total.shape)), a)
+
+
+def _as(found: Mat, a: Mat) -> Mat:
+    """Return `found` in the dtype of `a`."""
+    return found if found.dtype == a.dtype else found.astype(a.dtype)
+
+
+def _variance(root: bool) -> Function:
+    """Return the function of variances, or of their square roots."""
+    # the parameters are NumPy's
+    def variance(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
+                 ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
+                 mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
+        if correction is not NO_VALUE:
+            leave_if(ddof != 0)  # NumPy's error
+            ddof = correction
+        leave_if(not is_mat_or_none(out) or type(ddof) not in _REAL or not a.size)
+        keep, axis = _flag(keepdims), plain_axis(axis)
+        if where is NO_VALUE is mean:
+            found = _plain(a, axis, dtype, ddof, keep, root)
+        else:
+            leave_if(dtype is not None)
+            found = _about(a, axis, ddof, keep, where, mean)
+            found = elementwise.sqrt(found, out=found) if root else found
+        if out is None:
+            return found
+        leave_if(out.shape != found.shape or not np.can_cast(found.dtype, out.dtype, "same_kind"))
+        return out.assign_(found)
+
+    return variance
+
+
+implements("var")(_variance(root=False))
+implements("std")(_variance(root=True))
+
+
+@implements("ptp")
+def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
+              keepdims: bool = NO_VALUE) -> Result:
+    leave_if(not can_hold_sums(out) or not a.size)
+    if a.dtype.kind == "b":
+        axes_of(a, plain_axis(axis))
+        raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")
+    keep = _flag(keepdims)
+    return elementwise.subtract(reduce.max(a, axis, None, keep), reduce.min(a, axis, None, keep),
+                                out=out)
+
+
+@implements("average")
+def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
+                  returned: bool = False, *, keepdims: bool = NO_VALUE) -> Result:
+    leave_if(a.dtype.char not in REAL or (axis is not None and not a.ndim))
+    keep = _flag(keepdims)
+    if axis is not None and type(axis) is not int:
+        axis = as_axes(axis, a.ndim)
+    if weights is None:
+        mean = reduce.mean(a, axis, keepdims=keep)
+        leave_if(not mean.size)  # NumPy's error
+        return (mean, np.full_like(mean, a.size / mean.size)) if returned else mean
+    found = _weighted(a, axis, as_mat_if_possible(weights), keep)
+    average, scale = found
+    return (average, scale.broadcast_to(average.shape).copy()) if returned else average
+
+
+def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Result:
+    """Return the mean with weights, of the shape of `a` or for one axis, and their sums."""
+    leave_if(not is_mat_or_array(weights) or weights.dtype.char not in REAL)
+    if weights.shape != a.shape:
+        leave_if(axis is None)
+        (k, *others) = different_axes(axis, a.ndim)
+        leave_if(others)
+        leave_if(weights.shape != a.shape[k:k + 1])
+        weights = weights.reshape((1,) * k + weights.shape + (1,) * (a.ndim - k - 1))
+    dtype = np.result_type(a.dtype, weights.dtype, *(["float64"] if a.dtype.kind in "biu" else []))
+    products = elementwise.multiply(a if a.dtype == dtype else a.astype(dtype), weights)
+    scale = reduce.sum(weights, axis, dtype, keepdims=keepdims)
+    leave_if(bool(truth.any_true(elementwise.equal(scale, 0))))  # NumPy's error
+    return elementwise.divide(reduce.sum(products, axis, keepdims=keepdims), scale), scale

@@ -1,0 +1,271 @@
+"""Classes and objects of NumPy's that are no functions of arrays, for Mats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Never, TypeVar
+
+import numpy as np
+
+from ...errors import AliasError, DTypeError, ShapeError
+from ...layout.shapes import Ints, as_shape
+from ...layout.strided import Layout
+from ...matrix.creation import adopted
+from ...matrix.delegate import delegate
+from ...matrix.mat import Mat
+from ...ops.engine.operands import as_mat
+from ...support.dtypes import as_dtype
+from ...support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
+from ...support.unbound import unbound
+
+ndarray = Mat
+R = TypeVar("R")
+
+
+class _Indexed:
+    """An object that is used by indexing, such as ``r_[1:4, x]``, and gives Mats."""
+
+    def __init__(self, numpy_object: Any, name: str) -> None:
+        self._numpy_object = numpy_object
+        self.__name__: str = name
+        self.__doc__ = f"The object ``numpy.{name}``, whose results are Mats."
+
+    def __getitem__(self, key: Index) -> Operand:
+        return delegate(self._numpy_object.__getitem__, [key], name=self.__name__)
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<mat.{self.__name__}, used by indexing>"
+
+
+r_: _Indexed = _Indexed(np.r_, "r_")
+c_: _Indexed = _Indexed(np.c_, "c_")
+mgrid: _Indexed = _Indexed(np.mgrid, "mgrid")
+ogrid: _Indexed = _Indexed(np.ogrid, "ogrid")
+
+
+def _copied(value: Operand) -> Operand:
+    """Return a copy of a Mat's elements as an array that can outlive this call."""
+    return value.to_numpy() if isinstance(value, Mat) else value
+
+
+class vectorize(np.vectorize):  # noqa: N801  # NumPy's name
+    """A Python function of numbers as a function of Mats, arrays and sequences.
+
+    Parameters
+    ----------
+    pyfunc, otypes, doc, excluded, cache, signature
+        As for ``numpy.vectorize``.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.vectorize(lambda a, b: a - b if a > b else a + b)([1, 2, 3, 4], 2)
+    <Mat 4 int64 A [3 4 1 2]>
+    """
+
+    def __call__(self, *args: ArrayLike, **kwargs: ArrayLike) -> Operand:
+        """Return the function's results as Mats."""
+        return delegate(super().__call__, args, kwargs, name="vectorize")
+
+
+class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
+    """A polynomial of one variable, whose coefficients are a NumPy array.
+
+    Parameters
+    ----------
+    c_or_r, r, variable
+        As for ``numpy.poly1d``.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.poly1d([1.0, 2.0, 3.0])(mat.array([0.0, 1.0])).tolist()
+    [3.0, 6.0]
+    """
+
+    def __init__(self, c_or_r: ArrayLike, r: bool = False, variable: str | None = None) -> None:
+        super().__init__(_copied(c_or_r), r, variable)
+
+    def __call__(self, val: ArrayLike) -> Mat:  # type: ignore[override]  # NumPy's takes str, too
+        """Return the polynomial's values at `val`."""
+        values: Mat = delegate(super().__call__, [val], name="poly1d")
+        return values
+
+
+class ndenumerate:  # noqa: N801  # NumPy's name
+    """Iterator over the pairs of index and element of an array-like, in row-major order.
+
+    Parameters
+    ----------
+    arr : Mat or array_like
+        Is copied when the iteration begins.
+
+    Examples
+    --------
+    >>> import mat
+    >>> [(i, float(v)) for i, v in mat.ndenumerate(mat.array([[1.0, 2.0]]))]
+    [((0, 0), 1.0), ((0, 1), 2.0)]
+    """
+
+    def __init__(self, arr: ArrayLike) -> None:
+        self._pairs = np.ndenumerate(_copied(arr))
+
+    def __next__(self) -> tuple[Ints, Entry]:
+        """Return the next pair."""
+        return next(self._pairs)
+
+    def __iter__(self) -> Iterator[tuple[Ints, Entry]]:
+        return self
+
+
+@unbound
+def broadcast(*args: ArrayLike) -> np.broadcast:
+    """Return ``numpy.broadcast`` of the arguments: their common shape, and their elements.
+
+    Parameters
+    ----------
+    *args : Mat or array_like
+        Operands, of which copies are iterated over.
+
+    Returns
+    -------
+    numpy.broadcast
+        NumPy's object.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.broadcast(mat.ones((3, 1)), mat.ones(4)).shape
+    (3, 4)
+    """
+    return np.broadcast(*map(_copied, args))
+
+
+@unbound
+def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keyword) -> np.nditer:
+    """Return ``numpy.nditer`` over copies of the operands, for reading.
+
+    Parameters
+    ----------
+    op : Mat, array_like, or sequence of these
+        Operands.
+    *args, **kwargs
+        As for ``numpy.nditer``; flags that write are refused for Mats.
+
+    Returns
+    -------
+    numpy.nditer
+        NumPy's iterator.
+
+    Raises
+    ------
+    AliasError
+        For operands that would be written: ``with x.facet("array") as a:`` gives an array for that.
+
+    Examples
+    --------
+    >>> import mat
+    >>> [int(v) for v in mat.nditer(mat.array([[1.0, 2.0], [3.0, 4.0]]))]
+    [1, 2, 3, 4]
+    """
+    operands = list(op) if isinstance(op, tuple | list) else [op]
+    flags = args[1] if len(args) > 1 else kwargs.get("op_flags")
+    if any(isinstance(x, Mat) for x in operands) and "write" in repr(flags):
+        raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
+                         "array: with x.facet('array') as a: numpy.nditer(a, ...)")
+    return np.nditer([_copied(x) for x in operands], *args, **kwargs)
+
+
+def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
+                 like: object = None, **kwargs: Keyword) -> R:
+    """Return the result of `function` for the indices of an array of that shape.
+
+    Parameters
+    ----------
+    function : callable
+        Is called once with a Mat of indices for each axis.
+    shape : tuple of int
+        The lengths of the axes.
+    dtype : dtype, optional
+        That of the indices.
+    like : None
+        Has no effect.
+    **kwargs
+        Are passed on.
+
+    Returns
+    -------
+    Mat
+        What `function` returns.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
+    [[0, 1, 2], [10, 11, 12]]
+    """
+    found: Array = np.indices(as_shape(shape), as_dtype(dtype))
+    return function(*(adopted(a.copy()) for a in found), **kwargs)
+
+
+def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[int] | None = None,
+               subok: bool = False, writeable: bool = True, *, check_bounds: object = None) -> Mat:
+    """Return a view with other lengths and strides, counted in bytes.
+
+    Parameters
+    ----------
+    x : Mat or array_like
+        Operand, whose first element is the first of the view.
+    shape, strides : sequence of int, optional
+        Lengths, and steps in bytes.
+    subok, check_bounds
+        Have no effect: a view never leaves the memory of `x`.
+    writeable : bool
+        Whether the view can be written, where its elements do not overlap.
+
+    Returns
+    -------
+    Mat
+        A view.
+
+    Raises
+    ------
+    ShapeError
+        If elements would lie outside of the storage, or strides are no multiples of the element's
+        size.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.lib.stride_tricks.as_strided(mat.array([1.0, 2.0, 3.0]), (2, 2), (8, 8)).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    source = as_mat(x, "x")
+    size = source.itemsize
+    lengths = source.shape if shape is None else as_shape(shape)
+    steps = list(source.strides if strides is None else strides)
+    if len(steps) != len(lengths) or any(s % size for s in steps):
+        raise ShapeError(f"as_strided requires a stride for each of the axes {lengths}, a multiple "
+                         f"of {size} bytes, got {tuple(steps)}")
+    layout = Layout(lengths, tuple(s // size for s in steps), source.displacement)
+    low, high = layout.bounds
+    if low < 0 or high > source.max_size:
+        raise ShapeError(f"shape {lengths} and strides {tuple(steps)} reach elements {low} to "
+                         f"{high - 1} of a storage of {source.max_size}")
+    return source.over(layout)
+
+
+class _UfuncType(type):
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, np.ufunc) or (callable(thing) and hasattr(thing, "types")
+                                               and hasattr(thing, "reduceat"))
+
+
+class ufunc(metaclass=_UfuncType):  # noqa: N801  # NumPy's name
+    """The type of functions of elements, for `isinstance`: NumPy's ufuncs are of it, too."""
+
+    def __new__(cls) -> Never:
+        raise DTypeError("ufuncs are functions such as mat.add; mat.vectorize(f) makes one of f")

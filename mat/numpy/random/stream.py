@@ -1,0 +1,245 @@
+"""Common base of `Generator` and `RandomState`: a stream of `mat`, and two ways to draw.
+
+Uniform and normal numbers are drawn by the kernels of `mat`, on the device in use. For all other
+distributions, NumPy computes on the host with a bit generator of its own for each call, whose key
+is the seed of the stream and the number of the next block; the call uses up that block. So every
+number depends on the seed and the calls before only, on every device.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints, as_shape
+from ...matrix.delegate import delegate
+from ...matrix.generator import Rng
+from ...matrix.mat import Mat
+from ...ops.engine.by_numpy import refuse_other_elements
+from ...ops.engine.operands import as_mat
+from ...support.options import current
+from ...support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
+from ..docstrings import docstring
+
+_WHOLE = 2**64
+_HALF = 2**32
+_FLOAT64 = np.dtype(np.float64)
+_BY_NUMPY = "NumPy computes it on the host, with numbers of this stream."
+
+
+def stream_of(seed: object) -> Rng:
+    """Return the stream of a generator, or a new one with the key that `seed` gives."""
+    if isinstance(seed, Rng):
+        return seed
+    if isinstance(seed, Draws):
+        return seed.stream
+    if seed is None:
+        return Rng()
+    if isinstance(seed, np.random.Generator):
+        seed = seed.bit_generator
+    if isinstance(seed, np.random.BitGenerator):
+        return Rng(int(seed.random_raw()))
+    sequence = seed
+    if not isinstance(seed, np.random.SeedSequence):
+        try:
+            number = operator.index(seed)  # type: ignore[arg-type]
+        except TypeError:
+            number = -1
+        if 0 <= number < _WHOLE:
+            return Rng(number)
+        sequence = np.random.SeedSequence(_entropy(seed))
+    return Rng(int(sequence.generate_state(1, np.uint64)[0]))  # type: ignore[attr-defined]
+
+
+def _entropy(seed: object) -> Any:
+    return seed.to_numpy() if isinstance(seed, Mat) else seed
+
+
+class Draws:
+    """A source of random numbers that draws from a stream of `mat`."""
+
+    __slots__ = ()
+    numpy_class: ClassVar[type]  # whose methods NumPy computes with
+    stream: Rng
+
+    def __init__(self, stream: Rng) -> None:
+        object.__setattr__(self, "stream", stream)  # a slot of the classes that inherit from this
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Rng]]:
+        return type(self), (self.stream,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.stream!r})"
+
+    # By NumPy
+
+    def _by_numpy(self, name: str, args: tuple[Operand, ...], kwargs: Keywords, *,
+                 written: tuple[Mat, ...] = ()) -> Operand:
+        """Draw by NumPy's method `name`, using up one block of the stream."""
+        words = self.stream.take(1)
+        key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
+        source = self.numpy_class(np.random.Philox(key=key + _WHOLE * first))
+        try:
+            found = delegate(getattr(source, name), args, kwargs, written=written, name=name)
+            refuse_other_elements(f"random.{name}", found, args)
+        except BaseException:
+            self.stream.give_back(words, 1)
+            raise
+        return found
+
+    def _shuffled(self, x: Operand, *args: Operand, **kwargs: Operand) -> None:
+        """Shuffle `x` in place: a Mat, an array or a list."""
+        if isinstance(x, Mat):
+            self._by_numpy("shuffle", (x, *args), kwargs, written=(x,))
+        else:  # whose own memory NumPy writes
+            def shuffle(source: Any) -> None:
+                source.shuffle(x, *args, **kwargs)
+            self._apply(shuffle)
+
+    def _apply(self, function: Callable[[Any], None]) -> None:
+        """Call `function` with a generator of NumPy's, and use up one block of the stream."""
+        words = self.stream.take(1)
+        key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
+        function(self.numpy_class(np.random.Philox(key=key + _WHOLE * first)))
+
+    # By the kernels of `mat`
+
+    def _drawn(self, draw: Function, size: ShapeLike | None, dtype: DTypeLike = None,
+              out: Mat | None = None) -> Operand:
+        """Return ``draw(x)`` of a new Mat or of `out`; a Python number without `size`."""
+        kind = _real_dtype(dtype)
+        if out is not None:
+            return draw(_checked(out, size, kind if dtype is not None else None))
+        x = Mat(() if size is None else as_shape(size), kind, fill=None)
+        return draw(x).item() if size is None else draw(x)
+
+    def _uniformly(self, size: ShapeLike | None, dtype: DTypeLike = None,
+                  out: Mat | None = None) -> Operand:
+        """Return numbers that are uniform on ``[0, 1)``."""
+        return self._drawn(lambda x: x.uniform_(rng=self.stream), size, dtype, out)
+
+    def _normally(self, size: ShapeLike | None, dtype: DTypeLike = None,
+                 out: Mat | None = None) -> Operand:
+        """Return standard normal numbers."""
+        return self._drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
+
+    def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
+                size: ShapeLike | None = None) -> Operand:
+        """Return numbers that are uniform on ``[low, high)``.
+
+        Parameters
+        ----------
+        low, high : number or array_like
+            The limits, which broadcast.
+        size : int or tuple of int, optional
+            The shape; by default, that of the limits: a Python float for numbers.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._moved("uniform", low, high, size)
+
+    def normal(self, loc: Operand = 0.0, scale: Operand = 1.0,
+               size: ShapeLike | None = None) -> Operand:
+        """Return normal numbers.
+
+        Parameters
+        ----------
+        loc, scale : number or array_like
+            Means and standard deviations, which broadcast.
+        size : int or tuple of int, optional
+            The shape; by default, that of the parameters: a Python float for numbers.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._moved("normal", loc, scale, size)
+
+    def _moved(self, name: str, first: Operand, second: Operand,
+               size: ShapeLike | None) -> Operand:
+        """Return numbers of the standard distribution, scaled and moved."""
+        offset, other = _parameter(first), _parameter(second)
+        self._check(name, offset, other)
+        factor = other - offset if name == "uniform" else other
+        draw = self._uniformly if name == "uniform" else self._normally
+        if isinstance(offset, float) and isinstance(factor, float):
+            return draw(size) * factor + offset
+        shape = np.broadcast_shapes(np.shape(offset), np.shape(factor))
+        if size is not None and np.broadcast_shapes(shape, as_shape(size)) != as_shape(size):
+            raise ShapeError(f"{name}: parameters of shape {shape} do not broadcast to {size}")
+        return draw(shape if size is None else size) * factor + offset
+
+    def _check(self, name: str, *parameters: Operand) -> None:
+        """Raise NumPy's error for parameters that the distribution does not have."""
+        values = (p.to_numpy() if isinstance(p, Mat) else p for p in parameters)
+        getattr(_validator(self.numpy_class), name)(*values)
+
+
+@cache
+def _validator(kind: type) -> Any:
+    return kind(np.random.Philox(key=0))
+
+
+def _parameter(value: Operand) -> Operand:
+    """Return a parameter of a distribution: a Python float, or a Mat."""
+    if isinstance(value, float | int) or np.ndim(value) == 0:
+        return float(value)
+    found = as_mat(value, "a parameter")
+    return found if found.dtype == _FLOAT64 else found.astype(_FLOAT64)
+
+
+def _real_dtype(dtype: DTypeLike) -> DType:
+    """Return the dtype to draw: by default that of the settings, if it is real."""
+    if dtype is None:
+        default: DType = current().dtype
+        return default if default.char in "fd" else _FLOAT64
+    kind = np.dtype(dtype)
+    if kind.char not in "fd":
+        raise DTypeError(f"random numbers are drawn in float32 or float64, got {kind}; convert "
+                         "them with astype")
+    return kind
+
+
+def _checked(out: Mat, size: ShapeLike | None, dtype: DType | None) -> Mat:
+    """Return `out`, if it can take the draws."""
+    if not isinstance(out, Mat):
+        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
+    if out.dtype.char not in "fd" or (dtype is not None and out.dtype != dtype):
+        raise DTypeError(f"out has {out.dtype}, the numbers are of {dtype or 'float64'}")
+    if size is not None and as_shape(size) != out.shape:
+        raise ShapeError(f"out has shape {out.shape}, size is {size}")
+    return out
+
+
+def shape_of(lengths: Ints) -> Ints | None:
+    """Return the size for ``rand(2, 3)``: None without lengths, for a Python number."""
+    return as_shape(lengths) if lengths else None
+
+
+def delegating(name: str, owner: type) -> Function:
+    """Return the method `name` that NumPy computes with its class `owner`."""
+    def method(self: Draws, *args: Operand, **kwargs: Operand) -> Operand:
+        return self._by_numpy(name, args, kwargs)
+
+    method.__name__, method.__qualname__ = name, f"{owner.__name__}.{name}"
+    parameters = ["*args", "**kwargs"]
+    try:
+        signature = inspect.signature(getattr(owner, name))
+        method.__dict__["__signature__"] = signature
+        parameters = [p for p in signature.parameters if p != "self"]
+    except ValueError:  # before NumPy 2.4
+        pass
+    method.__doc__ = docstring(f"random.{name}", f"random.{owner.__name__}.{name}", parameters,
+                               _BY_NUMPY)
+    return method

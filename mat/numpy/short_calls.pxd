@@ -1,0 +1,56 @@
+cimport cython
+
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport MatBase, is_numpys
+from mat.matrix.brief_calls cimport call_briefly
+from mat.ops.engine.calls cimport Calls
+
+cdef list _in_use, _observers
+cdef object _mat, _not_brief
+cdef dict _ways
+
+
+cdef class Way:
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class ByPlan(Way):
+    cdef Calls operation
+    cdef tuple settings
+    @cython.locals(view=MatBase)
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class Along(Way):
+    cdef object function, axis
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class OfOne(Way):
+    cdef object function
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class OrNumPy(Way):
+    cdef object function
+    cdef Way other
+    cdef Py_ssize_t count
+    cdef tuple defaults
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class AlongOrNumPy(OrNumPy):
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class ByNumPy(Way):
+    cdef object function, usual
+    cdef Py_ssize_t most
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef object only_axis(tuple args, dict kwargs, object default)
+@cython.locals(view=MatBase, layout=Layout)
+cpdef object raveled(object x)
+@cython.locals(way=Way)
+cpdef object called_shortly(object function, tuple args, dict kwargs)

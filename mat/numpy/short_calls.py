@@ -1,0 +1,208 @@
+"""NumPy's functions called in the shortest way, where there is one for their arguments: no access
+is opened, and no code of Python runs in between.
+
+This is the one place that decides whether such a way is tried. A way returns None, with nothing
+done, for arguments that it does not take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import IN_USE
+from ..core.observers import OBSERVERS
+from ..matrix.base import is_numpys
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly
+from ..matrix.joined import joined_along, stacked_along
+from ..matrix.mat import Mat
+from ..ops.engine.calls import Calls
+from ..ops.primitives import reduce, truth
+from ..ops.primitives.copying import sorted_along
+from ..ops.primitives.few_elements import (
+    chosen,
+    counted,
+    diagonal,
+    differenced,
+    places,
+    repeated,
+    rounded,
+    tiled,
+    traced,
+)
+from ..support.types import Arguments, Function, Keywords, Operand
+
+# with types of C
+_in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
+
+
+class Way:
+    """A way to call a function."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Call it with those arguments."""
+        raise NotImplementedError
+
+
+class ByPlan(Way):
+    """By the plan of a reduction of a Mat, with other settings than its axis as given here."""
+
+    __slots__ = ("operation", "settings")
+
+    def __init__(self, operation: Calls, *settings: object) -> None:
+        self.operation: Calls = operation
+        self.settings: tuple[object, ...] = settings
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        axis = only_axis(args, kwargs, None)
+        if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
+            return None
+        view: Any = args[0]
+        if not is_numpys(view.element_type):  # others are ordered without regard to NaN
+            return None
+        return self.operation.make((view, None, axis, *self.settings))
+
+
+class Along(Way):
+    """By a function of the first argument and an axis."""
+
+    __slots__ = ("axis", "function")
+
+    def __init__(self, function: Function, axis: int) -> None:
+        self.function: Function = function
+        self.axis: int = axis  # by default
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        return self.function(args[0], only_axis(args, kwargs, self.axis))
+
+
+class OfOne(Way):
+    """By a function of the only argument."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        return None if kwargs or len(args) != 1 else self.function(args[0])
+
+
+class OrNumPy(Way):
+    """By a function of `count` arguments, or else by NumPy.
+
+    `defaults` are further arguments that mean the same.
+    """
+
+    __slots__ = ("count", "defaults", "function", "other")
+
+    def __init__(self, function: Function, other: Way, count: int = 1,
+                 defaults: tuple[object, ...] = ()) -> None:
+        self.function: Function = function
+        self.other: Way = other
+        self.count: int = count
+        self.defaults: tuple[object, ...] = defaults
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if not kwargs and len(args) >= self.count:
+            if len(args) == self.count:
+                found = self.function(*args)
+            elif args[self.count:] == self.defaults:
+                found = self.function(*args[:self.count])
+        return self.other.call(args, kwargs) if found is None else found
+
+
+class AlongOrNumPy(OrNumPy):
+    """By a function of the only argument and an axis that is given by its name, or by NumPy."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if len(args) == 1:
+            found = self.function(args[0], only_axis(args, kwargs, -1))
+        return self.other.call(args, kwargs) if found is None else found
+
+
+class ByNumPy(Way):
+    """By NumPy, with copies of a few elements.
+
+    `usual` returns how many arguments by position only say what is read, and how.
+    """
+
+    __slots__ = ("function", "most", "usual")
+
+    def __init__(self, function: Any, usual: Callable[[Function], int]) -> None:
+        self.function: Function = function
+        self.usual: Callable[[Function], int] = usual
+        self.most: int = -1  # what that returns
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if self.most < 0:
+            self.most = self.usual(self.function)
+        if len(args) > self.most:
+            return None
+        found = call_briefly(self.function, args, kwargs, True)
+        return None if found is _not_brief else found
+
+
+def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
+    """Return the axis, if no other argument than it comes after the first; else `NOT_BRIEF`."""
+    if kwargs:
+        if len(args) == 1 and len(kwargs) == 1:
+            return kwargs.get("axis", _not_brief)
+        return _not_brief
+    return default if len(args) == 1 else args[1] if len(args) == 2 else _not_brief
+
+
+def raveled(x: object) -> Operand:
+    """Return all elements of a packed Mat as a vector."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    layout = view.layout
+    return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
+
+
+def _reductions() -> dict[object, Way]:
+    """Return those that have a plan for each form of their operand and axis."""
+    found: dict[object, Way] = {np.any: ByPlan(truth.ANY, False), np.all: ByPlan(truth.ALL, False)}
+    for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
+        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"], False)
+    if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
+        found[np.count_nonzero] = ByPlan(truth.COUNT_NONZERO, False)
+    return found
+
+
+# by NumPy's functions
+WAYS: dict[object, Way] = {
+    np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
+    np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled),
+    np.diag: OfOne(diagonal), **_reductions()}
+_ways = WAYS  # with a type of C
+
+
+def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -> None:
+    """Let NumPy compute functions of a few elements, unless something shorter is known."""
+    by_numpy = {f: ByNumPy(f, usual) for f in functions}
+    WAYS.update(by_numpy)
+    for f, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
+        WAYS[f] = OrNumPy(shorter, by_numpy[f])
+    WAYS[np.trace] = OrNumPy(traced, by_numpy[np.trace], 1, (0, 0, 1))
+    WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
+    WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
+    WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)
+    WAYS[np.diff] = AlongOrNumPy(differenced, by_numpy[np.diff])
+
+
+def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call a function in its shortest way, and return what it returns; None if there is none."""
+    if _in_use or _observers or not args:
+        return None
+    way = _ways.get(function)
+    return None if way is None else way.call(args, kwargs)

@@ -1,0 +1,106 @@
+"""NumPy's functions that return views, on Mats: they return Mats on the same storage, wherever the
+data is, and copy nothing.
+
+What a function does to shape and strides is found out by calling it on a stand-in: an array with
+the Mat's layout over memory that is never accessed. Where NumPy would copy, `mat` copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..layout.strided import Layout
+from ..matrix.arrays import array
+from ..matrix.mat import Mat
+from ..support.types import Arguments, Array, Function, Keywords, Operand
+
+NAMES = (  # of functions that return a view of their first argument
+    "matrix_transpose", "linalg.matrix_transpose", "swapaxes", "moveaxis",
+    "rollaxis", "squeeze", "expand_dims", "broadcast_to", "split", "array_split", "hsplit",
+    "vsplit", "dsplit", "unstack",
+    "diagonal", "linalg.diagonal", "diag", "flip", "fliplr", "flipud", "rot90",
+    "lib.stride_tricks.sliding_window_view")
+# of functions that return views of all their arguments
+OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")
+_BYTE = np.dtype(np.int8)
+
+
+class NoView(Exception):
+    """The signal that NumPy copies here."""
+
+
+class _StandIns:
+    """Arrays that have the layouts of Mats, with one byte for each element."""
+
+    def __init__(self) -> None:
+        # by the id of the stand-in's memory: the Mat, that memory, and the offset of its begin
+        self.mats: dict[int, tuple[Mat, Array, int]] = {}
+        self.arrays: list[Array] = []  # the user's
+
+    def replace(self, value: Operand) -> Operand:
+        """Return a stand-in for a Mat, and anything else as it is."""
+        if not isinstance(value, Mat):
+            self.arrays += [value] if isinstance(value, np.ndarray) else []
+            return value
+        low, high = value.layout.bounds
+        memory = np.empty(high - low, _BYTE)  # takes no pages, since nothing touches it
+        self.mats[id(memory)] = value, memory, low
+        if not value.size:
+            return memory.reshape(value.shape)
+        return np.ndarray(value.shape, _BYTE, memory, value.displacement - low,
+                          value.element_strides)
+
+    def restore(self, found: Operand) -> Operand:
+        """Return views of the Mats for views of their stand-ins, also in lists and tuples."""
+        if isinstance(found, list | tuple):
+            return type(found)([self.restore(f) for f in found])
+        if not isinstance(found, np.ndarray):  # an element of a stand-in
+            raise NoView
+        owner: Array | None = found
+        while id(owner) not in self.mats and owner is not None:
+            owner = getattr(owner, "base", None)
+        if owner is None:
+            if any(np.may_share_memory(found, a) for a in self.arrays):
+                return array(found)
+            raise NoView
+        mat, memory, low = self.mats[id(owner)]
+        start = _address(found) - _address(memory) if found.size else 0
+        return mat.over(Layout(found.shape, found.strides, low + start))
+
+
+def _address(a: Array) -> int:
+    address: int = a.__array_interface__["data"][0]
+    return address
+
+
+def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call `function` and return views of its first argument, or if `several` of all.
+
+    Where NumPy would copy only because the operand is strided, the result is a view of a packed
+    copy. `NoView` is raised where it copies anyway.
+    """
+    first = args[:1] or tuple(kwargs.values())[:1]
+    if not first:
+        return function()  # which gives nothing, or raises NumPy's error
+    try:
+        return _run_on_stand_ins(function, several, args, kwargs)
+    except NoView:
+        if several or not args or not isinstance(first[0], Mat) or first[0].is_contiguous:
+            raise
+        return _run_on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
+
+
+def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
+                      kwargs: Keywords) -> Operand:
+    stand_ins = _StandIns()
+    count = len(args) if several else 1
+    operands = [stand_ins.replace(x) if k < count else _as_setting(x) for k, x in enumerate(args)]
+    keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
+                else _as_setting(v)
+                for n, (k, v) in enumerate(kwargs.items())}
+    return stand_ins.restore(function(*operands, **keywords))
+
+
+def _as_setting(value: Operand) -> Operand:
+    """Return an argument such as the indices to split at, as an array if it is a Mat."""
+    return value.to_numpy() if isinstance(value, Mat) else value

@@ -1,0 +1,74 @@
+"""What operations leave to NumPy, which computes it on the host."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from ...cpu.errstate import QUIET, STATE
+from ...errors import DTypeError
+from ...matrix.delegate import delegate
+from ...matrix.mat import Mat
+from ...support.dtypes import SUPPORTED
+from ...support.types import Arguments, Keywords, Operand
+from .adapting import in_comparison
+
+T = TypeVar("T")
+
+
+class LeftToNumPy(Exception):
+    """The signal of an implementation that NumPy is to compute."""
+
+
+def leave_if(condition: object) -> None:
+    """Leave the call to NumPy if `condition` is true."""
+    if condition:
+        raise LeftToNumPy
+
+
+def or_leave(found: T | None) -> T:
+    """Return what was found; leave the call to NumPy if that is None."""
+    if found is None:
+        raise LeftToNumPy
+    return found
+
+
+def ufunc_by_numpy(ufunc: np.ufunc, method: str, operands: Arguments, kwargs: Keywords) -> Operand:
+    """Call a method of `ufunc` with arrays for Mats; return Mats for arrays.
+
+    It is silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is.
+    """
+    if method == "__call__":
+        operands = in_comparison(ufunc, operands)
+    token = STATE.set(QUIET)
+    try:
+        return delegate(getattr(ufunc, method), operands, kwargs, name=ufunc.__name__)
+    finally:
+        STATE.reset(token)
+
+
+def call_by_numpy(ufunc: np.ufunc, operands: Arguments, kwargs: Keywords) -> Operand:
+    """Call `ufunc` with keywords; refuse results of elements that Mats cannot have."""
+    found = ufunc_by_numpy(ufunc, "__call__", operands, kwargs)
+    outs = kwargs.get("out")
+    refuse_other_elements(ufunc.__name__, found, outs if isinstance(outs, tuple) else (outs,))
+    return found
+
+
+def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:
+    """Raise `DTypeError` if a function of `mat` found an array of elements that Mats cannot have.
+
+    `outs` are the caller's own arrays.
+    """
+    if type(found) is Mat:
+        return
+    if isinstance(found, np.ndarray):
+        if found.dtype.name not in SUPPORTED and not any(found is a for a in outs):
+            raise DTypeError(f"{name} gives elements of {found.dtype}, which a Mat cannot have; "
+                             f"use numpy.{name} and its array")
+    elif isinstance(found, dict):
+        refuse_other_elements(name, list(found.values()), outs)
+    elif isinstance(found, list | tuple):
+        for part in found:
+            refuse_other_elements(name, part, outs)

@@ -1,0 +1,63 @@
+cimport cython
+
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase
+from mat.matrix.storage cimport Storage
+from mat.matrix.operators cimport Operation
+from mat.ops.engine.plan cimport Plan
+
+cdef list _in_use, _observers, _mat_types
+cdef dict _NO_KEYWORDS
+cdef object _same, _negative, _cpu, _clock, _device_in_use
+cdef frozenset _PLAIN, _unchecked
+cdef dict _INTEGERS
+
+
+cdef class PlanNode:
+    cdef object first_token
+    cdef PlanNode first
+    cdef dict branches
+    cdef public Plan plan
+    cdef public Form result_form
+    @cython.locals(found=PlanNode)
+    cdef PlanNode step(self, object token, bint add)
+
+
+cdef class Calls(Operation):
+    cdef readonly int arity, main, zero_at
+    cdef readonly tuple others, settings
+    cdef public PlanNode root, new_root
+    cdef public list device_roots
+    cdef public int count
+    cdef public bint reads_once
+    @cython.locals(node=PlanNode, plan=Plan)
+    cdef object carry_out(self, tuple args, dict kwargs)
+    @cython.locals(view=MatBase)
+    cdef object carry_out_on(self, object device, tuple args, dict kwargs)
+    @cython.locals(node=PlanNode, plan=Plan)
+    cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
+    @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)
+    cdef bint may_exceed(self, double limit, tuple args) except -1
+    @cython.locals(root=PlanNode)
+    cpdef PlanNode root_of(self, object device)
+    @cython.locals(view=MatBase, copies=dict)
+    cdef object _run_on(self, object device, Plan plan, tuple args, dict kwargs)
+    @cython.locals(args=tuple)
+    cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
+    @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
+    cdef object make(self, tuple args)
+    cpdef object call_into(self, MatBase out, tuple args)
+    @cython.locals(k=int, view=MatBase)
+    cdef bint device_enabled(self, tuple args) except -1
+    @cython.locals(node=PlanNode, k=int, view=MatBase, other=MatBase, like=MatBase)
+    cdef PlanNode find(self, PlanNode root, tuple args, dict kwargs, bint add)
+    @cython.locals(k=int)
+    cdef PlanNode step_settings(self, PlanNode node, tuple args, dict kwargs, bint add)
+    @cython.locals(found=PlanNode)
+    cdef PlanNode step_setting(self, PlanNode node, object value, bint add)
+    cdef object number_token(self, object value, tuple args)
+    @cython.locals(view=MatBase, form=Form)
+    cdef bint is_plain(self, object value, tuple args) except -1
+
+
+cdef bint is_plain_number(object value)

@@ -1,0 +1,421 @@
+"""Calls: how a call of an operation finds its plan.
+
+Keys of plans are made in `Calls.find` only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...core.observers import OBSERVERS, notify_fallback
+from ...core.registry import Memory
+from ...devices.in_use import CPU, Device, in_use
+from ...errors import OutOfDeviceMemory, ShapeError
+from ...matrix.base import Form, MatBase
+from ...matrix.operators import Operation
+from ...memories.pooled import CLOCK
+from ...support.dtypes import EXACT
+from ...support.types import Arguments, Keywords, Operand
+from .plan import Plan
+
+# with types of C
+_in_use, _observers = IN_USE, OBSERVERS
+_cpu, _clock, _device_in_use = CPU, CLOCK, in_use
+_mat_types: list[Any] = []
+_NO_KEYWORDS: Keywords = {}
+_negative = object()  # token of a negative integer
+# types of numbers whose values matter to no check, and of integers, with tokens of negative ones
+UNCHECKED = frozenset((bool, complex, np.bool_, np.float16, np.float32, np.float64, np.complex64,
+                       np.complex128))
+_unchecked = UNCHECKED  # with a type of C
+_INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8,
+                                         np.uint16, np.uint32, np.uint64)}
+_same = object()  # token of an operand that is the main one again
+# types of settings that a plan can depend on, besides tuples
+_PLAIN = frozenset((bool, int, str, type(None)))
+_MOST_PLANS = 1024
+
+
+def plan_calls_of(kind: type) -> None:
+    """Treat objects of that class as Mats, and all others as numbers."""
+    _mat_types.append(kind)
+
+
+class PlanNode:
+    """A node of the tree of plans: one step for each token of a call's key."""
+
+    __slots__ = ("branches", "first", "first_token", "plan", "result_form")
+
+    def __init__(self) -> None:
+        self.first_token: object = None
+        self.first: PlanNode | None = None
+        self.branches: dict[object, PlanNode] | None = None
+        self.plan: Plan | None = None
+        self.result_form: Form | None = None  # of a new Mat for the result
+
+    def step(self, token: object, add: bool) -> PlanNode | None:
+        """Return the node for the next token of a key; None if there is none, unless it is to be
+        added.
+        """
+        if self.first is not None and self.first_token is token:
+            return self.first
+        found = None if self.branches is None else self.branches.get(token)
+        if found is None and add:
+            found = PlanNode()
+            if self.branches is None:
+                self.branches = {}
+            self.branches[token] = found
+            if self.first is None:
+                self.first_token = token
+                self.first = found
+        return found
+
+
+class Calls(Operation):
+    """The part of an operation that finds plans of calls and carries them out."""
+
+    __slots__ = ("arity", "count", "device_roots", "main", "new_root", "others", "reads_once",
+                 "root", "settings", "zero_at")
+
+    # the parameters are the positions of an operation's parameters
+    def set_positions(self, arity: int, main: int, others: tuple[int, ...],
+                      settings: tuple[int, ...], zero_at: int) -> None:
+        """Set the positions of those arguments that a plan depends on."""
+        self.arity: int = arity
+        self.main: int = main
+        self.others: tuple[int, ...] = others
+        self.settings: tuple[int, ...] = settings
+        self.zero_at: int = zero_at
+        # whether operands are read about once each, by which tiles of files are cut
+        self.reads_once: bool = False
+        self.forget_plans()
+
+    def forget_plans(self) -> None:
+        """Drop all plans."""
+        self.root: PlanNode = PlanNode()
+        # while a device is in use; there are one or two
+        self.device_roots: list[tuple[Device, PlanNode]] = []
+        self.new_root: PlanNode = PlanNode()
+        self.count: int = 0
+
+    def __call__(self, *args: Operand, **kwargs: object) -> Operand:
+        return self.carry_out(args, kwargs)
+
+    def run(self, args: Arguments) -> Operand:
+        """Carry out the operation."""
+        return self.carry_out(args, _NO_KEYWORDS)
+
+    def carry_out(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation by a plan, if there is one."""
+        if _in_use:
+            return self.carry_out_on(_device_in_use(), args, kwargs)
+        node = self.find(self.root, args, kwargs, False)
+        plan = None if node is None else node.plan  # compiled code keeps local variables only alive
+        if plan is None:
+            return self.call(args, kwargs)
+        return plan.run(args, kwargs)
+
+    def carry_out_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation while a device is in use, in this thread or another: on that, if
+        all Mats allow it.
+        """
+        if len(args) != self.arity:
+            args, kwargs = self.bind_arguments(args, kwargs)
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                if not view.device_enabled:
+                    device = _cpu
+        if device is _cpu:
+            return self.carry_out_whole(device, args, kwargs)
+        limit = device.memory.limit
+        if limit is not None:
+            exceeds = self.may_exceed(limit, args)
+            self.note_uses(device.memory, args)
+            if exceeds:
+                return self.carry_out_within(device, args, kwargs, None)
+        try:
+            return self.carry_out_whole(device, args, kwargs)
+        except OutOfDeviceMemory as error:
+            shortage = error
+        return self.carry_out_within(device, args, kwargs, shortage)
+
+    def carry_out_whole(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation on a device in one piece, or on the CPU."""
+        node = self.find(self.root_of(device), args, kwargs, False)
+        plan = None if node is None else node.plan
+        if plan is None:
+            return self.call_on(device, args, kwargs)
+        return self._run_on(device, plan, args, kwargs)
+
+    def may_exceed(self, limit: int, args: Arguments) -> bool:
+        """Return whether the operands may need more than `limit` bytes on a device."""
+        needed = 0
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                storage = view.storage
+                layout = view.layout
+                needed += view.element_size * layout.size if layout.contiguous else storage.nbytes
+        return needed > limit
+
+    def note_uses(self, memory: Memory, args: Arguments) -> None:
+        """Mark the operands' copies in `memory` as used: they are not evicted for the others."""
+        for value in args:
+            if type(value) is _mat_types[0]:
+                value.storage.note_use(memory, value)
+
+    def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
+                         shortage: OutOfDeviceMemory | None) -> Operand:
+        """Carry out the operation on a device that may lack room for all operands; `shortage` is
+        the error if that is known already.
+        """
+        raise NotImplementedError
+
+    def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
+        """Carry out the operation on the host in tiles if its operands are in large files, and
+        return the result in a tuple; else return None.
+        """
+        raise NotImplementedError
+
+    def root_of(self, device: Device) -> PlanNode:
+        """Return the root of the tree with the plans for `device`."""
+        if device is _cpu:
+            return self.root
+        for known, root in self.device_roots:
+            if known is device:
+                return root
+        root = PlanNode()
+        self.device_roots.append((device, root))
+        return root
+
+    def run_on(self, device: Device, plan: Plan, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out a plan made for `device`, and note when its memory was used."""
+        return self._run_on(device, plan, args, kwargs)
+
+    def _run_on(self, device: Device, plan: Plan, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out `run_on`."""
+        if device is _cpu:
+            return plan.run(args, kwargs)
+        if plan.facet is not device.facet or plan.lent:
+            operation: Any = self
+            notify_fallback(operation.__name__, device.name, operation.lacking(device))
+        result = plan.run(args, kwargs)
+        memory, now = device.memory, next(_clock)
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                copies = view.storage.copies
+                handle = None if copies is None else copies.get(memory)
+                if handle is not None:
+                    handle.tick = now
+        return result
+
+    def new(self, args: Arguments) -> Operand:
+        """Carry out the operation into a new Mat; `args` has None in its place."""
+        return self.make(args)
+
+    def of_operands(self, given: Arguments, first: int, out: Operand) -> Operand:
+        """Fast path: carry out the operation on one or two arguments from `first` on, Mats and
+        numbers that need no conversion, into a new Mat or the Mat `out`; return None, with nothing
+        done, for others.
+        """
+        kind, x = _mat_types[0], given[first]
+        if out is not None and type(out) is not kind:
+            return None
+        if len(given) == first + 1:
+            if type(x) is not kind:
+                return None
+            args: Arguments = (x, out)
+        else:
+            y = given[first + 1]
+            if not (type(x) is kind or (type(y) is kind and is_plain_number(x))):
+                return None
+            if not (type(y) is kind or is_plain_number(y)):
+                return None
+            args = (x, y, out)
+        return self.make(args) if out is None else self.carry_out(args, _NO_KEYWORDS)
+
+    def make(self, args: Arguments) -> Operand:
+        """Return the result of `new`."""
+        node = self.find(self.new_root, args, None, False)
+        if node is None or node.result_form is None:
+            return self.call_new(args)
+        form, plan = node.result_form, node.plan
+        out = form.new(self.device_enabled(args), None)
+        if plan is not None and not _in_use and not _observers and (
+                (plan.at_once and plan.call_at_once(args, out))
+                or (plan.by_ufunc and plan.call_ufunc(args, out))):
+            return out
+        return self.call_into(out, args)
+
+    def call_into(self, out: MatBase, args: Arguments) -> Operand:
+        """Carry out the operation into the new Mat `out`, or into another one if another thread has
+        changed an operand so that it does not fit.
+        """
+        try:
+            return self.carry_out((*args[:self.main], out, *args[self.main + 1:]), _NO_KEYWORDS)
+        except ShapeError:
+            if self.fits(out, args):
+                raise
+        return self.make(args)
+
+    def device_enabled(self, args: Arguments) -> bool:
+        """Return `device_enabled` of the first Mat among the operands that are read."""
+        for k in self.others:
+            if type(args[k]) is _mat_types[0]:
+                view: MatBase = args[k]
+                return view.device_enabled
+        return True
+
+    # What operations do with calls that have no plan
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out a call that has no plan yet."""
+        raise NotImplementedError
+
+    def fits(self, out: MatBase, args: Arguments) -> bool:
+        """Return whether `out` has the form of the result for `args`, with None in its place."""
+        raise NotImplementedError
+
+    def call_new(self, args: Arguments) -> Operand:
+        """Carry out a call that has no plan yet into a new Mat."""
+        raise NotImplementedError
+
+    def call_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out a call that has no plan yet on a device."""
+        raise NotImplementedError
+
+    def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        """Return all positional parameters as a tuple, and the keywords that were given."""
+        raise NotImplementedError
+
+    # Finding plans
+
+    def walk(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
+             add: bool) -> PlanNode | None:
+        """Return the result of `find`."""
+        return self.find(root, args, kwargs, add)
+
+    def find(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
+             add: bool) -> PlanNode | None:
+        """Return the node of the tree below `root` with the plan for a call; None if there is none,
+        unless it is to be added, or if the plan depends on more than a key can have.
+
+        A key has a token for what the checks and the choice of an implementation depend on: for
+        each operand its form, or the type of a number; for settings and keywords their types and
+        values.
+        """
+        if len(args) != self.arity:
+            return None
+        node: Any = root
+        kind, main = _mat_types[0], args[self.main]
+        other: Operand = main if type(main) is kind else None
+        like = None
+        for k in self.others:
+            value = args[k]
+            if type(value) is kind:
+                view = value
+                like = view
+                if view is main:
+                    node = node.step(_same, add)
+                elif other is not None and other.storage is view.storage:
+                    return None
+                else:
+                    node = node.step(view._find_form() if view.known_form is None
+                                     else view.known_form, add)
+            else:
+                token = self.number_token(value, args)
+                node = None if token is None else node.step(token, add)
+            if node is None:
+                return None
+        if other is not None:
+            node = node.step(other._find_form() if other.known_form is None else other.known_form,
+                             add)
+        elif main is not None or like is None:
+            return None
+        if node is not None and self.zero_at >= 0:
+            beta = args[self.zero_at]
+            if type(beta) is not float and type(beta) is not int:
+                return None
+            node = node.step(beta == 0, add)
+        if self.settings or kwargs:
+            node = self.step_settings(node, args, kwargs or _NO_KEYWORDS, add)
+        found: PlanNode | None = node
+        return found
+
+    def step_settings(self, node: PlanNode | None, args: Arguments, kwargs: Keywords,
+                      add: bool) -> PlanNode | None:
+        """Return the node for all settings and keywords of a call."""
+        for k in self.settings:
+            if node is None:
+                return None
+            node = self.step_setting(node, args[k], add)
+        for name, value in kwargs.items():
+            if node is not None:
+                node = node.step(name, add)
+            if node is not None:
+                node = self.step_setting(node, value, add)
+        return node
+
+    def step_setting(self, node: PlanNode, value: object, add: bool) -> PlanNode | None:
+        """Return the node for a setting: by its type, too, since True is 1 but not to a check."""
+        if not (_of_integers(value) if isinstance(value, tuple) else type(value) in _PLAIN):
+            return None
+        found = node.step(type(value), add)
+        return None if found is None else found.step(value, add)
+
+    def number_token(self, value: Operand, args: Arguments) -> object:
+        """Return the token of a number among the operands; None if its value matters to checks."""
+        kind = type(value)
+        if kind is float:
+            return kind
+        if kind is int:
+            if 0 <= value < 128:
+                return kind
+            if self.is_plain(value, args):
+                return kind if value > 0 else _negative
+        elif kind in _unchecked:
+            return kind
+        elif kind in _INTEGERS and self.is_plain(value, args):
+            return kind if value >= 0 else _INTEGERS[kind]
+        return None
+
+    def is_plain(self, value: int, args: Arguments) -> bool:
+        """Return whether checks take that integer beside any of the Mats."""
+        for k in (self.main, *self.others):
+            if type(args[k]) is _mat_types[0]:
+                view: MatBase = args[k]
+                form = view.form
+                if not form.lowest <= value <= form.highest:
+                    return False
+        return True
+
+    def remember(self, root: PlanNode, args: Arguments, kwargs: Keywords | None,
+                 plan: Plan | None, result_form: Form | None = None) -> None:
+        """Store `plan`, and the form of a new result, for later calls with such arguments."""
+        if self.count > _MOST_PLANS:
+            self.forget_plans()
+            return
+        node = self.find(root, args, kwargs, True)
+        if node is not None:
+            node.plan = plan
+            node.result_form = result_form
+            self.count += 1
+
+
+def is_plain_number(value: Operand) -> bool:
+    """Return whether `value` is a number that needs no check; larger integers do."""
+    kind = type(value)
+    return kind is float or (kind is int and -EXACT <= value <= EXACT) or kind in _unchecked
+
+
+def _of_integers(values: tuple[object, ...]) -> bool:
+    """Return whether a tuple has only integers, and tuples of them."""
+    for value in values:
+        if type(value) is not int and not (isinstance(value, tuple) and _of_integers(value)):
+            return False
+    return True

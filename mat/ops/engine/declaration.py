@@ -1,0 +1,180 @@
+"""Declarations of operations: the direction of each operand, the numbers and the settings, read
+from the signature of the function that checks them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ...core.direction import INPUT, IO, OUTPUT, Direction
+from ...errors import DTypeError
+from ...matrix.mat import Mat
+from ...support.close_names import did_you_mean
+from ...support.deferred_signature import DeferredSignature
+from ...support.dtypes import check_operand
+from ...support.types import Arguments, DType, Function, Keywords
+from .calls import Calls
+from .roles import Role, method_like, readable, roles_of
+
+# BLAS's names for using a part of an operand
+_PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
+
+
+def is_largest(args: Arguments, k: int) -> bool:
+    """Return whether no operand of a call is larger than operand `k`: the elements of others may be
+    read many times.
+    """
+    size: int = args[k].size
+    return all(x.size <= size for x in args if isinstance(x, Mat))
+
+
+class Declaration(Calls):
+    """The parameters of an operation and their roles, by their positions in a call."""
+
+    __name__: str
+
+    def __init__(self, check: Function, name: str | None) -> None:
+        self.check = check
+        self.__name__ = self.__qualname__ = name or check.__name__
+        self.__module__ = check.__module__ or "__main__"
+        self.__doc__ = check.__doc__
+        self.__wrapped__ = check
+        self.positional: list[str] = _positional(check)
+        arity = len(self.positional)
+        self.roles: dict[str, Role] = roles_of(check)
+        self.__signature__: DeferredSignature = DeferredSignature(
+            lambda: readable(inspect.signature(check), self.roles))
+        self.numbers: list[tuple[int, str]] = [
+            (k, n) for k, n in enumerate(self.positional) if n in self.roles
+            and self.roles[n].direction is None]
+        self.at_numbers: tuple[int, ...] = tuple(k for k, _ in self.numbers)
+        self.operands: list[int] = [k for k, n in enumerate(self.positional) if n in self.roles
+                                    and self.roles[n].direction is not None]
+        self.written: list[int] = [k for k in self.operands if self.role(k).direction is not INPUT]
+        self.result: int | None = self.written[-1] if self.written else None
+        # what the host waits for in a call on a device; "": nothing
+        self.waits_for: str = "" if self.written else f"the result of {self.__name__}"
+        if not self.operands:
+            raise DTypeError(f"{self.__name__}{self.__signature__} has no operand; annotate "
+                             "parameters, in the function's module by the names Input, Output or "
+                             "InOut of mat.extend")
+        conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
+        # the number whose being 0 matters
+        zero_at = self.positional.index(conditions[0]) if conditions else -1
+        known = {*self.operands, *self.at_numbers}
+        # such as an axis: part of a plan's key
+        settings = tuple(k for k in range(arity) if k not in known)
+        # of operations that read operands once: whether a call does so at that position
+        self.once: Callable[[Arguments, int], bool] = is_largest
+        self.set_positions(arity, self.operands[-1], tuple(self.operands[:-1]), settings, zero_at)
+
+    def role(self, k: int) -> Role:
+        """Return the role of parameter `k`."""
+        return self.roles[self.positional[k]]
+
+    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction:
+        """Return the direction of operand `k` in a call: as declared, but ``io`` for ``output``
+        where not all of the storage is overwritten.
+
+        That is so where the operand, or a keyword, picks out a part of it, and where other operands
+        use the same storage.
+        """
+        view = args[k]
+        direction = view.allowed(self.declared_direction(k, args))
+        shared = any(j != k and isinstance(args[j], Mat) and args[j].storage is view.storage
+                     for j in self.operands)
+        partly = shared or not _PARTS.isdisjoint(kwargs)
+        return IO if direction is OUTPUT and partly else direction
+
+    def declared_direction(self, k: int, args: Arguments) -> Direction:
+        """Return the direction of operand `k` as it is declared, with these numbers."""
+        role = self.role(k)
+        if role.output_if_zero and args[self.zero_at] == 0:
+            return OUTPUT
+        return role.direction or IO
+
+    def read_once(self, args: Arguments) -> list[int]:
+        """Return the positions of the operands whose elements a call reads about once each."""
+        if not self.reads_once:
+            return []
+        return [k for k in self.operands if isinstance(args[k], Mat) and self.once(args, k)]
+
+    def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        """Return all positional parameters as a tuple, and the keywords that were given."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError:
+            raise DTypeError(self._wrong_arguments(args, kwargs)) from None
+        given = dict(bound.kwargs)
+        bound.apply_defaults()
+        return bound.args, given
+
+    def _wrong_arguments(self, args: Arguments, kwargs: Keywords) -> str:
+        """Return a description of missing, superfluous or unknown arguments."""
+        call = f"{self.__name__}({', '.join(self.positional)})"
+        named = [n for n in self.__signature__.parameters if n not in self.positional]
+        if len(args) > self.arity:
+            rest = f"; by name it takes {', '.join(named)}" if named else ""
+            return f"{call} takes {self.arity} arguments by position, got {len(args)}{rest}"
+        for name in kwargs:
+            if name not in self.__signature__.parameters:
+                close = did_you_mean(name, [*self.positional, *named])
+                return f"{call} takes no argument {name!r}{close}"
+            if name in self.positional[:len(args)]:
+                return f"{call} got {name!r} twice, by position and by name"
+        missing = [n for n in self.positional[len(args):] if n not in kwargs]
+        return f"{call} is called without {' and '.join(missing)}"
+
+    def check_operand(self, k: int, args: Arguments) -> None:
+        """Raise `DTypeError` unless operand `k`, not a Mat, is a number where one is allowed."""
+        name, value = self.positional[k], args[k]
+        if self.roles[name].or_number:
+            check_operand(value, self._first_dtype(args), name)
+            return
+        raise DTypeError(f"{name} of {self.__name__} must be a Mat, got {type(value).__name__}; "
+                         f"mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
+
+    def _first_dtype(self, args: Arguments) -> DType:
+        """Return the dtype of the first Mat, for checking numbers among the operands."""
+        mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
+        found: DType = next(mats).element_type
+        return found
+
+    # Documentation
+
+    def as_method(self, operation: Function, at: int, name: str | None) -> Function:
+        """Return ``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the written operand, at position
+        `at`, is self, the others keep their order.
+        """
+        def method(self: Mat, *args: object, **kwargs: object) -> object:
+            return operation(*args[:at], self, *args[at:], **kwargs)
+
+        def method_at_end(self: Mat, *args: object, **kwargs: object) -> object:
+            return operation(*args, self, **kwargs)
+
+        return self.documented(method_at_end if at == self.arity - 1 else method, at, name)
+
+    def documented(self, method: Function, at: int = -1, name: str | None = None) -> Function:
+        """Return `method` with the name, signature and docstring of the operation as a method;
+        operand `at` is self.
+        """
+        at %= self.arity
+        vars(method)["__signature__"] = DeferredSignature(lambda: self._signature_with_self(at))
+        return method_like(self, method, name or self.__name__ + "_", self.positional[at])
+
+    def _signature_with_self(self, at: int) -> inspect.Signature:
+        """Return the signature of a method, with operand `at` as self."""
+        given = list(self.__signature__.parameters.values())
+        own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
+                                annotation=inspect.Parameter.empty)
+        return inspect.Signature([own, *given[:at], *given[at + 1:]])
+
+
+def _positional(check: Function) -> list[str]:
+    """Return the names of the parameters that a call can give by position."""
+    code = getattr(check, "__code__", None)
+    if code is not None and "__signature__" not in vars(check):
+        return list(code.co_varnames[:code.co_argcount])
+    return [n for n, p in inspect.signature(check).parameters.items()
+            if p.kind is not inspect.Parameter.KEYWORD_ONLY]

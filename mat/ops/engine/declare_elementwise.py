@@ -1,0 +1,436 @@
+"""Element-wise operations out of one line each: the function, its method, its ``_`` method and its
+operator.
+
+``exp = unary(...)`` declares the operation (`x` read, `out` written) and returns the public
+function; the dtype of the result is that of the NumPy ufunc that is also the reference
+implementation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from ...cpu.elementwise import complex_types_of, converts, kinds_of, most_halves
+from ...cpu.kernel import CpuKernel
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...matrix.operators import OPERATORS
+from ...support.dtypes import (
+    BOOL,
+    BY_NAME,
+    COMPLEX_TYPES,
+    EVERY,
+    FLOAT8,
+    HALVES,
+    INTEGERS,
+    REAL_TYPES,
+    STORED,
+    check_operand,
+    represents,
+)
+from ...support.native import compiled, lib
+from ...support.types import Arguments, DType, Engine, Function, Operand
+from ..tiles.cut_elements import by_elements
+from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
+from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
+from .elementwise_docs import binary_doc, in_place_doc, unary_doc
+from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
+from .loops import LOGIC, loop_dtypes
+from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
+from .operation import Input, InputOrNumber, MatOp, Output, named, op
+
+LONG = BY_NAME["int64"].char
+FLOAT32 = np.dtype(np.float32)
+_TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
+_ADAPTING: dict[np.ufunc, Callable[[Arguments], Arguments]] = {
+    np.divide: as_floats, **dict.fromkeys(LOGIC, as_booleans)}
+
+
+def result_dtype(rule: np.ufunc, *operands: Operand) -> DType:
+    """Return the dtype that `rule` gives for the operands' dtypes; Python numbers adapt to the
+    Mats.
+    """
+    return loop_dtypes(rule, *operands)[-1]
+
+
+_CASTS: dict[tuple[DType, DType], bool] = {}
+
+
+def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> None:
+    """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`; errors call
+    that `name`.
+    """
+    for x in operands:
+        if isinstance(x, Mat):
+            if x.layout.shape != out.layout.shape:
+                _check_broadcast(x.layout.shape, out.layout.shape)
+        elif type(x) is not float:
+            check_operand(x, out.element_type, "an operand")
+    got, wanted = result_dtype(rule, *operands), out.element_type
+    if got is not wanted:
+        if (got, wanted) not in _CASTS:
+            _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
+        if not _CASTS[got, wanted]:
+            floats = ", or floats from the start, mat.array([1., 2.])" if got.kind == "f" else ""
+            raise DTypeError(f"{name or rule.__name__} gives {got}, which {wanted} cannot take in "
+                             f"place; use x.astype('{got}'){floats}, or leave out=")
+
+
+def _check_broadcast(shape: Ints, out: Ints) -> None:
+    if broadcast_shapes((shape, out)) != out:
+        raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of "
+                         "the result")
+
+
+def check_clip(x: Operand, low: Operand, high: Operand, out: Mat) -> None:
+    """Raise `ShapeError` or `DTypeError` unless `out` can take `x` between the bounds."""
+    for bound in (low, high):
+        check_out(np.maximum, out, x, bound)
+
+
+def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
+    """Return the dtype of `x` between the bounds."""
+    one, other = (result_dtype(np.maximum, x, bound) for bound in (low, high))
+    return one if one is other else np.promote_types(one, other)
+
+
+def special(name: str) -> np.ufunc:
+    """Return the ufunc of that name in ``scipy.special``, loaded on demand."""
+    found: np.ufunc = getattr(importlib.import_module("scipy.special"), name)
+    return found
+
+
+def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
+          implementation: Function | None = None, operator: str = "", methods: bool = True,
+          on_device: str = EVERY) -> Function:  # the parameters are an operation's facts
+    """Declare ``name(x)``, ``name(x, out=)``, with `methods` also ``x.name()`` and ``x.name_()``;
+    return the function.
+
+    `doc` is what comes out, such as "the sine of each element", `sample` and `gives` become the
+    doctest. `implementation` computes where `rule` itself does not. A device computes with the
+    dtype characters `on_device`.
+    """
+    def check(x: Input, out: Output) -> None:
+        check_out(rule, out, x, name=name)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
+    _prepare_kernels(kernel, name, rule, on_device)
+    kernel.meets_read = meets_read
+    kernel.on("array")(implementation or rule)
+
+    function = FunctionOfOne(kernel, rule)
+    example = _example(f"mat.{name}(mat.array({sample}))", name, sample, gives)
+    public = _public(function, kernel, unary_doc(name, doc, example))
+    if methods:
+        _bind_unary_methods(name, doc, kernel, function)
+    if operator:
+        bind(f"__{operator}__", function)
+        OPERATORS[f"__{operator}__"].operation = kernel
+    return public
+
+
+def _dtypes_of(name: str) -> str:
+    """Return the dtype characters with compiled kernels of that function."""
+    return "".join(_TYPES[kind] for kind in kinds_of(name)) + complex_types_of(name)
+
+
+def _bind_unary_methods(name: str, doc: str, kernel: MatOp, function: Function) -> None:
+    """Bind the methods of a function of one operand."""
+    def in_place(self: Mat) -> Mat:
+        return kernel(self, self)
+
+    def method(self: Mat, out: Mat | None = None) -> Mat:
+        found: Mat = function(self, out)
+        return found
+
+    _bind_method(name, method, unary_doc(name, doc, method=True))
+    _bind_method(name + "_", in_place, in_place_doc(name, doc))
+
+
+def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
+           implementation: Function | None = None, silent: bool = False,
+           check_values: CheckValues | None = None, shortcut: Shortcut | None = None,
+           sample: str = "[1.0, 4]", methods: bool = True,
+           on_device: str = EVERY) -> Function:  # the parameters are an operation's facts
+    """Declare ``name(x, y)``, ``name(x, y, out=)``, with `methods` ``x.name_(y)`` and the operators
+    ``x . y``, ``y . x`` and ``x .= y``; return the function.
+
+    `doc` is what comes out; `gives` is the result for `sample` and 2, for the doctest.
+    `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
+    and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
+    would refuse half-way through. Of some operands, a `shortcut` computes the same. A device
+    computes with the dtype characters `on_device`.
+    """
+    compares = "bb->?" in rule.types
+
+    def check(x: InputOrNumber, y: InputOrNumber, out: Output) -> None:
+        check_out(rule, out, x, y)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
+    _prepare_kernels(kernel, name, rule, on_device)
+    kernel.adapt = _adapting(rule, compares)
+    kernel.meets_read = meets_read
+    kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
+
+    function = FunctionOfTwo(kernel, rule, check_values, shortcut)
+    example = _example(f"mat.{name}(mat.array({sample}), 2)", name, sample, gives)
+    public = _public(function, kernel, binary_doc(name, doc, example))
+    in_place = _in_place(kernel, check_values, shortcut)
+    if methods:
+        _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
+    if operator:
+        _bind_operators(kernel, operator, function, None if compares else in_place,
+                        check_values is None)
+    return public
+
+
+def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments] | None:
+    """Return the conversion of numbers that `rule` takes beside any integers, or None."""
+    gives_floats = not compares and "bb->b" not in rule.types
+    return _ADAPTING.get(rule, beyond_integers if compares else
+                         partial(as_loop_numbers, rule) if gives_floats else None)
+
+
+def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
+    """Register kernels of the host and of GPUs where `rule` computes in one of their dtypes;
+    kernels of GPUs compute in one of `on_device` and convert other operands to it.
+    """
+    def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
+        dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
+        line = name if operands[-1].element_type == result else name + "_in"
+        if dtype.char == "e" and name in ("maximum", "minimum"):
+            line += "_first"
+        dtype = FLOAT32 if dtype.char in HALVES else dtype
+        found: CpuKernel = cpu.prepare_elementwise(line, *operands, dtype=dtype)
+        return found
+
+    kernel.prepare("foreign", dtypes=compiled(STORED),
+                   when=_fits_host(rule, _dtypes_of(name), most_halves(name)))(on_host)
+    kernel.prepare("cuda", dtypes=STORED, when=_fits_device(rule, on_device))(
+        lambda cuda, *operands: cuda.prepare_elementwise(
+            name, *operands, dtype=_kernel_dtypes(rule, *operands[:-1])[0]))
+
+
+def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
+    """Return the result of `loop_dtypes`, with float32 for tests and comparisons of 8-bit floats,
+    without kernels of their own: the results are the same.
+    """
+    found = loop_dtypes(rule, *operands)
+    if found[0].char in FLOAT8 and found[-1].kind == "b" and all(
+            isinstance(x, Mat) and x.element_type == found[0] for x in operands):
+        return (*(FLOAT32,) * len(operands), found[-1])
+    return found
+
+
+def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
+    """Return a test whether the host's kernels for `dtypes` implement `rule`: it computes in one of
+    these, and `out` has the dtype of the result, or for a comparison of BLAS types and int64 that
+    of the operands. With up to `halves` 16-bit floats they compute as a device does: in float32,
+    rounded at the end.
+    """
+    def fits(*operands: Operand) -> bool:
+        *loop, result = _kernel_dtypes(rule, *operands[:-1])
+        dtype, out = loop[0], operands[-1].element_type
+        if dtype.char in HALVES:
+            same = all(d == dtype for d in (*loop, result, out))
+            return same and operands[-1].layout.size <= halves and _in_float32(*operands)
+        in_place = len(loop) == 2 and result.kind == "b" and dtype.char in REAL_TYPES + LONG
+        return (dtype.char in dtypes and all(d == dtype for d in loop)
+                and (out == result or (in_place and out == dtype))
+                and converted(dtype, *operands))
+
+    return fits
+
+
+def _in_float32(*operands: Operand) -> bool:
+    """Return whether a kernel of float32 can compute with these Mats and numbers, and the result,
+    of 16-bit floats, converted from it.
+    """
+    return converted(FLOAT32, *operands) and converts(FLOAT32, operands[-1].element_type)
+
+
+def test(name: str, rule: np.ufunc, doc: str) -> Function:
+    """Declare ``name(x, out=None)``, a test of each element of `x`; return the function.
+
+    `doc` is what comes out: bool. It has no methods.
+    """
+    def check(x: Input, out: Output) -> None:
+        check_out(rule, out, x)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, out: (x.layout.shape, result_dtype(rule, x))
+    _prepare_kernels(kernel, name, rule)
+    kernel.on("array", silent=True)(rule)
+
+    return _public(FunctionOfOne(kernel, rule), kernel, unary_doc(name, doc))
+
+
+def clipping(name: str, doc: str) -> Function:
+    """Declare ``name(x, low, high, out=None)``, which limits elements to bounds; return the
+    function. It has no methods.
+    """
+    def check(x: InputOrNumber, low: InputOrNumber, high: InputOrNumber, out: Output) -> None:
+        check_clip(x, low, high, out)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.meets_read = meets_read
+    kernel.result_of = lambda x, low, high, out: (
+        broadcast_shapes([v.layout.shape for v in (x, low, high) if isinstance(v, Mat)]),
+        dtype_of_clip(x, low, high))
+    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + INTEGERS), when=of_one_dtype)(
+        lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out))
+    kernel.prepare("foreign", dtypes=compiled(HALVES), when=_clips_halves)(
+        lambda cpu, x, low, high, out: cpu.prepare_elementwise(
+            name + "_first", x, low, high, out, dtype=FLOAT32))
+    kernel.prepare("cuda", dtypes=EVERY, when=_clips_on_device)(
+        lambda cuda, x, low, high, out: cuda.prepare_elementwise(name, x, low, high, out))
+    kernel.on("array", bare=True, silent=True)(
+        lambda x, low, high, out: np.clip(x, low, high, out=out))
+
+    return _public(function_of_bounds(kernel), kernel, f"Return {doc}.")
+
+
+def _clips_halves(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
+    """Return whether all are Mats of one 16-bit dtype, or numbers that become such."""
+    dtype = out.element_type
+    return (_in_float32(x, low, high, out) and dtype_of_clip(x, low, high) == dtype
+            and all(v.element_type is dtype for v in (x, low, high) if isinstance(v, Mat)))
+
+
+def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
+    """Return whether a device can clip these: real numbers of one dtype."""
+    dtype = out.element_type
+    operands = (x, low, high)
+    return (dtype.name in BY_NAME and BY_NAME[dtype.name].kind in "iuf" and apart(*operands, out)
+            and all(v.element_type is dtype if isinstance(v, Mat) else represents(dtype, v)
+                    for v in operands))
+
+
+def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
+    """Return a test whether a device implements `rule`: it computes in one dtype, one of `chars`,
+    which can represent the numbers.
+    """
+    def fits(*operands: Operand) -> bool:
+        *dtypes, _ = _kernel_dtypes(rule, *operands[:-1])
+        return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in chars and apart(*operands)
+                and all(x.element_type.kind == "b" or dtypes[0].kind != "b"
+                        if isinstance(x, Mat) else represents(dtypes[0], x) for x in operands[:-1]))
+
+    return fits
+
+
+def _in_place(kernel: MatOp, check_values: CheckValues | None,
+              shortcut: Shortcut | None) -> Function:
+    """Return ``x.name_(y)``."""
+    def in_place(self: Mat, y: Operand) -> Mat:
+        if type(y) is not Mat and type(y) is not float:
+            y = as_operand(apart_from(y, self), "y")
+        if check_values is not None:
+            check_values(self, y)
+        shorter = None if shortcut is None else shortcut(self, y)
+        return (kernel(self, y, self) if shorter is None
+                else shorter[0](shorter[1], self))
+
+    return in_place
+
+
+def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
+    """Return shape and dtype of the result of `rule`."""
+    shapes = [v.layout.shape for v in (x, y) if isinstance(v, Mat)]
+    shape = shapes[0] if len(shapes) == 1 or shapes[0] == shapes[1] else broadcast_shapes(shapes)
+    return shape, result_dtype(rule, x, y)
+
+
+def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,
+                    plain: bool) -> None:
+    """Bind the operators of a function of two operands; comparisons have no `in_place`.
+
+    `plain`: it need not check values.
+    """
+    repeats, rule = symbol == "mul", getattr(operator, f"__{symbol}__")
+
+    def operate(self: Mat, other: object) -> object:
+        if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
+            return other * int(self)
+        if has_priority(other):
+            return function(self, other)
+        if is_operand(other) or (other is None and symbol in ("eq", "ne")):
+            return function(self, other)
+        return _with_sparse(rule, self, other, False)
+
+    def operate_reflected(self: Mat, other: object) -> object:
+        if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
+            return other * int(self)
+        if is_operand(other) or has_priority(other):
+            return function(other, self)
+        return _with_sparse(rule, self, other, True)
+
+    def operate_in_place(self: Mat, other: object) -> object:
+        return in_place(self, other) if in_place and is_operand(other) else NotImplemented
+
+    found = {f"__{symbol}__": operate}
+    if in_place is not None:
+        found |= {f"__r{symbol}__": operate_reflected, f"__i{symbol}__": operate_in_place}
+    for name, method in found.items():
+        bind(name, method)
+        if plain:
+            OPERATORS[name].operation = kernel
+
+
+_SEQUENCES = (list, tuple, str, bytes)
+
+
+def _with_sparse(rule: Function, x: Mat, other: object, reflected: bool) -> object:
+    """Return the result of the operator `rule` for the array of `x` beside a sparse array."""
+    if not is_sparse(other):
+        return NotImplemented
+    with x.facet("array", "input") as a:
+        return numpy_gives(rule, (other, a) if reflected else (a, other), {})
+
+
+def _is_count(x: Mat) -> bool:
+    """Return whether `x` is an integer without axes, a repeat count for Python's sequences."""
+    return not x.layout.shape and x.element_type.kind in "iu"
+
+
+def _operation(check: Function, name: str, doc: str) -> MatOp:
+    check.__name__ = name
+    check.__doc__ = doc
+    check.__module__ = "mat.ops.primitives.elementwise"
+    found = op(check, method="", by_form=True)
+    found.cut_by(by_elements(found))
+    return found
+
+
+def _example(call: str, name: str, sample: str, gives: str) -> str:
+    """Return a doctest of a call of the function `name` for a `sample` of two elements."""
+    of_elements = "" if "." in sample else " int64"
+    dtype = " bool" if gives[1] in "TF" else of_elements
+    real = set(_dtypes_of(name)) - set(COMPLEX_TYPES)
+    facet = "F" if real or lib is None else "A"  # where NumPy computes it
+    return f">>> import mat\n>>> {call}\n<Mat 2{dtype} {facet} {gives}>"
+
+
+def _public(function: Function, kernel: MatOp, doc: str) -> Function:
+    """Return the free function, with its docstring and its operation as the attribute `op`."""
+    rule: np.ufunc | None = getattr(function, "rule", None)
+    numpys = rule is not None and getattr(np, kernel.__name__, None) is rule
+    # the ufunc of `abs` is called absolute
+    public = named(function, rule.__name__ if rule and numpys else kernel.__name__, doc)
+    public.__qualname__ = public.__name__
+    vars(public)["op"] = kernel
+    return public
+
+
+def _bind_method(name: str, function: Function, doc: str) -> None:
+    assert function.__code__.co_varnames[0] == "self"
+    bind(name, named(function, name, doc))

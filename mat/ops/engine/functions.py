@@ -1,0 +1,284 @@
+"""The public functions of element-wise operations: their treatment of operands and ``out=``."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...errors import DTypeError
+from ...matrix.mat import Mat
+from ...support.deferred_signature import DeferredSignature
+from ...support.dtypes import EXACT
+from ...support.types import Arguments, Function, Keywords, Operand
+from ..tiles.overlap import apart_from
+from .by_numpy import call_by_numpy
+from .calls import UNCHECKED, Calls
+from .loops import is_natural
+from .operands import as_mat, as_operand, has_its_own_way, is_foreign, numpy_gives
+from .roles import readable
+
+F = TypeVar("F", bound=Function)
+CheckValues = Callable[[Operand, Operand], None]
+# returns an operation of one operand that computes the same of these two, and its operand
+Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
+_mat, _unchecked = Mat, UNCHECKED  # with types of C
+_NO_KEYWORDS: Keywords = {}
+# keywords with which NumPy computes, and their defaults
+OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
+                  "signature": None}
+OF_PRODUCTS = {"axes": np._NoValue, "axis": np._NoValue, "keepdims": False}  # of matrices
+
+
+def check_is_mat(out: object) -> Mat:
+    """Return `out`; raise `DTypeError` unless it is a Mat."""
+    if not isinstance(out, Mat):
+        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
+    return out
+
+
+class Ufunc:
+    """A function of elements, as NumPy's ufuncs are: as an attribute of a class it is no method.
+
+    ``mat.add.reduce`` and the like, and what a ufunc says of itself, are attributes.
+    """
+
+    def __repr__(self) -> str:
+        facts = vars(self)
+        return f"<ufunc {facts['__name__']}{facts.get('__signature__', '')} of mat>"
+
+    def __reduce__(self) -> str:
+        name: str = vars(self)["__qualname__"]
+        return name
+
+
+class FunctionOfMatrices(Ufunc):
+    """The product of two matrices: `function`, or at once `kernel`, as for ``x @ y``."""
+
+    def __init__(self, kernel: Calls, function: Function) -> None:
+        self.operation: Calls = kernel
+        self.function: Function = function
+        functools.update_wrapper(self, function)
+        self.__signature__ = DeferredSignature(lambda: _with_keywords(function))
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        if (len(args) == 2 and not kwargs and type(args[0]) is _mat and type(args[1]) is _mat
+                and not IN_USE):
+            return self.operation.new((args[0], args[1], None))
+        return self.function(*args, **kwargs)
+
+
+def of_matrices(kernel: Calls) -> Callable[[F], F]:
+    """Return a decorator that makes a function a ufunc; for two Mats alone `kernel` suffices
+    while no device is in use.
+    """
+    def decorate(function: F) -> F:
+        made: Any = FunctionOfMatrices(kernel, function)  # which has its signature
+        found: F = made
+        return found
+
+    return decorate
+
+
+class FunctionOfOne(Ufunc):
+    """The function of one operand, into a new Mat or `out`."""
+
+    def __init__(self, kernel: Calls, rule: np.ufunc) -> None:
+        self.operation: Calls = kernel
+        self.rule: np.ufunc = rule
+        self.kernel: Calls | None = kernel
+        self.__signature__ = DeferredSignature(lambda: _signature(("x",), kernel, rule))
+
+    def __call__(self, *args: Operand, **others: Operand) -> Operand:
+        if len(args) == 1 and not others and type(args[0]) is _mat:
+            return _of_one(self.operation, args[0], None)
+        x, out = _arguments(self.operation, ("x",), args, others)
+        if others or type(out) is tuple or is_foreign(x):
+            return _by_numpy(self, (x,), out, others)
+        return _of_one(self.operation, x, out)
+
+
+def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
+    """Carry out the operation on an operand, into a new Mat or `out`."""
+    if out is None:
+        return kernel.make((x if type(x) is _mat else as_mat(x, "x"), None))
+    if type(x) is not _mat:
+        x = as_mat(apart_from(x, check_is_mat(out)), "x")
+    return kernel.carry_out((x, check_is_mat(out)), _NO_KEYWORDS)
+
+
+class FunctionOfTwo(Ufunc):
+    """The function of two operands, into a new Mat or `out`."""
+
+    # the parameters are the facts of a function
+    def __init__(self, kernel: Calls, rule: np.ufunc, check_values: CheckValues | None,
+                 shortcut: Shortcut | None = None) -> None:
+        self.operation: Calls = kernel
+        self.rule: np.ufunc = rule
+        self.check_values: CheckValues | None = check_values
+        self.shortcut: Shortcut | None = shortcut
+        # what `np.f(x, y)` may call without a check of values
+        self.kernel: Calls | None = None if check_values else kernel
+        self.operand: Function = _or_none if rule in (np.equal, np.not_equal) else as_operand
+        self.__signature__ = DeferredSignature(lambda: _signature(("x", "y"), kernel, rule))
+
+    def __call__(self, *args: Operand, **others: Operand) -> Operand:
+        plain = self.check_values is None
+        if plain and len(args) == 2 and not others:
+            x, y = args
+            if _need_no_conversion(x, y):
+                return _of_mats(self.operation, x, y, None)
+        x, y, out = _arguments(self.operation, ("x", "y"), args, others)
+        if plain and not others and _need_no_conversion(x, y) and type(out) is not tuple:
+            return _of_mats(self.operation, x, y, out)
+        if (others or type(out) is tuple or has_its_own_way(x) or has_its_own_way(y)
+                or (is_foreign(x) and is_foreign(y))):
+            return _by_numpy(self, (x, y), out, others)
+        return self._converted(x, y, out)
+
+    def _converted(self, x: Operand, y: Operand, out: Operand) -> Operand:
+        """Carry out the operation on operands that need conversions or checks."""
+        if out is not None:
+            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
+        x, y = self.operand(x, "x"), self.operand(y, "y")
+        if self.check_values is not None:
+            self.check_values(x, y)
+        found = None if self.shortcut is None else self.shortcut(x, y)
+        if found is not None:
+            shorter, x = found
+            return _of_one(shorter, x, out)
+        if not isinstance(x, Mat) and not isinstance(y, Mat):
+            x, y = as_mat(x, "x"), as_mat(y, "y")
+        return _of_mats(self.operation, x, y, out)
+
+
+def _need_no_conversion(x: Operand, y: Operand) -> bool:
+    """Return whether both are Mats, or one of them is and the other a number."""
+    if type(x) is _mat:
+        return type(y) is _mat or _is_number(y)
+    return type(y) is _mat and _is_number(x)
+
+
+def _is_number(value: Operand) -> bool:
+    """Return whether `value` is a number that needs no check; larger integers do."""
+    kind = type(value)
+    return kind is float or (kind is int and -EXACT <= value <= EXACT) or kind in _unchecked
+
+
+def _or_none(value: object, name: str) -> Operand:
+    """Return `value` as an operand; for None NaN, as that is not equal to any element either."""
+    return np.nan if value is None else as_operand(value, name)
+
+
+def _of_mats(kernel: Calls, x: Operand, y: Operand, out: Operand) -> Operand:
+    """Carry out the operation on two operands that need no conversion."""
+    if out is None:
+        return kernel.make((x, y, None))
+    return kernel.carry_out((x, y, check_is_mat(out)), _NO_KEYWORDS)
+
+
+def function_of_bounds(kernel: Calls) -> Function:
+    """Return the function of an operand and two bounds, into a new Mat or `out`."""
+    def function(x: Mat, low: Operand, high: Operand, out: Mat | None = None) -> Mat:
+        return _of_three(kernel, x, low, high, out)
+
+    return function
+
+
+def _of_three(kernel: Calls, x: Operand, low: Operand, high: Operand, out: Operand) -> Mat:
+    """Carry out the operation on three operands, into a new Mat or `out`."""
+    if out is None:
+        new: Mat = kernel.make((x, low, high, None))
+        return new
+    found: Mat = kernel.carry_out((x, low, high, check_is_mat(out)), _NO_KEYWORDS)
+    return found
+
+
+def _arguments(kernel: Calls, names: tuple[str, ...], args: Arguments,
+               others: Keywords) -> Arguments:
+    """Return the operands with these names and `out`, None if it is not given; remove them from
+    the keywords `others`.
+
+    Compiled code would not know the function's name for its own messages.
+    """
+    count = len(args)
+    if count > len(names):
+        if count == len(names) + 1:
+            return args
+        raise DTypeError(f"{_call(kernel, names)} takes {len(names) + 1} arguments by position, "
+                         f"got {count}")
+    for name in names[count:]:
+        if name not in others:
+            raise DTypeError(f"{_call(kernel, names)} without {name}")
+    more = [others.pop(name) for name in names[count:]]
+    return (*args, *more, others.pop("out", None) if others else None)
+
+
+def _call(kernel: Calls, names: tuple[str, ...]) -> str:
+    """Return the function and its parameters in words."""
+    operation: Operand = kernel
+    return f"{operation.__name__}({', '.join(names)}, out=None)"
+
+
+def _signature(operands: tuple[str, ...], kernel: Calls, rule: np.ufunc) -> inspect.Signature:
+    """Return the signature of a function of these operands."""
+    parameter = inspect.Parameter
+    others = {"where": True, **OF_EVERY_UFUNC} if _is_numpys(kernel, rule) else {}
+    return inspect.Signature([
+        *(parameter(n, parameter.POSITIONAL_OR_KEYWORD, annotation="ArrayLike") for n in operands),
+        parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=None,
+                  annotation="Mat | None"),
+        *(parameter(n, parameter.KEYWORD_ONLY, default=v) for n, v in others.items())])
+
+
+def _with_keywords(function: Function) -> inspect.Signature:
+    """Return the function's signature with the ``**others`` of NumPy's products of matrices."""
+    found = readable(inspect.signature(function), {})
+    *own, _ = found.parameters.values()
+    return found.replace(parameters=[
+        *own, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=v)
+                for n, v in {**OF_PRODUCTS, **OF_EVERY_UFUNC}.items())])
+
+
+def _is_numpys(kernel: Calls, rule: np.ufunc) -> bool:
+    """Return whether NumPy has the function, with a ufunc for operands beyond the operation's."""
+    operation: Operand = kernel
+    return getattr(np, operation.__name__, None) is rule
+
+
+def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out: Operand,
+              others: Keywords) -> Operand:
+    """Compute by NumPy's ufunc for arguments that operations of `mat` do not know."""
+    rule, kernel = function.rule, function.operation
+    if not _is_numpys(kernel, rule):
+        operation: Operand = kernel
+        for other in others:
+            raise DTypeError(f"{operation.__name__}() has no argument {other!r}")
+        if not any(map(has_its_own_way, operands)):
+            values = [as_mat(x, "x") for x in operands]
+            return (_of_one(kernel, values[0], out) if len(values) == 1 else
+                    _of_mats(kernel, values[0], values[1], out))
+    given = others if out is None else {**others, "out": out}
+    if all(map(is_foreign, operands)):
+        return numpy_gives(rule, operands, given)
+    if any(map(has_its_own_way, operands)):
+        return rule(*operands, **given)
+    only = out[0] if type(out) is tuple and len(out) == 1 else out
+    if _is_known(rule, operands, only, others):
+        return function(*operands) if only is None else function(*operands, only)
+    return call_by_numpy(rule, operands, given)
+
+
+def _is_known(rule: np.ufunc, operands: Arguments, out: Operand, others: Keywords) -> bool:
+    """Return whether the operation computes that: with ``out=`` alone, or with a ``dtype=`` that
+    requests what it gives.
+    """
+    if not others:
+        return out is None or isinstance(out, Mat)
+    return out is None and others.keys() == {"dtype"} and is_natural(
+        rule, operands, others["dtype"])

@@ -1,0 +1,172 @@
+"""Operands of operators and functions other than Mats: arrays, sequences and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...matrix.creation import adopted, from_numpy
+from ...matrix.delegate import delegate
+from ...matrix.joined import stacked_rows
+from ...matrix.mat import Mat
+from ...support.dtypes import SUPPORTED, check_operand, is_masked
+from ...support.options import FLOAT32, current
+from ...support.types import Arguments, Function, Keywords, Operand
+from .by_numpy import ufunc_by_numpy
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+_SCALARS = (int, float, complex, np.generic)
+_WEAK = frozenset((bool, int, float, complex))  # numbers that adapt to the other operands
+_mat, _array, _own = Mat, np.ndarray, np.ndarray.__array_function__
+
+
+def as_operand(value: object, name: str) -> Operand:
+    """Return `value` as an operand: a Mat or a number as it is, an array wrapped without copying, a
+    sequence or an object with a method ``__array__`` converted by NumPy.
+    """
+    if isinstance(value, Mat):
+        return value
+    if isinstance(value, np.ndarray):
+        return from_numpy(value) if value.flags.aligned else adopted(value.copy())
+    if isinstance(value, list | tuple):
+        return _of_sequence(value, name)
+    if _becomes_array(value):
+        return as_operand(np.asarray(value), name)
+    check_operand(value, np.dtype(np.float64), name)
+    return value
+
+
+def _becomes_array(value: object) -> bool:
+    """Return whether `value` converts to an array, as a column of a table, and does not define its
+    own treatment by NumPy's functions, as an array of dask.
+    """
+    kind = type(value)
+    return (hasattr(kind, "__array__") and not hasattr(kind, "__array_function__")
+            and not isinstance(value, np.generic))
+
+
+def as_mat(value: object, name: str) -> Mat:
+    """Return `value` as `as_operand` does; a number as a Mat without axes."""
+    if type(value) is _mat:
+        return value
+    found = as_operand(value, name)
+    return found if isinstance(found, Mat) else from_numpy(np.asarray(found))
+
+
+def as_mats(values: Iterable[object], name: str) -> list[Mat]:
+    """Return the values as Mats; Python's numbers adapt to the dtypes of the others."""
+    found: list[Operand] = [v if type(v) in _WEAK else as_mat(v, name) for v in values]
+    if any(type(v) in _WEAK for v in found):
+        kind = np.result_type(*(v.dtype if isinstance(v, Mat) else v for v in found))
+        found = [v if isinstance(v, Mat) else from_numpy(np.asarray(v, kind)) for v in found]
+    return found
+
+
+def _of_sequence(value: Sequence[object], name: str) -> Mat:
+    stacked = stacked_rows(value)
+    if stacked is not None:
+        return stacked
+    try:
+        a = np.asarray(value)
+    except (ValueError, RecursionError):
+        raise ShapeError(f"{name} is a sequence of parts of different lengths: "
+                         f"{shortened(value)}; make them of one length") from None
+    if a.dtype.name not in SUPPORTED:
+        raise DTypeError(f"{name} has elements that are not numbers: {shortened(value)}")
+    return from_numpy(a)
+
+
+def shortened(value: object) -> str:
+    """Return the value in so many letters as a message can have."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a nesting too deep to be shown"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def is_operand(value: object) -> bool:
+    """Return whether an operator can take `value`, or should leave it to the other side."""
+    if isinstance(value, np.ndarray):
+        return type(value) is np.ndarray or not (has_its_own_way(value)
+                                                 or is_masked(value))
+    return (isinstance(value, (Mat, list, tuple, *_NUMBERS))
+            or (np.isscalar(value) and hasattr(value, "dtype")))
+
+
+def is_foreign(value: object) -> bool:
+    """Return whether NumPy decides the result of functions of `value`: a number, or an object of
+    another library, such as a column of a table, a masked array or an array of dask.
+    """
+    kind: Any = type(value)
+    if kind is _mat or kind is _array or kind is list or kind is tuple:
+        return False
+    if isinstance(value, Mat):
+        return False
+    if isinstance(value, np.ndarray):
+        return (has_its_own_way(value) or is_masked(value) or isinstance(value, np.matrix)
+                or kind.__array_function__ is not _own)
+    return (isinstance(value, _SCALARS) or hasattr(kind, "__array__")
+            or has_its_own_way(value))
+
+
+def is_of_others(values: object) -> bool:
+    """Return whether `values` is a sequence with an object whose class defines its treatment by
+    NumPy's functions.
+    """
+    if not isinstance(values, list | tuple):
+        return False
+    for x in values:
+        kind = type(x)
+        if (kind is not _mat and hasattr(kind, "__array_function__") and is_foreign(x)
+                and not isinstance(x, np.generic)):
+            return True
+    return False
+
+
+def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
+    """Return the result of NumPy's function for foreign operands, with Mats for arrays.
+
+    It may be a number or an object of another library, which the types of functions do not say.
+    Python's floats have the default dtype.
+    """
+    if current().dtype is FLOAT32:
+        args = tuple(np.float32(x) if type(x) is float else x for x in args)
+    if any(isinstance(v, Mat) for v in kwargs.values()) and not any(map(has_its_own_way, args)):
+        call: Function = (partial(ufunc_by_numpy, function, "__call__")
+                          if isinstance(function, np.ufunc) else partial(delegate, function))
+        found: Mat = _with_mats(call(args, kwargs))
+    else:
+        found = _with_mats(function(*args, **kwargs))
+    return found
+
+
+def _with_mats(found: Operand) -> Operand:
+    if type(found) is np.ndarray and found.dtype.name in SUPPORTED:
+        return from_numpy(found) if found.flags.aligned else adopted(found.copy())
+    if type(found) in (tuple, list):
+        return type(found)(map(_with_mats, found))
+    return found
+
+
+def has_priority(value: object) -> bool:
+    """Return whether `value` is a table or column of pandas: its operators ask the Mat first."""
+    kind = type(value)
+    return kind is not Mat and hasattr(kind, "__pandas_priority__")
+
+
+def is_sparse(value: object) -> bool:
+    """Return whether `value` is a sparse array of SciPy, with operators for NumPy's arrays only."""
+    kind = type(value)
+    return (hasattr(kind, "toarray") and hasattr(kind, "__array_priority__")
+            and not hasattr(kind, "__array__") and not has_its_own_way(value))
+
+
+def has_its_own_way(value: object) -> bool:
+    """Return whether the class of `value` defines its own treatment by ufuncs."""
+    hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return hook is not np.ndarray.__array_ufunc__ and not isinstance(value, Mat)

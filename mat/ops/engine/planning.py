@@ -1,0 +1,121 @@
+"""Choice of an implementation for operands, and construction of the plan for later calls with such
+operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import BLOCKS
+from ...core.registry import Facet
+from ...cpu.kernel import CpuKernel
+from ...devices.device import CPU, Device
+from ...errors import DTypeError
+from ...facets.array import ARRAY
+from ...matrix.mat import Mat
+from ...support.c_pointers import ForeignArray
+from ...support.types import Arguments, Function, Keywords
+from .declaration import Declaration
+from .implementation import (
+    ACCESSED,
+    DEVICES,
+    NUMBER,
+    REPEATED,
+    Implementation,
+    fitting,
+)
+from .plan import Plan, PlannedOperand
+
+FEW = 500  # elements for which ufuncs keep the GIL
+
+
+def choose(operation: Declaration, implementations: Sequence[Implementation], args: Arguments,
+           device: Device = CPU) -> tuple[Implementation, bool]:
+    """Return the first implementation that takes the operands, and whether some must be packed for
+    it.
+
+    It is one for the device, or else one for the host.
+    """
+    operands = [args[k] for k in operation.operands]
+    if device.implementations:
+        found = fitting([i for i in implementations if i.facet_name == device.implementations
+                         and not (i.needs and device.lacks(i.needs))], operands)
+        if found is not None:
+            return found
+    found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands)
+    if found is None:
+        mats = [a for a in operands if isinstance(a, Mat)]
+        raise DTypeError(f"{operation.__name__} has no implementation for "
+                         f"{', '.join(m.label() for m in mats)}")
+    return found
+
+
+def make_plan(operation: Declaration, implementation: Implementation, args: Arguments,
+              kwargs: Keywords, device: Device) -> Plan:
+    """Return the plan for such operands by `implementation`, chosen for `device`."""
+    made_for = implementation.facet
+    by_host = not is_of_device(implementation, device)
+    facet = made_for if by_host else device.facet
+    function = implementation.function
+    if implementation.prepares:
+        positions = *operation.operands, *operation.settings
+        function = function(made_for.engine, *(args[k] for k in positions), **kwargs)
+        if hasattr(function, "bind"):  # a kernel, and what it needs to know
+            function.bind(operation.operands, operation.at_numbers)
+    kernel = function
+    if facet is not made_for:
+        bound = function if implementation.bare else partial(function, made_for.engine)
+        function = device.adapt(bound, made_for, operation.result is None)
+        implementation = implementation._replace(bare=True)
+    operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
+    plan = _plan_of(operation, implementation, function, facet, operands)
+    plan.lent = facet is not made_for and _is_only_of_host(operation)
+    if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
+        plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
+    return plan
+
+
+def _is_only_of_host(operation: Any) -> bool:
+    """Return whether an operation of a user's has no implementation for a device."""
+    return not operation.__module__.startswith("mat.") and operation.only_of_host
+
+
+def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) -> PlannedOperand:
+    """Return the plan's record of the operand at position `k`."""
+    main, value = operation.main, args[k]
+    if not isinstance(value, Mat):
+        return PlannedOperand(NUMBER, k, None)
+    if (value is args[main] and k not in operation.written and main in operation.written):
+        return PlannedOperand(REPEATED, k, value.form, other=operation.operands.index(main))
+    return PlannedOperand(ACCESSED, k, value.form, operation.direction(k, args, kwargs))
+
+
+def is_of_device(implementation: Implementation, device: Device) -> bool:
+    """Return whether `implementation`, chosen for `device`, computes there: not where it is one of
+    the host's, since the device has none of its own for these operands.
+    """
+    return device is not CPU and (not device.implementations
+                                  or implementation.facet_name == device.implementations)
+
+
+def _plan_of(operation: Declaration, implementation: Implementation, function: Function,
+             facet: Facet, operands: tuple[PlannedOperand, ...]) -> Plan:
+    """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
+    takes the engine is bound to it.
+    """
+    made_for = implementation.facet
+    if not implementation.bare:
+        function = partial(function, made_for.engine)
+    plan = Plan(operation, function, facet, operands)
+    silent = implementation.silent and all(  # NumPy warns of complex numbers that are none
+        operand.form.dtype.kind != "c" for operand in plan.accesses)
+    plan.quiet = made_for.quiet and not silent
+    plan.keywords = not implementation.prepares
+    plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
+                     and plan.result >= 0 and not operation.numbers
+                     and all(operand.form.size <= FEW for operand in plan.accesses))
+    return plan

@@ -1,0 +1,1 @@
+"""Elements by their positions: indices, masks, gathers, scatters, and sorting."""

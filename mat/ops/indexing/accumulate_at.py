@@ -1,0 +1,125 @@
+"""Items of a Mat combined with others at the positions that an index selects, one after another
+where several are for one place: NumPy's ``add.at`` and its like, while a device is in use.
+
+Their order is that of the index, on every device, so that the bits are NumPy's.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints
+from ...matrix.mat import Mat
+from ...support.dtypes import EVERY, represents
+from ...support.types import Array, DType, Engine, Index, Number, Operand
+from ..engine.operands import as_mat
+from ..engine.operation import InOut, Input, op
+from ..primitives.selecting import number_as_mat
+from ..primitives.ufuncs import remainder
+from ..tiles.cut_gathers import by_accumulation
+from ..tiles.overlap import DEVICE_AXES
+from .advanced import Advanced, advanced, broadcast_value
+from .cut_sequences import by_accumulated_weights
+from .gathering import gathered_shape, items_by_position
+from .sorting import argsort, count_weights
+
+RULES: dict[np.ufunc, str] = {
+    np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.maximum: "maximum",
+    np.minimum: "minimum"}
+_BY_NAME = {name: rule for rule, name in RULES.items()}
+
+
+# the parameters are operands and what they mean
+@op(method="", by_form=True)
+def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
+                  chosen: Ints) -> None:
+    """Combine the items of `x` at the positions `at`, sorted by `order`, with those of `source`,
+    whose first axis is that of the positions.
+    """
+    if at.ndim != 1 or order.layout.shape != at.layout.shape or source.dtype != x.dtype:
+        raise ShapeError(f"accumulating requires a vector of positions, their order, and a source "
+                         f"of the dtype of x, got {at.label()}, {order.label()}, {source.label()} "
+                         f"and {x.label()}")
+
+
+accumulate_at.cut_by(by_accumulation(accumulate_at, argsort))
+count_weights.cut_by(by_accumulated_weights(accumulate_at))
+accumulate_at.prepare("cuda", dtypes=EVERY, when=lambda at, order, source, x: (
+    at.layout.contiguous and order.layout.contiguous and source.ndim <= DEVICE_AXES))(
+    lambda cuda, at, order, source, x, rule, chosen: cuda.prepare_accumulate(
+        at, source, x, rule, chosen))
+
+
+# the parameters are those of the operation
+@accumulate_at.on("array")
+def accumulate_at_numpy(np: Engine, at: Array, order: Array, source: Array, x: Array, rule: str,
+                        chosen: Ints) -> None:
+    """Compute `accumulate_at` on arrays."""
+    items, positions = items_by_position(x, at, chosen)
+    _BY_NAME[rule].at(items, positions, source)
+
+
+def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool:
+    """Compute ``rule.at(x, index, value)``; return whether that is possible here.
+
+    Nothing is written where it is not.
+    """
+    source = _of_dtype(rule, x, value)
+    chosen = advanced(x, index) if source is not None and x.ndim else None
+    if source is None or chosen is None:
+        return False
+    view = chosen.view
+    at = _positions(chosen)
+    shape = gathered_shape(view, at, chosen.place, chosen.chosen)
+    source = _positions_first(broadcast_value(source, shape), at.ndim, chosen.place)
+    if source.storage is view.storage:
+        source = source.copy()
+    if source.size:
+        flat = at.reshape(-1)
+        flat = flat.copy() if flat.storage is view.storage else flat
+        accumulate_at(flat, argsort(flat), source, view, RULES[rule], chosen.chosen)
+    return True
+
+
+def _positions(chosen: Advanced) -> Mat:
+    """Return the positions, made nonnegative."""
+    at, _ = chosen.positions()
+    if chosen.mask is not None or len(chosen.indices) > 1 or not at.size:
+        return at
+    found: Mat = remainder(at, prod(chosen.lengths()))
+    return found
+
+
+def _positions_first(source: Mat, ndim: int, place: int) -> Mat:
+    """Return a Mat with the axes of positions, `ndim` from `place` on, as its first one."""
+    axes = (*range(place, place + ndim), *range(place), *range(place + ndim, source.ndim))
+    moved = source.permute(axes)
+    return moved.reshape((prod(moved.shape[:ndim]), *moved.shape[ndim:]))
+
+
+def _of_dtype(rule: np.ufunc, x: Mat, value: Operand) -> Mat | None:
+    """Return the value in the dtype of `x`, if NumPy's results in that dtype are those of it."""
+    dtype = x.dtype
+    if dtype.char not in EVERY or (dtype.kind == "b" and rule is np.subtract):
+        return None
+    if type(value) in (bool, int, float, complex):
+        return number_as_mat(value, dtype, x) if _is_element(value, dtype) else None
+    try:
+        found = as_mat(value, "a value")
+    except (DTypeError, ShapeError):
+        return None
+    if not found.device_enabled or np.result_type(dtype, found.dtype) != dtype:
+        return None
+    return found.astype(dtype, copy=False)
+
+
+def _is_element(value: Number, dtype: DType) -> bool:
+    """Return whether a number of Python is exactly representable in a dtype of that kind: NumPy
+    computes with it in a larger one, inexact for uint64.
+    """
+    if dtype == np.uint64 or not represents(dtype, value) or np.result_type(dtype, value) != dtype:
+        return False
+    return bool(dtype.type(value) == value or value != value)

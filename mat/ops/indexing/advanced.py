@@ -1,0 +1,245 @@
+"""Selection by masks and arrays of integers while a device is in use: the indexed axes, the
+positions on them, and the place of their axes in the result.
+
+Indices that NumPy refuses, and the few that devices cannot take, are left to NumPy: `advanced`
+returns None for them.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import IndexOutOfRange, ShapeError
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.creation import adopted
+from ...matrix.mat import Mat, new_like
+from ...support.types import Index
+from ..primitives.elementwise import add, multiply
+from ..primitives.selecting import select
+from ..primitives.ufuncs import remainder
+from ..tiles.overlap import DEVICE_AXES
+from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
+
+_ALL = slice(None)
+_INTEGERS = (int, np.integer)
+_ARRAYS = (Mat, np.ndarray, list, tuple, range)
+
+
+class Advanced(NamedTuple):
+    """The selection of an index: the items of a view at positions on the axes `chosen`, whose axes
+    are at `place` of those of the result.
+    """
+
+    view: Mat
+    indices: tuple[Mat, ...]  # of int64, or one mask
+    counts: Ints  # of axes that each of them is for
+    chosen: Ints
+    place: int
+
+    @property
+    def mask(self) -> Mat | None:
+        """The mask, if there is nothing but one."""
+        only = self.indices[0]
+        return only if len(self.indices) == 1 and only.dtype.kind == "b" else None
+
+    def lengths(self) -> Ints:
+        """Return the lengths of the chosen axes."""
+        return tuple(self.view.shape[k] for k in self.chosen)
+
+    def positions(self) -> tuple[Mat, bool]:
+        """Return the positions, packed, and whether all of them differ."""
+        mask = self.mask
+        if mask is not None:
+            return positions_of(mask), True
+        found, k = None, 0
+        for index, count in zip(self.indices, self.counts, strict=True):
+            lengths = self.lengths()[k:k + count]
+            k += count
+            found = combined(found, index, lengths, len(self.indices) == 1)
+        assert found is not None
+        return found.contiguous(), found.size == 1
+
+
+def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
+    """Return positions for more axes: `found`, for those before, and the index of axes of these
+    lengths.
+    """
+    if index.dtype.kind == "b":
+        index = positions_of(index)
+    elif not alone:
+        index = remainder(index, lengths[0])
+    return index if found is None else add(multiply(found, prod(lengths)), index)
+
+
+# Reading indices
+
+
+def advanced(x: Mat, index: Index) -> Advanced | None:
+    """Return the selection of `index` on `x`; None if NumPy has to do it.
+
+    Raise `IndexOutOfRange` if an integer is out of range.
+    """
+    now = x._as_now()
+    items = _expanded(now, [_plain(i) for i in (index if isinstance(index, tuple) else (index,))])
+    if items is None:
+        return None
+    at: list[Mat] = []
+    counts: list[int] = []
+    chosen: list[int] = []
+    axis = view_axis = 0
+    basic: list[Any] = []
+    for item in items:
+        if not isinstance(item, Mat):
+            basic.append(item)
+            view_axis += item is None or isinstance(item, slice)
+            axis += item is not None
+            continue
+        count = item.ndim if item.dtype.kind == "b" else 1
+        lengths = now.shape[axis:axis + count]
+        if item.dtype.kind == "b" and item.shape != lengths:
+            return None
+        if item.dtype.kind != "b":
+            _check_range(now, item, axis)
+        at.append(item)
+        counts.append(count)
+        chosen += range(view_axis, view_axis + count)
+        basic += [_ALL] * count
+        axis, view_axis = axis + count, view_axis + count
+    view = now.over(now.layout[tuple(basic)])
+    return _placed(view, items, tuple(at), tuple(counts), tuple(chosen))
+
+
+def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,
+            chosen: Ints) -> Advanced | None:
+    """Return the selection on a view; None if there are too many axes, or other shapes."""
+    try:
+        broadcast_shapes([i.shape if i.dtype.kind != "b" else (1,) for i in at])
+    except ShapeError:
+        return None
+    places = [k for k, item in enumerate(items) if isinstance(item, (Mat, *_INTEGERS))]
+    together = places[-1] - places[0] + 1 == len(places)
+    before = sum(not isinstance(i, int | np.integer) for i in items[:places[0]])
+    if view.ndim + max(i.ndim for i in at) > DEVICE_AXES:
+        return None
+    return Advanced(view, at, counts, chosen, before if together else 0)
+
+
+def _plain(item: Any) -> Any:
+    """Return an index as a Mat of int64 or bool, if it is an array of some kind and can be; packed,
+    if it is a mask.
+    """
+    if not isinstance(item, _ARRAYS):
+        return item
+    if isinstance(item, Mat):
+        if item.dtype.kind not in "biu" or not item.ndim:
+            return item if item.ndim else item.item()
+        return item if item.dtype.kind == "b" or item.dtype == LONG else item.astype(LONG)
+    try:
+        found = np.asarray(_without_mats(item))
+    except (ValueError, TypeError):
+        return item
+    if not found.size and not isinstance(item, np.ndarray):
+        found = found.astype(LONG)
+    if found.dtype.kind not in "biu" or (found.dtype.kind == "u" and found.dtype.itemsize == 8):
+        return item
+    if not found.ndim:
+        return found.item()
+    return adopted(np.ascontiguousarray(found, np.bool_ if found.dtype.kind == "b" else LONG))
+
+
+def _without_mats(item: Any) -> Any:
+    """Return nested sequences with arrays for Mats."""
+    if isinstance(item, list | tuple):
+        return [_without_mats(i) for i in item]
+    return item.to_numpy() if isinstance(item, Mat) else item
+
+
+def _expanded(x: Mat, items: list[Any]) -> list[Any] | None:
+    """Return an index with slices for ``...`` and missing axes; None if there is anything but
+    slices, integers, None, and arrays of integers or bool.
+    """
+    if any(isinstance(i, bool | np.bool_) or (isinstance(i, Mat) and i.dtype.kind not in "biu")
+           or not (i is None or i is Ellipsis or isinstance(i, (Mat, slice, *_INTEGERS)))
+           for i in items):
+        return None
+    dots = [k for k, i in enumerate(items) if i is Ellipsis]
+    used = sum(i.ndim if isinstance(i, Mat) and i.dtype.kind == "b" else 1
+               for i in items if i is not None and i is not Ellipsis)
+    if len(dots) > 1 or used > x.ndim or not any(isinstance(i, Mat) for i in items):
+        return None
+    at = dots[0] if dots else len(items)
+    return [*items[:at], *[_ALL] * (x.ndim - used), *items[at + 1:]]
+
+
+def _check_range(x: Mat, index: Mat, axis: int) -> None:
+    """Raise `IndexOutOfRange` unless all integers are in the range of an axis."""
+    n = x.shape[axis]
+    if not all_within(index, -n, n):
+        raise IndexOutOfRange(f"{x.label()} cannot be indexed with integers outside of -{n} to "
+                              f"{n - 1} on axis {axis}; those that are given reach from "
+                              f"{index.min().item()} to {index.max().item()}")
+
+
+def all_within(index: Mat, low: int, high: int) -> bool:
+    """Return whether all integers are at least `low` and below `high`, looked up where they are
+    fresh: on a device that costs a small copy.
+    """
+    if not index.storage.is_elsewhere:
+        with index.facet("array", "input") as a:
+            return not a.size or bool(a.min() >= low and a.max() < high)
+    return bool(within(index.contiguous(), low, high))
+
+
+# Copying
+
+
+def gathered(chosen: Advanced) -> Mat:
+    """Return a new Mat with the selected elements."""
+    at, _ = chosen.positions()
+    return gathered_at(chosen.view, at, chosen.place, chosen.chosen)
+
+
+def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:
+    """Return a new Mat with the items at positions that were checked."""
+    out = new_like(x, gathered_shape(x, at, place, chosen), x.dtype)
+    if out.size:
+        gather(x, at, out, place, chosen)
+    return out
+
+
+def scattered(chosen: Advanced, value: Mat) -> None:
+    """Overwrite the selected elements with a Mat of the same dtype that broadcasts to them."""
+    view, mask = chosen.view, chosen.mask
+    if mask is not None and value.size == 1 and value.ndim <= 1:
+        ones = (1,) * (view.ndim - mask.ndim - chosen.place)
+        where = mask.contiguous().reshape((1,) * chosen.place + mask.shape + ones)
+        if where.storage is view.storage:
+            where = where.copy()
+        select(where.broadcast_to(view.shape), value.reshape(()).broadcast_to(view.shape), view,
+               view)
+        return
+    at, unique = chosen.positions()
+    shape = gathered_shape(view, at, chosen.place, chosen.chosen)
+    source = broadcast_value(value, shape)
+    if source.storage is view.storage:
+        source = source.copy()
+    if at.storage is view.storage:
+        at = at.copy()
+    if source.size:
+        scatter(at, source, view, chosen.place, chosen.chosen, unique or value.size == 1)
+
+
+def broadcast_value(value: Mat, shape: Ints) -> Mat:
+    """Return a value as the view of that shape, without first axes of length 1 that are too many;
+    raise `ShapeError` if it does not broadcast.
+    """
+    plain = value
+    while plain.ndim > len(shape) and plain.shape[0] == 1:
+        plain = plain.squeeze(0)
+    if broadcast_shapes((plain.shape, shape)) != shape:
+        raise ShapeError(f"a value of shape {value.shape} does not broadcast to the selected "
+                         f"{shape}")
+    return plain.broadcast_to(shape)

@@ -1,0 +1,182 @@
+"""Copies by integers: gathers and scatters, and the positions of true elements in a mask. Devices
+have kernels for them.
+
+A position counts the items of some axes, which are called chosen, by rows. Whoever calls these
+operations has checked the positions (`within`). This module does not know how indices are written.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...layout.shapes import Ints
+from ...matrix.mat import Mat, new_like
+from ...support.dtypes import EVERY
+from ...support.types import Array, Engine
+from ..engine.operation import InOut, Input, Output, number_op, op
+from ..tiles.cut_gathers import by_positions, grid_of_gather, grid_of_gather_along, grid_of_scatter
+from ..tiles.cut_vectors import by_pieces
+from ..tiles.overlap import DEVICE_AXES
+from .cut_masks import by_parts_of_mask, by_tiles_of_mask
+
+TILE = 4096  # elements of a mask that are counted together
+LONG = np.dtype(np.int64)
+
+
+def _fits_device(*mats: Mat) -> bool:
+    """Return whether a device can step along the axes of all Mats."""
+    return all(m.layout.ndim <= DEVICE_AXES for m in mats)
+
+
+def gathered_shape(x: Mat, at: Mat, place: int, chosen: Ints) -> Ints:
+    """Return the shape of a selection by the positions `at`: the axes of `x` that are not chosen,
+    with those of `at` at `place` among them.
+    """
+    rest = [n for k, n in enumerate(x.layout.shape) if k not in chosen]
+    return (*rest[:place], *at.layout.shape, *rest[place:])
+
+
+# Gathers
+
+
+@op(method="", by_form=True)
+def gather(x: Input, at: Input, out: Output, place: int, chosen: Ints) -> None:
+    """Copy the items of `x` at the positions `at` to `out`."""
+
+
+gather.cut_by(by_positions(gather, grid_of_gather))
+gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
+    lambda cuda, x, at, out, place, chosen: cuda.prepare_gather(x, at, out, place, chosen))
+
+
+@gather.on("array")
+def gather_numpy(np: Engine, x: Array, at: Array, out: Array, place: int, chosen: Ints) -> None:
+    """Compute `gather` on arrays."""
+    items, positions = items_by_position(x, at, chosen)
+    _positions_first(out, at.ndim, place)[...] = items[positions]
+
+
+def items_by_position(x: Array, at: Array, chosen: Ints) -> tuple[Array, tuple[Array, ...]]:
+    """Return a view of `x` with the chosen axes first, and the positions as an index of these."""
+    rest = [k for k in range(x.ndim) if k not in chosen]
+    lengths = tuple(x.shape[k] for k in chosen)
+    wrapped = np.where(at < 0, at + prod(lengths), at)
+    return x.transpose(*chosen, *rest), np.unravel_index(wrapped, lengths)
+
+
+def _positions_first(a: Array, ndim: int, place: int) -> Array:
+    """Return a view of `a` with the `ndim` axes at `place` first."""
+    return np.moveaxis(a, range(place, place + ndim), range(ndim))
+
+
+@op(method="", by_form=True)
+def gather_along(x: Input, at: Input, out: Output, axis: int) -> None:
+    """Copy to `out`, for each of `at`, the element of `x` at that index of an axis, and at the same
+    place of the others; both are broadcast along these.
+    """
+
+
+gather_along.cut_by(by_positions(gather_along, grid_of_gather_along))
+gather_along.prepare("cuda", dtypes=EVERY, when=_fits_device)(
+    lambda cuda, x, at, out, axis: cuda.prepare_gather_along(x, at, out, axis))
+
+
+@gather_along.on("array")
+def gather_along_numpy(np: Engine, x: Array, at: Array, out: Array, axis: int) -> None:
+    """Compute `gather_along` on arrays."""
+    out[...] = np.take_along_axis(x, at, axis)
+
+
+# Scatters
+
+
+@op(method="", by_form=True)
+def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique: bool) -> None:
+    """Overwrite the items of `x` at the positions `at` with those of `source`: with the last one of
+    several for one place. `unique` if there are no several.
+    """
+
+
+scatter.cut_by(by_positions(scatter, grid_of_scatter))
+scatter.prepare("cuda", dtypes=EVERY, when=lambda at, source, x: (
+    at.layout.contiguous and _fits_device(at, source, x)))(
+    lambda cuda, at, source, x, place, chosen, unique: cuda.prepare_scatter(
+        at, source, x, place, chosen, unique))
+
+
+# the parameters are those of the operation
+@scatter.on("array")
+def scatter_numpy(np: Engine, at: Array, source: Array, x: Array, place: int, chosen: Ints,
+                  unique: bool) -> None:
+    """Compute `scatter` on arrays, one position after another."""
+    items, positions = items_by_position(x, at.reshape(-1), chosen)
+    rest = items.shape[len(chosen):]
+    items[positions] = _positions_first(source, at.ndim, place).reshape(at.size, *rest)
+
+
+# Positions
+
+
+@number_op(method="")
+def within(at: Input, low: int, high: int) -> None:
+    """Return whether all packed integers are at least `low` and below `high`."""
+
+
+within.waits_for = "whether indices are in range"
+within.cut_by(by_pieces(within, lambda found, dtype: all(found)))
+within.prepare("cuda", dtypes=LONG.char)(
+    lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
+
+
+@within.on("array")
+def within_numpy(np: Engine, at: Array, low: int, high: int) -> bool:
+    """Compute `within` on an array."""
+    return not at.size or bool(at.min() >= low and at.max() < high)
+
+
+@op(method="", by_form=True)
+def mask_starts(mask: Input, starts: Output) -> None:
+    """Count the true elements before each tile of a packed mask, and, at last, in all of it."""
+
+
+mask_starts.cut_by(by_tiles_of_mask(mask_starts, TILE))
+mask_starts.prepare("cuda", dtypes=EVERY)(
+    lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
+
+
+@mask_starts.on("array")
+def mask_starts_numpy(np: Engine, mask: Array, starts: Array) -> None:
+    """Compute `mask_starts` on arrays."""
+    starts[0] = 0
+    np.cumsum(np.add.reduceat(mask.reshape(-1), np.arange(0, mask.size, TILE), dtype=LONG),
+              out=starts[1:])
+
+
+@op(method="", by_form=True)
+def mask_positions(mask: Input, starts: Input, out: Output) -> None:
+    """Write the positions of true elements in a packed mask."""
+
+
+mask_positions.cut_by(by_parts_of_mask(mask_positions, mask_starts, TILE))
+mask_positions.prepare("cuda", dtypes=EVERY)(
+    lambda cuda, mask, starts, out: cuda.prepare_mask_positions(mask))
+
+
+@mask_positions.on("array")
+def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> None:
+    """Compute `mask_positions` on arrays."""
+    out[...] = np.flatnonzero(mask)
+
+
+def positions_of(mask: Mat) -> Mat:
+    """Return the positions of true elements in `mask`, of bool, as a new vector of int64."""
+    # no other thread can change a copy after it was counted
+    packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
+    if not packed.size:
+        return new_like(mask, (0,), LONG)
+    starts = new_like(mask, (1 + -(-packed.size // TILE),), LONG)
+    mask_starts(packed, starts)
+    found = new_like(mask, (starts._size_at(-1),), LONG)
+    return mask_positions(packed, starts, found) if found.size else found

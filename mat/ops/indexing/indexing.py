@@ -1,0 +1,324 @@
+"""Indexing a Mat by NumPy's rules: basic indices give views, all integers an element, arrays of
+indices a copy; and replacing all its elements.
+
+Reading or writing single elements is slow: use operations on views instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...core.direction import IO
+from ...core.observers import OBSERVERS
+from ...devices.in_use import computes_elsewhere, note_fallback
+from ...errors import DTypeError, IndexOutOfRange, ShapeError
+from ...layout.shapes import Ints, broadcast_shapes
+from ...layout.strided import Layout
+from ...matrix.arrays import array
+from ...matrix.creation import adopted
+from ...matrix.elements import copied_to_part
+from ...matrix.mat import Mat
+from ...matrix.methods import method
+from ...matrix.nested import as_array
+from ...support.dtypes import check_number
+from ...support.options import current
+from ...support.types import Array, DType, Index, Nested, Operand
+from ..engine.operands import as_operand, is_operand
+from ..primitives.elementwise import assign, fill
+from ..primitives.selecting import number_as_mat
+from ..tiles.overlap import apart_from
+from .advanced import advanced, gathered, scattered
+from .selection import Selection, packed_source, selected
+
+_CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
+_BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
+_ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
+_in_use, _observers, _io, _mat = IN_USE, OBSERVERS, IO, Mat  # with types of C
+MOST_COPIED = 1 << 18  # bytes of a part that are copied sooner than an assignment is planned
+
+
+def _is_advanced(index: Index) -> bool:
+    if type(index) in _BASIC:
+        return False
+    items = index if isinstance(index, tuple) else (index,)
+    for item in items:  # noqa: SIM110  # compiled, a generator would cost as much as all the rest
+        if type(item) not in _BASIC and isinstance(item, _ADVANCED):
+            return True
+    return False
+
+
+@method("_get_by")
+def get_item(self: Mat, index: Index) -> Operand:
+    """Return a view, an element, or for arrays of indices a copy."""
+    kind = type(index)
+    if kind is slice:
+        return self.over(self.layout.rows(index))
+    if kind in _CHOICES and not _in_use:
+        chosen = selected(self, index, 0)
+        if chosen is not None:
+            found = chosen.get()
+            if found is not None:
+                return found
+    if kind in _CHOICES or _is_advanced(index):
+        return _gather(self, index)
+    now = self._as_now()
+    layout = now.layout[index]
+    if not layout.shape and not _has_room(index) and current().scalars:
+        if now.storage.is_elsewhere and now.element_type is now.storage.dtype:
+            found = now.storage.peek_element(layout.displacement)
+            if found is not None:
+                return found
+        with now.over(layout).facet("array", "input") as a:
+            return a[()]
+    return now.over(layout)
+
+
+def _has_room(index: Index) -> bool:
+    """Return whether `index` contains ``...``, so that the result is a Mat even without axes."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(i is Ellipsis for i in items)
+
+
+@method("_set_by")
+def set_item(self: Mat, index: Index, value: Operand) -> None:
+    """Overwrite the elements with `value`, broadcast and converted to self's dtype."""
+    if type(index) in _CHOICES or _is_advanced(index):
+        _scatter(self, index, value)
+        return
+    _set_part(self, index, value)
+
+
+def _set_part(self: Mat, index: Index, value: Operand) -> None:
+    """Overwrite the selection of a basic index."""
+    now = self._as_now()
+    layout = now.layout
+    _assign_part(now, layout if index is Ellipsis else layout[index], value)
+
+
+@method("_set_view")
+def set_view(self: Mat, layout: Layout, part: Layout, value: Mat) -> bool:
+    """Overwrite a part of self, if that has `layout`, with a Mat; return False if it has not."""
+    now = self._as_now()
+    if now.layout is not layout:
+        return False
+    _assign_part(now, part, value)
+    return True
+
+
+def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
+    """Overwrite a part of `now`."""
+    target = now if part is now.layout else now._view_of(part)
+    if isinstance(value, Mat) and value.storage is now.storage and _same(value, target):
+        return  # what x[index] += y leaves to do
+    now._direction_allowed(_io)  # also where the target alone would not overlap itself
+    shape = target.layout.shape
+    if (type(value) is float or type(value) is int) and shape and (
+            now.element_type.kind in "cfiu"):
+        fill(value, target)
+    elif type(value) is _mat and 0 < value.ndim <= len(shape):
+        if not copied_to_part(target, target.layout, target.layout, value):
+            # of one storage, a call is planned anew each time
+            apart = value.storage is not now.storage or _in_use or _observers or (
+                value.nbytes > MOST_COPIED)
+            assign(value if apart else value.copy(), target)
+    else:
+        _assign_any(now, target, value)
+
+
+def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
+    """Overwrite `target`, a part of self, with a value that is no Mat of at most so many axes."""
+    source = _source(apart_from(value, self), self.dtype)
+    if isinstance(source, Mat) and source.ndim > len(target.shape):
+        source = _without_leading(source, len(target.shape))
+    single = not target.shape and not isinstance(source, Mat)
+    if not single or self.element_type is not self.storage.dtype or not self.storage.poke(
+            np.asarray(source, self.dtype).reshape(1), target.displacement):
+        target.assign_(source)
+
+
+def _source(value: Operand, dtype: DType) -> Operand:
+    """Return the value to assign to elements of `dtype`: a Mat, or a number that fits."""
+    if isinstance(value, list | tuple) or not is_operand(value):
+        return adopted(as_array(value, dtype))
+    if not isinstance(value, Mat | np.ndarray):
+        check_number(value, dtype, "value")
+    return as_operand(value, "value")
+
+
+def _without_leading(source: Mat, ndim: int) -> Mat:
+    """Return `source` without its first axes, where these have length 1, so that `ndim` remain."""
+    extra = source.ndim - ndim
+    return source.squeeze(tuple(range(extra))) if source.shape[:extra] == (1,) * extra else source
+
+
+def _same(a: Mat, b: Mat) -> bool:
+    return (a.shape == b.shape and a.element_strides == b.element_strides
+            and a.displacement == b.displacement and a.dtype == b.dtype)
+
+
+def _plain(index: Index) -> Index:
+    """Return `index` with Mats as arrays."""
+    if isinstance(index, tuple):
+        return tuple(_plain(i) for i in index)
+    return index.to_numpy() if isinstance(index, Mat) else index
+
+
+def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
+    """Return the shape that `index` selects, found on an array that takes no memory."""
+    try:
+        return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
+    except (IndexError, ValueError) as error:
+        raise _out_of_range(self, given, error) from None
+
+
+def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
+    """Return the error for an index that NumPy refuses, a `ValueError`, too, if ragged."""
+    return IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}")
+
+
+def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
+    """Return the selection of a mask or an array of integers, with slices of all of the other axes;
+    None for other indices.
+    """
+    at = -1
+    for k in range(len(index)):
+        if type(index[k]) is not slice:
+            if at >= 0:
+                return None
+            at = k
+        elif index[k] != _ALL:
+            return None
+    return None if at < 0 or len(index) > self.ndim else selected(self, index[at], at)
+
+
+_ALL = slice(None)
+
+
+def _gather(self: Mat, index: Index) -> Mat:
+    if _in_use and computes_elsewhere(self):
+        there = advanced(self, index)
+        if there is not None:
+            return gathered(there)
+        _checked_shape(self, _plain(index), index)
+        note_fallback("getitem", self)
+    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
+    selection: Mat | None = None if chosen is None else chosen.get()
+    if selection is not None:
+        return selection
+    plain = _plain(index)
+    if self.storage.is_elsewhere:
+        _checked_shape(self, plain, index)  # before it is copied
+    with self.facet("array", "input") as a:
+        try:
+            found = np.asarray(a[plain])
+        except (IndexError, ValueError) as error:
+            raise _out_of_range(self, index, error) from None
+        return adopted(found if found.base is None else found.copy())
+
+
+def _scatter(self: Mat, index: Index, value: Operand) -> None:
+    if _in_use and computes_elsewhere(self):
+        there = advanced(self, index)
+        if there is not None:
+            self.allowed(IO)
+            scattered(there, _value(value, self))
+            return
+        _checked_shape(self, _plain(index), index)
+        note_fallback("setitem", self)
+    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
+    if chosen is None or not _overwrite(self, chosen, value):
+        _scatter_by_numpy(self, _plain(index), index, value)
+
+
+def _value(value: Operand, target: Mat) -> Mat:
+    """Return the value to assign to elements of `target` as a Mat of its dtype."""
+    source = _source(apart_from(value, target), target.dtype)
+    if not isinstance(source, Mat):
+        return number_as_mat(source, target.dtype, target)
+    return source if source.dtype == target.dtype else source.astype(target.dtype)
+
+
+def _overwrite(self: Mat, chosen: Selection, value: Operand) -> bool:
+    """Overwrite the selection by compiled kernels; return whether that was possible."""
+    if self.element_type.kind != "c" and type(value) in (bool, int, float):
+        check_number(value, self.element_type, "value")
+        self.allowed(IO)
+        return chosen.fill(value)
+    count = chosen.count()
+    shape = chosen.shape_of(count)
+    source = value if type(value) is Mat else _source(value, self.element_type)
+    if type(source) is not Mat or not _fits(self, source, shape):
+        plain = _without_first_ones(as_array(source, self.element_type), len(shape))
+        if broadcast_shapes((plain.shape, shape)) != shape:
+            raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
+                             f"{shape}")
+        source = packed_source(plain, shape)
+    self.allowed(IO)
+    return not count or chosen.put(source, count)
+
+
+def _without_first_ones(a: Array, ndim: int) -> Array:
+    """Return `a` without the first axes that are more than `ndim`, where these have length 1."""
+    while a.ndim > ndim and a.shape[0] == 1:
+        a = a[0]
+    return a
+
+
+def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
+    """Return whether `source` can be copied to a selection of that shape as it is."""
+    return (source.element_type is self.element_type and source.layout.shape == shape
+            and source.layout.contiguous and source.storage is not self.storage)
+
+
+def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> None:
+    shape = _checked_shape(self, index, given)
+    source = _without_first_ones(as_array(_source(value, self.dtype), self.dtype), len(shape))
+    if broadcast_shapes((source.shape, shape)) != shape:
+        raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected "
+                         f"{shape}")
+    with self.facet("array", "io") as a:
+        a[index] = source
+
+
+@method("__contains__")
+def contains(self: Mat, value: Operand) -> bool:
+    """Return whether any element equals that of `value`, after broadcasting."""
+    try:
+        found = self == (value if is_operand(value) else array(value))
+    except DTypeError:  # no number, or one that no element can equal
+        return False
+    return bool(found.size and found.max())
+
+
+@method("replace_")
+def replace_(self: Mat, nested: Nested) -> Mat:
+    """Overwrite self with the elements of nested sequences, an array or a Mat, and return self.
+
+    Parameters
+    ----------
+    nested : sequence, array or Mat
+        The elements, in the shape of self; they are converted to its dtype.
+
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    ShapeError
+        If they have another shape than self.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(2, 2).replace_([[1, 2], [3, 4]])
+    <Mat 2x2 A [[1. 2.] [3. 4.]]>
+    """
+    elements = as_array(nested, self.dtype)
+    if elements.shape != self.shape:
+        raise ShapeError(f"replace_ requires shape {self.shape}, got {elements.shape}")
+    with self.facet("array", "output") as a:
+        a[...] = elements
+    return self

@@ -1,0 +1,360 @@
+"""Elements that one mask, or one array of integers, selects of a Mat: copied to a new one, or
+overwritten, by compiled kernels.
+
+What is small is done at once, under the GIL, where no access need be opened; what is large is
+shared among threads. This module does not know what other indices there are, and returns None for
+operands that NumPy is to take.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import KernelCall as CompiledCall
+from ...core.direction import INPUT, IO, OUTPUT
+from ...core.observers import OBSERVERS
+from ...cpu.kernel import CpuKernel
+from ...cpu.selection import prepare_selection
+from ...cpu.thread_pool import serving
+from ...facets.foreign import FOREIGN
+from ...layout.shapes import Ints
+from ...matrix.base import Form, MatBase, form_of_result
+from ...matrix.creation import adopted
+from ...matrix.mat import Mat
+from ...matrix.with_facets import with_facets
+from ...support.c_pointers import address_of
+from ...support.native import lib
+from ...support.options import FLOAT64
+from ...support.types import Array, Number
+
+_observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
+_AXES = 32  # of which a frame has room
+_NOT_CALLED = -3
+_LARGE = 1 << 15  # elements that are worth releasing the GIL, and other threads
+_MANY = 1 << 20  # bytes of items that integers select, which are worth the same
+_ITEMS, _BYTES = 1 << 12, 1 << 16  # of items that integers select, which are worth a thread
+_TILE = 0 if lib is None else lib.MAT_MASK_TILE  # bytes of a mask, which are worth one
+_MOST = 1024
+_INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+
+
+class SelectionKernels:
+    """The kernels of selections of one kind, of Mats of one form."""
+
+    __slots__ = ("axes", "axis", "before", "check", "count", "elements", "fill", "form", "get",
+                 "lines", "number", "put", "rest", "result", "whole", "worth")
+
+    def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
+        self.form: Form = form
+        self.axis: int = axis
+        self.axes: int = axes
+        self.count: int = count
+        self.before: tuple[int, ...] = form.shape[:axis]
+        self.rest: tuple[int, ...] = form.shape[axis + (axes or 1):]
+        self.whole: bool = not self.before and not self.rest  # all axes are selected of
+        self.lines: int = prod(self.before)
+        self.elements: int = self.lines * prod(self.rest)  # that one integer selects
+        # items that a thread gets at least, or tiles of a mask
+        nbytes = form.itemsize * prod(self.rest)
+        self.worth: int = 1 if axes else max(1, min(_ITEMS, _BYTES // max(nbytes, 1)))
+        of = form.shape, form.strides, form.itemsize, axis, axes, count
+        self.result: Form | None = None  # of the last new Mat
+        kind = "masked" if axes else "taken"
+        self.number: CpuKernel = prepare_selection("mat_masked_count", *of, False)
+        self.check: CpuKernel = prepare_selection("mat_taken_check", *of, False)
+        self.get: CpuKernel = prepare_selection(f"mat_{kind}_get", *of, False)
+        self.put: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, False)
+        self.fill: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, True)
+
+
+_KERNELS: dict[object, SelectionKernels] = {}
+
+
+_last: SelectionKernels | None = None  # to be used
+
+
+def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
+    """Return the kernels for a form, the selected axis or axes, and the number of integers, needed
+    where there are axes before.
+    """
+    global _last
+    if not axis:
+        count = 1
+    found = _last
+    if (found is None or found.form is not form or found.axis != axis or found.axes != axes
+            or found.count != count):
+        found = _last = _remembered_for(form, axis, axes, count)
+    return found
+
+
+def _remembered_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
+    key = form, axis, axes, count
+    found = _KERNELS.get(key)
+    if found is None:
+        if len(_KERNELS) > _MOST:
+            _KERNELS.clear()
+        found = _KERNELS[key] = SelectionKernels(form, axis, axes, count)
+    return found
+
+
+def selected(view: MatBase, index: object, axis: int) -> Selection | None:
+    """Return the selection of `index`, a mask or an array of integers, along `axis`; None if NumPy
+    has to do it.
+    """
+    mat = _as_index(index)
+    if mat is None or lib is None:
+        return None
+    form = view._find_form() if view.known_form is None else view.known_form
+    shape, axes = mat.layout.shape, 0
+    if mat.element_type is _BOOL:
+        axes = len(shape)
+        if axis or not axes or form.shape[:axes] != shape:
+            return None
+    elif not shape or axis >= len(form.shape):
+        return None
+    if not form.size or not mat.layout.size or len(form.shape) > _AXES:
+        return None
+    found = Selection.__new__(Selection)
+    found.fill_in(view, mat, _kernels_for(form, axis, axes, mat.layout.size), axes > 0)
+    return found
+
+
+def _as_index(index: Any) -> Mat | None:
+    """Return a mask, or integers of 64 bits, as a packed Mat; None if it is neither."""
+    kind = type(index)
+    if kind is Mat:
+        mat: Mat = index
+        dtype = mat.element_type
+        if dtype is not _INDICES and dtype is not _BOOL:
+            if dtype.kind not in "iu":
+                return None
+            mat = mat.astype(_INDICES)
+        return mat if mat.layout.contiguous else mat.copy()
+    if kind is list:
+        index = _as_array(index)
+    elif kind is not np.ndarray:
+        index = None
+    if index is None or index.dtype.kind not in "biu" or not index.ndim:
+        return None
+    wanted = np.bool_ if index.dtype.kind == "b" else _INDICES
+    return adopted(np.ascontiguousarray(index, wanted))
+
+
+def _as_array(index: list[object]) -> Array | None:
+    """Return a list of integers, or one of bools, as an array; None if it is neither."""
+    kinds = set(map(type, index))
+    found = np.asarray(index) if kinds in ({int}, {bool}) else None
+    return None if found is None or found.dtype.kind == "O" else found  # too large
+
+
+class _NothingWritten(Exception):
+    """An integer is out of range."""
+
+
+class Selection:
+    """The selection of a Mat by a mask or integers."""
+
+    __slots__ = ("index", "kernels", "large", "masked", "shape", "size", "starts",
+                 "starts_address", "view")
+
+    def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
+        """Initialise with the selection of `index` on `view`."""
+        self.view: MatBase = view
+        self.index: Mat = index
+        self.kernels: SelectionKernels = kernels
+        self.masked: bool = masked
+        self.shape: Ints = index.layout.shape
+        self.size: int = index.layout.size
+        # a mask is searched whole
+        elements = kernels.form.size if masked else self.size * kernels.elements
+        self.large: bool = self.size > _LARGE or (
+            elements > _LARGE if masked else elements * kernels.form.itemsize > _MANY)
+        self.starts: Array | None = None  # how many items are selected before each tile of a mask
+        self.starts_address: int = 0
+
+    # How much
+
+    def count(self) -> int:
+        """Return the number of items that are selected; kernels find out whether integers are in
+        range.
+        """
+        if not self.masked:
+            return self.size
+        found = self.call(self.kernels.number, None, None, 0, self.tiles(), False, False)
+        if self.starts is not None:
+            np.cumsum(self.starts, out=self.starts)
+            found = int(self.starts[-1])
+        return found
+
+    def tiles(self) -> int:
+        """Return how many tiles the mask has."""
+        return -(-self.size // _TILE)
+
+    def work(self) -> int:
+        """Return the units of work of the kernels that copy the selection."""
+        return self.tiles() if self.masked else self.size * self.kernels.lines
+
+    def in_range(self) -> bool:
+        """Return whether all integers are in the range of the axis: else no access is opened."""
+        return not self.call(self.kernels.check, None, None, 0, self.size, False, False)
+
+    def threads(self) -> int:
+        """Return how many threads share the work."""
+        found: int = serving() if self.large else 1
+        return found
+
+    def worth(self, units: int) -> int:
+        """Return how many of the units a thread gets at least."""
+        return max(1, self.kernels.worth * units // max(self.work(), 1))
+
+    def keep_index(self) -> None:
+        """Copy the index if it overlaps the written elements."""
+        if self.index.storage is self.view.storage:
+            self.index = self.index.copy()
+
+    def shape_of(self, count: int) -> tuple[int, ...]:
+        """Return the shape of `count` items."""
+        if self.kernels.whole:
+            return (count,) if self.masked else self.shape
+        if self.masked:
+            return (count, *self.kernels.rest)
+        return self.kernels.before + self.shape + self.kernels.rest
+
+    # Copying
+
+    def get(self) -> Mat | None:
+        """Return a new Mat with the selected elements; None if an integer is out of range."""
+        count = self.count()
+        shape = self.shape_of(count)
+        form = self.kernels.result
+        if form is None or (form.shape is not shape and form.shape != shape):
+            form = self.kernels.result = form_of_result(shape, self.view.element_type)
+        found: Mat = form.new(self.view.device_enabled, None)
+        if form.size and self.call(self.kernels.get, found, None, count, self.work(), False, True):
+            return None
+        return found
+
+    def put(self, source: MatBase, count: int) -> bool:
+        """Overwrite the `count` items that are selected with the elements of `source`, a packed Mat
+        of their shape and dtype; return whether all could be.
+        """
+        return self.overwrite(self.kernels.put, source, None, count)
+
+    def fill(self, value: Number) -> bool:
+        """Overwrite the selection with a number that the dtype can represent; return whether all
+        integers were in range.
+        """
+        return self.overwrite(self.kernels.fill, None, value, self.size)
+
+    def overwrite(self, kernel: CompiledCall, source: MatBase | None, value: Number,
+                  count: int) -> bool:
+        """Do so with a kernel; return whether all could be."""
+        self.keep_index()
+        units = self.work() if self.masked or source is None else self.kernels.lines
+        return not self.call(kernel, source, value, count, units, True, False)
+
+    # the parameters are the operands of a kernel
+    def call(self, kernel: CompiledCall, other: MatBase | None, value: Number, count: int,
+             units: int, writes: bool, writes_other: bool) -> int:
+        """Call a kernel for the Mat, the index, and another Mat or a number; return its result."""
+        dtype, element = self.view.element_type, None
+        if value is not None and (dtype is not _float64 or type(value) is not float):
+            element = np.array(value, dtype)
+        if not self.large and not _observers:
+            found = self.call_at_once(kernel, other, value, element, count, units, writes,
+                                      writes_other)
+            if found != _NOT_CALLED:
+                return found
+        if writes and not self.masked and not self.in_range():
+            return 1
+        if self.large and kernel is self.kernels.number:
+            self.starts = np.zeros(units + 1, _INDICES)
+            self.starts_address, element = address_of(self.starts), self.starts[1:]
+        requests = [(self.view, "foreign", IO if writes else INPUT), (self.index, "foreign", INPUT)]
+        if other is not None:
+            requests.append((other, "foreign", OUTPUT if writes_other else INPUT))
+        try:
+            with with_facets(*requests) as arrays:
+                at = 0 if element is None else address_of(element)
+                address = arrays[0].address
+                address_of_index = arrays[1].address
+                if other is not None:
+                    at = arrays[2].address
+                threads, least = self.threads(), self.worth(units)
+                # no code of Python may run from here until the kernel has its operands
+                self.set_operands(kernel, address, address_of_index, at, value, count, units)
+                result: int = kernel.run_by(threads, least)
+                if writes_other and result:
+                    raise _NothingWritten  # so that the block fails
+                return result
+        except _NothingWritten:
+            return 1
+
+    # the parameters are the operands of a kernel
+    def set_operands(self, kernel: CompiledCall, address: int, address_of_index: int, at: int,
+                     value: Number, count: int, units: int) -> None:
+        """Give a kernel its operands, including the address `at` or, for 0, `value`."""
+        kernel.set_units(units)
+        kernel.set_number(0, count if self.masked else self.size)
+        if not at and value is not None:
+            kernel.set_number(1, value)
+            at = kernel.number_address(1)
+        kernel.set_operand(0, address)
+        kernel.set_operand(1, address_of_index)
+        kernel.set_operand(2, at)
+        kernel.set_operand(3, self.starts_address)
+
+    # the parameters are the operands of a kernel
+    def call_at_once(self, kernel: CompiledCall, other: MatBase | None, value: Number,
+                     element: Array | None, count: int, units: int, writes: bool,
+                     writes_other: bool) -> int:
+        """Do so if no access need be opened; return _NOT_CALLED else."""
+        view, index = self.view, self.index
+        at = 0 if element is None else address_of(element)
+        self.locate(view)
+        self.locate(index)
+        if other is not None:
+            self.locate(other)
+        if view.known_form is not self.kernels.form:
+            return _NOT_CALLED  # another thread has changed it
+        # no code of Python may run from here until the kernel has been called
+        address = view.storage.ready(_foreign.mask, _foreign.bit, True, writes)
+        address_of_index = index.storage.ready(_foreign.mask, _foreign.bit, True, False)
+        if not address or not address_of_index:
+            return _NOT_CALLED
+        if other is not None:
+            at = other.storage.ready(_foreign.mask, _foreign.bit, not writes_other, writes_other)
+            if not at:
+                return _NOT_CALLED
+            at += other.layout.displacement * self.kernels.form.itemsize
+        address += view.layout.displacement * self.kernels.form.itemsize
+        address_of_index += index.layout.displacement * (1 if self.masked else 8)
+        self.set_operands(kernel, address, address_of_index, at, value, count, units)
+        kernel.run_at_once()
+        if writes and (self.masked or not kernel.found[0]):
+            view.storage.written(_foreign.mask)
+        if other is not None and writes_other:
+            other.storage.written(_foreign.mask)
+        return int(kernel.found[0])
+
+    def locate(self, view: MatBase) -> None:
+        """Find out the address of a Mat, if it is not known yet; other threads may run."""
+        storage = view.storage
+        if not storage.address:
+            storage.find_address()
+
+
+def taken(x: Mat, indices: object, axis: int) -> Mat | None:
+    """Return the elements of `x` at the integers `indices` of an axis, as a new Mat; None if that
+    is to be left to NumPy.
+    """
+    chosen = selected(x, indices, axis)
+    return None if chosen is None or chosen.masked else chosen.get()
+
+
+def packed_source(a: Array, shape: tuple[int, ...]) -> Mat:
+    """Return an array, broadcast to `shape`, as a packed Mat."""
+    return adopted(np.ascontiguousarray(np.broadcast_to(a, shape)).reshape(shape))

@@ -1,0 +1,479 @@
+"""Sorting along an axis, and its uses: searching, counting, and distinct elements.
+
+On the host NumPy computes, and so it does on devices that run what the host does. Sorting on other
+devices is stable, whether that is wanted or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ...devices.in_use import computes_elsewhere, has_kernels
+from ...errors import ShapeError
+from ...layout.shapes import Ints, as_axis
+from ...layout.strided import Layout
+from ...matrix.creation import adopted
+from ...matrix.mat import Mat, new_like
+from ...support.dtypes import EXTENSIONS
+from ...support.native import compiled
+from ...support.types import Array, DType, Engine, Function
+from ..engine.operation import Input, MatOp, Output, op
+from ..primitives import reduce
+from ..primitives.copying import sorted_along
+from ..primitives.declare_reduce import DEVICE_RANK, ON_DEVICE
+from ..primitives.elementwise import add, less, negative, not_equal, subtract
+from ..primitives.joining import concat
+from ..primitives.scan import cumsum, differences
+from ..primitives.selecting import select
+from ..primitives.ufuncs import invert
+from ..tiles.cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
+from ..tiles.overlap import check_disjoint, overlap
+from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
+from .gathering import gather, gather_along, positions_of
+
+_INDICES = np.dtype(np.int64)
+_LONGEST = 1 << 32  # indices on a device have 32 bits
+_COMPILED = compiled(_INDICES.char)
+
+
+# Sorting
+
+
+def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
+    """Return `a` in descending order, or the indices for that or for ascending order.
+
+    Descending order is the ascending order of the negative elements, or of integers' complements:
+    it is stable, and NaN is last.
+    """
+    kind: Literal["stable"] | None = "stable" if stable else None
+    if not descending:
+        return np.argsort(a, axis, kind)
+    opposite: Function = np.invert if a.dtype.kind in "biu" else np.negative
+    return (np.argsort(opposite(a), axis, kind) if indices
+            else opposite(np.sort(opposite(a), axis, kind)))
+
+
+def _declare(name: str, doc: str, indices: bool) -> MatOp:
+    """Declare the operation that sorts; with `indices` it finds the order only."""
+    def check(x: Input, out: Output, axis: int, descending: bool, stable: bool) -> None:
+        wanted = _INDICES if indices else x.dtype
+        if out.layout.shape != x.layout.shape or out.dtype != wanted:
+            raise ShapeError(f"{name} gives shape {x.shape} and {wanted}, out has {out.shape} and "
+                             f"{out.dtype}")
+        as_axis(axis, x.ndim)
+
+    def sort_by_numpy(x: Array, out: Array, axis: int, descending: bool, stable: bool) -> None:
+        if indices or descending:
+            out[...] = _in_order(x, axis, descending, stable, indices)
+            return
+        if x is not out:
+            out[...] = x
+        out.sort(axis, "stable" if stable else None)
+
+    def prepare(cuda: Engine, x: Mat, out: Mat, axis: int, descending: bool,
+                stable: bool) -> Function:
+        found: Function = cuda.prepare_sort(x, out, as_axis(axis, x.ndim), descending, indices)
+        return found
+
+    check.__name__, check.__doc__, check.__module__ = name, doc, __name__
+    kernel = op(check, method="", by_form=True)
+    kernel.result_of = lambda x, out, axis, descending, stable: (
+        x.layout.shape, _INDICES if indices else x.dtype)
+    kernel.on("array", bare=True)(sort_by_numpy)
+    kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device)(prepare)
+    return kernel
+
+
+def _fits_device(x: Mat, out: Mat) -> bool:
+    return x.ndim <= DEVICE_RANK and max(x.shape, default=0) < _LONGEST and not overlap(x, out)
+
+
+_sort = _declare("sort", "Write the elements of x in ascending or descending order along `axis`.",
+                 False)
+_argsort = _declare("argsort", "Write the indices that sort the elements of x along `axis`.", True)
+
+
+def _opposite(x: Mat) -> Mat:
+    """Return elements whose ascending order is the descending order of `x`."""
+    found: Mat = (invert if x.dtype.kind in "biu" else negative)(x)
+    return found
+
+
+_IN_TILES = Sorting(
+    sort=lambda x, out: _sort(x, out, 0, False, True),
+    argsort=lambda x, out: _argsort(x, out, 0, False, True), opposite=_opposite,
+    take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
+_sort.cut_by(by_sorted_lines(_sort, _IN_TILES, sort_runs))
+_argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))
+
+
+def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
+    """Return the elements in order along `axis`; NaN is last."""
+    if x.dtype.char in EXTENSIONS:
+        wide = sort(x.astype(np.float32), axis, descending=descending, stable=stable)
+        return wide.astype(x.dtype)
+    found: Mat | None = None if descending else sorted_along(x, axis, stable)
+    return _sort.new((x, None, axis, descending, stable)) if found is None else found
+
+
+def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
+    """Return the indices that sort the elements along `axis`; those of NaN are last."""
+    if x.dtype.char in EXTENSIONS:
+        x = x.astype(np.float32)
+    return _argsort.new((x, None, axis, descending, stable))
+
+
+def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
+                  stable: bool = False) -> Mat:
+    """Sort the elements of `x` along `axis`; return x."""
+    if has_kernels() or x.dtype.char in EXTENSIONS:
+        return x.assign_(sort(x, axis, descending=descending))
+    return _sort(x, x, axis, descending, stable)
+
+
+# Searching
+
+
+def _packed_vector(layout: Layout) -> bool:
+    return layout.contiguous
+
+
+@op(method="", by_form=True)
+def search(a: Input, v: Input, out: Output, right: bool) -> None:
+    """Write, for each element of v, how many elements of the sorted vector a come before it."""
+    if a.ndim != 1 or a.dtype != v.dtype:
+        raise ShapeError(f"searching requires a vector and elements of its dtype, got {a.label()} "
+                         f"and {v.label()}")
+    if out.layout.shape != v.layout.shape or out.dtype != _INDICES:
+        raise ShapeError(f"searching gives shape {v.shape} and int64, out has {out.shape} and "
+                         f"{out.dtype}")
+    check_disjoint("searching", out, a, v)
+
+
+search.cut_by(by_searches(search))
+search.result_of = lambda a, v, out, right: (v.layout.shape, _INDICES)
+
+
+@search.on("array", bare=True)
+def _search_by_numpy(a: Array, v: Array, out: Array, right: bool) -> None:
+    out[...] = np.searchsorted(a, v, "right" if right else "left")
+
+
+@search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)
+def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Function:
+    found: Function = cuda.prepare_searchsorted(a, v, out, right)
+    return found
+
+
+def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
+    """Return the indices that sort by the last key, where elements of that are equal by the one
+    before it, and so on.
+    """
+    order = argsort(keys[0], axis)
+    for key in keys[1:]:
+        by_key = argsort(_along(key, order, axis), axis)
+        order = _along(order, by_key, axis)
+    return order
+
+
+def _along(x: Mat, indices: Mat, axis: int) -> Mat:
+    """Return the elements of each line of `x` at indices, all in range."""
+    out = new_like(x, indices.shape, x.dtype)
+    return gather_along(x, indices, out, as_axis(axis, x.ndim)) if out.size else out
+
+
+def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
+    """Return the insertion points in the sorted vector `a` for the elements of `v`."""
+    dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
+    return search.new((_as(a, dtype), _as(v, dtype), None, right))
+
+
+def _as(x: Mat, dtype: DType) -> Mat:
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+# Counting
+
+
+@op(method="", by_form=True)
+def extent(x: Input, out: Output) -> None:
+    """Write the least and the largest of the integers in the nonempty vector x."""
+    _check_vectors("bincount", x, out)
+
+
+extent.result_of = lambda x, out: ((2,), _INDICES)
+
+
+@extent.on("array", bare=True)
+def _extent_by_numpy(x: Array, out: Array) -> None:
+    out[0], out[1] = x.min(), x.max()
+
+
+extent.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
+    lambda cpu, x, out: cpu.prepare_extent(x))
+
+
+extent.is_computed_whole("devices take the least and the largest of integers by reductions")
+
+
+def limits_of(*columns: Mat) -> Array:
+    """Return an array with the least and the largest element of each of some Mats of one dtype;
+    this waits for a device, once.
+    """
+    found = [f(x).reshape(1) for x in columns for f in (reduce.min, reduce.max)]
+    return concat(found).to_numpy().reshape(-1, 2)
+
+
+def _extent_of(x: Mat) -> tuple[int, int]:
+    """Return the least and the largest of integers; this waits for a device."""
+    if computes_elsewhere(x):
+        low, high = limits_of(x)[0].tolist()
+    else:
+        low, high = extent.new((x, None)).to_numpy().tolist()
+    return low, high
+
+
+def _bins_of(x: Mat, most: int) -> int:
+    """Return how many bins the integers of a vector need, `most` if these suffice for all integers
+    of the dtype; a negative number if there are negative ones. On a device one number is read.
+    """
+    largest_of_all = 1 if x.dtype.kind == "b" else np.iinfo(x.dtype).max
+    if x.dtype.kind in "bu" and most > largest_of_all:
+        return most
+    if not computes_elsewhere(x):
+        low, high = _extent_of(_as(x, _INDICES))
+    elif x.dtype.kind in "bu":
+        low, high = 0, _as(reduce.max(x), _INDICES)._size_at(0)
+    else:
+        least, largest = reduce.min(x), reduce.max(x)
+        low = high = select.new((less(least, 0), least, largest, None))._size_at(0)
+    return low if low < 0 else high + 1
+
+
+@op(method="", by_form=True)
+def count_bins(x: Input, out: Output) -> None:
+    """Write how often each integer occurs in the vector x; all are below the length of out."""
+    _check_vectors("bincount", x, out)
+
+
+count_bins.cut_by(by_counts(count_bins))
+
+
+@count_bins.on("array", bare=True)
+def _count_by_numpy(x: Array, out: Array) -> None:
+    out[...] = np.bincount(x, minlength=len(out))
+
+
+count_bins.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
+    lambda cpu, x, out: cpu.prepare_count_bins(x, out))
+
+
+@count_bins.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _count_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_bincount(x, out)
+    return found
+
+
+@op(method="", by_form=True)
+def count_weights(x: Input, order: Input, weights: Input, out: Output) -> None:
+    """Write the sum of the weights of each integer in x, sorted by `order`, in their order."""
+    _check_vectors("bincount", x, out, order, weights)
+
+
+@count_weights.on("array", bare=True)
+def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> None:
+    out[...] = np.bincount(x, weights, minlength=len(out))
+
+
+@count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_weighted(x, out)
+    return found
+
+
+def _check_vectors(name: str, *vectors: Mat) -> None:
+    for x in vectors:
+        if x.ndim != 1:
+            raise ShapeError(f"{name} requires vectors, got {x.label()}")
+
+
+def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
+    """Return how often each of the integers 0, 1, ... occurs, or the sums of their weights; None if
+    there are negative ones.
+
+    The length of the result depends on the largest of them, so this waits for a device, unless
+    `minlength` suffices for all integers of the dtype.
+    """
+    bins = _bins_of(x, minlength) if x.size else 0
+    if bins < 0:
+        return None
+    length, x = max(bins, minlength), _as(x, _INDICES)
+    return sums_of_bins(x, weights, length)
+
+
+def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
+    """Return how often each of so many integers occurs in x, or the sums of their weights; x has
+    no others.
+    """
+    if weights is None:
+        counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
+        return counts
+    out = new_like(x, (length,), np.dtype(np.float64))
+    return count_weights(x, argsort(x), _as(weights, out.dtype), out)
+
+
+# Different elements
+
+
+@op(method="", by_form=True)
+def firsts(x: Input, out: Output, equal_nan: bool) -> None:
+    """Write 1 where the sorted vector x has another element than before, 0 else."""
+    _check_vectors("unique", x, out)
+
+
+firsts.cut_by(by_neighbours(firsts))
+firsts.result_of = lambda x, out, equal_nan: (x.layout.shape, _INDICES)
+
+
+@firsts.on("array", bare=True)
+def _firsts_by_numpy(x: Array, out: Array, equal_nan: bool) -> None:
+    out[:1] = 1
+    differs = x[1:] != x[:-1]
+    if equal_nan and x.dtype.kind not in "biu":
+        differs &= (x[1:] == x[1:]) | (x[:-1] == x[:-1])
+    out[1:] = differs
+
+
+@firsts.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Function:
+    found: Function = cuda.prepare_firsts(x, equal_nan)
+    return found
+
+
+@op(method="", by_form=True)
+def place(x: Input, ranks: Input, out: Output) -> None:
+    """Write the first element of each rank above 0; ranks never decrease, and begin with 0 or 1."""
+    _check_vectors("unique", x, ranks, out)
+
+
+place.cut_by(by_ranks(place))
+
+
+@place.on("array", bare=True)
+def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
+    out[...] = x[np.diff(ranks, prepend=0) != 0]
+
+
+@place.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _place_on_device(cuda: Engine, x: Mat, ranks: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_placed(x, out)
+    return found
+
+
+@op(method="", by_form=True)
+def unsort(order: Input, ranks: Input, out: Output) -> None:
+    """Write the ranks, counted from 0, where elements were before `order` sorted them."""
+    _check_vectors("unique", order, ranks, out)
+
+
+unsort.cut_by(by_scattered_ranks())
+unsort.result_of = lambda order, ranks, out: (order.layout.shape, _INDICES)
+
+
+@unsort.on("array", bare=True)
+def _unsort_by_numpy(order: Array, ranks: Array, out: Array) -> None:
+    out[order] = ranks - 1
+
+
+@unsort.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _unsort_on_device(cuda: Engine, order: Mat, ranks: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_inverse_order(order, out)
+    return found
+
+
+class Different:
+    """The different elements of a vector, computed on its device but for their number."""
+
+    def __init__(self, x: Mat, equal_nan: bool, ordered: bool) -> None:
+        self.length = x.size
+        self.sorted: Mat = sort(x)
+        self.order: Mat | None = argsort(x) if ordered else None
+        self.ranks: Mat = cumsum(firsts.new((self.sorted, None, equal_nan)))
+        self.count: int = self.ranks._size_at(-1) if x.size else 0
+
+    def _placed(self, x: Mat) -> Mat:
+        return place(x, self.ranks, new_like(x, (self.count,), x.dtype))
+
+    def values(self) -> Mat:
+        """Return them in ascending order."""
+        return self._placed(self.sorted)
+
+    def indices(self) -> Mat:
+        """Return where each occurs first."""
+        assert self.order is not None
+        return self._placed(self.order)
+
+    def inverse(self, shape: Ints) -> Mat:
+        """Return the index of each element among the values, in this shape."""
+        found: Mat = unsort.new((self.order, self.ranks, None))
+        return found.reshape(shape)
+
+    def counts(self) -> Mat:
+        """Return how often each occurs."""
+        found: Mat = count_bins(self.ranks, new_like(self.ranks, (self.count + 1,), _INDICES))
+        return found[1:].copy()
+
+
+class Counted:
+    """The different integers of a vector, with how often each occurs, by counting: for integers
+    that are close together.
+    """
+
+    def __init__(self, x: Mat, low: int, counts: Mat, dtype: DType) -> None:
+        self.x = x  # from which `low` is subtracted
+        self.dtype = dtype
+        self.low = low
+        self._every = counts
+        self._found: Mat = not_equal(counts, 0)
+        self._at: Mat = positions_of(self._found)
+
+    @classmethod
+    def of(cls, x: Mat) -> Counted | None:
+        """Return those of a nonempty `x`; None if the integers' range exceeds the number of
+        elements.
+        """
+        moved = _as(x, _INDICES)
+        low, high = _extent_of(moved)
+        if high - low >= x.size:
+            return None
+        if low < 0 or high >= x.size:
+            moved, high = subtract(moved, low), high - low
+        else:
+            low = 0
+        counts: Mat = count_bins(moved, new_like(x, (high + 1,), _INDICES))
+        return cls(moved, low, counts, x.dtype)
+
+    def values(self) -> Mat:
+        """Return them in ascending order."""
+        return _as(add(self._at, self.low) if self.low else self._at, self.dtype)
+
+    def inverse(self, shape: Ints) -> Mat:
+        """Return the index of each element among the values, in this shape."""
+        ranks = subtract(cumsum(_as(self._found, _INDICES)), 1)
+        found: Mat = ranks[self.x].reshape(shape)
+        return found
+
+    def counts(self) -> Mat:
+        """Return how often each occurs."""
+        return self._every[self._at]
+
+
+def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:
+    """Return how many elements are in each bin; the last one contains its upper edge."""
+    at = adopted(np.asarray(edges))
+    flat = sort(x.contiguous().reshape(-1))
+    starts, end = searchsorted(flat, at[:-1]), searchsorted(flat, at[-1:], right=True)
+    return differences([starts, end], 1, 0)

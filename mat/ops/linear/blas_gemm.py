@@ -1,0 +1,314 @@
+"""Products of matrices in BLAS's terms: `gemm`, and `gemm_batched` for stacks of them.
+
+Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is,
+transposed views as a flag. Element types that BLAS lacks are multiplied as ``integer_matmul.py``
+says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...errors import ShapeError
+from ...layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm, MatrixOperand
+from ...layout.shapes import Ints
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.native import compiled
+from ...support.types import Arguments, Array, Engine, Function, Keywords, Number
+from ..engine.accumulation import accumulate
+from ..engine.operation import Accumulated, Input, Scalar, op
+from ..tiles.cut_products import MatrixProduct, product_tiles, stack_tiles
+from ..tiles.overlap import check_disjoint
+from ..tiles.tiling import Tile
+from . import rowmajor
+from .blas_checks import blas_dtype, check_bool, check_countable
+from .gemm_sizes import GemmParts
+from .integer_matmul import (
+    FACTORED,
+    IntegerEngine,
+    check_gemm,
+    cublas_kind,
+    has_integer_matmul,
+    multiply_add,
+    prepare_integer_gemm,
+)
+from .rowmajor import (
+    BlasEngine,
+    do_nothing,
+    fits_device,
+    fits_matrices,
+    fits_matrix,
+    fits_operand,
+    gemm_form,
+)
+
+
+@op(by_form=True)
+def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+         transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+         n: int | None = None, k: int | None = None, lda: int | None = None,
+         ldb: int | None = None, ldc: int | None = None) -> None:  # the signature is BLAS's
+    """Compute ``C <- alpha * op(A) op(B) + beta * C`` and return `c`.
+
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, integers if `c` is of integers; where `beta` is 0, `c` is not read.
+    a, b, c : Mat
+        Matrices with op(A) m x k, op(B) k x n, and C m x n, which is overwritten. Of one dtype, but
+        C of integers may be wider, and C of 16-bit floats float32. Integers wrap; 16-bit floats
+        are summed in float32.
+    transpose_a, transpose_b : bool, optional
+        Whether op is the transpose.
+    m, n, k, lda, ldb, ldc : int, optional
+        Lengths, by default those of the shapes; given, they select the upper left part. 1-d
+        operands are taken as rows so far apart; then all six must be given.
+
+    Returns
+    -------
+    Mat
+        `c`.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the operands do not match, or `c` cannot take the factors.
+    AliasError
+        If `c` overlaps `a` or `b`.
+
+    Notes
+    -----
+    BLAS ?GEMM.
+
+    Examples
+    --------
+    >>> import mat
+    >>> a = mat.array([[1.0, 2], [3, 4]])
+    >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
+    <Mat 2x2 F [[5. 11.] [11. 25.]]>
+    """
+    if a.element_type.char in BLAS:
+        blas_dtype(a, b, c)
+    else:
+        check_gemm(a, b, alpha, beta, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if m is n is k is lda is ldb is ldc is None:
+        _check_product(a, b, c, transpose_a, transpose_b)
+    else:
+        GemmParts(m, n, k, lda, ldb, ldc).check(a, b, c, transpose_a, transpose_b)
+    if c.storage is a.storage or c.storage is b.storage:
+        check_disjoint("gemm", c, a, b)
+
+
+def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool) -> None:
+    left, right, out = a.layout.shape, b.layout.shape, c.layout.shape
+    if not len(left) == len(right) == len(out) == 2:
+        raise ShapeError(f"gemm requires matrices, got shapes {left}, {right} and {out}; for "
+                         "others give m, n, k, lda, ldb, ldc")
+    m, k = (left[1], left[0]) if transpose_a else left
+    j, n = (right[1], right[0]) if transpose_b else right
+    if k != j or out != (m, n):
+        raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
+
+
+def _leading(x: Mat, ld: int | None, transpose: bool = False) -> LeadingDimension:
+    """Return the leading dimension of `x`, and whether it is stored otherwise than op(x)."""
+    if ld is not None:
+        return LeadingDimension(ld, transpose)
+    step, transposed = rowmajor.leading_of(x)
+    return LeadingDimension(step, transposed != transpose)
+
+
+# the signature is the operation's
+@gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+              transpose_b: bool = False, **given: int | None) -> Function:
+    parts = GemmParts(**given)
+    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
+    if not sizes.m or not sizes.n:
+        return do_nothing
+    check_countable(*sizes, *(ld for ld in parts.leading if ld is not None))
+    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
+                     _leading(c, ldc))
+    return blas.prepare_gemm(c.dtype.char, form)
+
+
+# the signature is the operation's
+@gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)
+def gemm_integer(engine: IntegerEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                 transpose_b: bool = False, **given: int | None) -> Function:
+    return prepare_integer_gemm(engine, (a, b, c), (transpose_a, transpose_b), GemmParts(**given))
+
+
+# the signature is the operation's
+@gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)
+def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                      transpose_b: bool = False, **given: int | None) -> Engine:
+    parts = GemmParts(**given)
+    kernel = prepare_integer_gemm(cuda, (a, b, c), (transpose_a, transpose_b), parts)
+    kind = cublas_kind(a, b, c)
+    if not kind or any(x.layout.matrix is None and ld is None
+                       for x, ld in zip((a, b, c), parts.leading, strict=True)):
+        return kernel
+    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
+    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
+                     _leading(c, ldc))
+    return cuda.prepare_either(lambda: cuda.prepare_gemm(kind, form), kernel)
+
+
+# the signature is the operation's
+@gemm.on("array")
+def gemm_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
+               transpose_a: bool = False, transpose_b: bool = False, **given: int | None) -> None:
+    if given:
+        parts = GemmParts(**given)
+        m, n, k = parts.sizes(a, c, transpose_a)
+        a = _part(np, a, (k, m) if transpose_a else (m, k), parts.lda)
+        b = _part(np, b, (n, k) if transpose_b else (k, n), parts.ldb)
+        c = _part(np, c, (m, n), parts.ldc)
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if a.dtype.char in BLAS:
+        accumulate(np, c.dtype.type(alpha) * np.matmul(left, right), c.dtype.type(beta), c)
+    else:
+        multiply_add(np, alpha, left, right, beta, c)
+
+
+def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
+    """Return the upper left `shape` of `a`, whose rows are `ld` apart."""
+    if ld is None:
+        return a[:shape[0], :shape[1]]
+    part: Array = np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
+    return part
+
+
+@gemm.cut_by
+def gemm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the product into blocks of C and of the inner axis."""
+    alpha, a, b, beta, c = args
+    flags = {name: kwargs.get(name, False) for name in ("transpose_a", "transpose_b")}
+    parts = GemmParts(**{k: v for k, v in kwargs.items() if k not in flags})
+    m, n, k = parts.sizes(a, c, flags["transpose_a"])
+    left = _part_of(a, (k, m) if flags["transpose_a"] else (m, k), parts.lda)
+    right = _part_of(b, (n, k) if flags["transpose_b"] else (k, n), parts.ldb)
+    return product_tiles(MatrixProduct(
+        left.T if flags["transpose_a"] else left, right.T if flags["transpose_b"] else right,
+        _part_of(c, (m, n), parts.ldc), beta,
+        lambda x, y, factor, z: gemm(alpha, x, y, factor, z)), budget)
+
+
+def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
+    """Return the view of the upper left `shape` of `x`, whose rows are `ld` apart."""
+    if ld is None:
+        return x.over(x.layout.part((slice(shape[0]), slice(shape[1]))))
+    return x.over(Layout(shape, (ld, 1), x.layout.bounds[0]))
+
+
+# keywords of a product; those that are False are left out, as in its key
+TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
+    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
+    (True, True): {"transpose_a": True, "transpose_b": True}}
+
+
+def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
+           transpose_b: bool = False,
+           **parts: Number) -> Mat:  # the signature is BLAS's
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    return gemm(alpha, a, b, beta, self, **TRANSPOSES[transpose_a, transpose_b], **parts)
+
+
+bind("gemm_", gemm.documented(_gemm_))
+
+
+@op(by_form=True)
+def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+                 transpose_a: bool = False,
+                 transpose_b: bool = False) -> None:  # the signature is gemm's
+    """Compute ``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each matrix of stacks.
+
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, `c` is not read.
+    a, b, c : Mat
+        Stacks of matrices with equal leading axes, of one dtype that BLAS knows; `c` is
+        overwritten.
+    transpose_a, transpose_b : bool, optional
+        Whether op is the transpose.
+
+    Returns
+    -------
+    Mat
+        `c`.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the operands do not match.
+    AliasError
+        If `c` overlaps `a` or `b`.
+
+    Notes
+    -----
+    BLAS ?GEMM, cublas<t>gemmStridedBatched.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.gemm_batched(1, mat.ones(2, 1, 3), mat.ones(2, 3, 1), 0, mat.empty(2, 1, 1))
+    <Mat 2x1x1 F [[[3.]] [[3.]]]>
+    """
+    blas_dtype(a, b, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if not a.ndim == b.ndim == c.ndim >= 3 or not a.shape[:-2] == b.shape[:-2] == c.shape[:-2]:
+        raise ShapeError(f"gemm_batched requires equal leading axes before matrices, got "
+                         f"{a.shape}, {b.shape} and {c.shape}")
+    if c.size or a.size or b.size:
+        first: tuple[int | slice, ...] = (*(0,) * (a.ndim - 2), slice(None))
+        if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):
+            _check_product(a[first], b[first], c[first], transpose_a, transpose_b)
+    check_disjoint("gemm_batched", c, a, b)
+
+
+@gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
+@gemm_batched.prepare("foreign", fits=fits_matrices, dtypes=BLAS, pack=True)
+def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                      transpose_b: bool = False) -> Function:
+    if not c.size:
+        return do_nothing
+    m, n = c.shape[-2:]
+    sizes = GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
+    form = MatmulForm(sizes, _operand(a).transpose(transpose_a),
+                      _operand(b).transpose(transpose_b), _operand(c), c.shape[:-2])
+    return rowmajor.prepare_stack(blas, c.dtype.char, form)
+
+
+def _operand(x: Mat) -> MatrixOperand:
+    row, column = x.element_strides[-2:]
+    return MatrixOperand(x.dtype.char, row, column, x.element_strides[:-2])
+
+
+# the signature is the operation's
+@gemm_batched.on("array")
+def gemm_batched_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
+                       transpose_a: bool = False, transpose_b: bool = False) -> None:
+    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a,
+                        b.swapaxes(-1, -2) if transpose_b else b)
+    accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
+
+
+@gemm_batched.cut_by
+def gemm_batched_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the stacks between matrices, and these where there is no room for one of each."""
+    alpha, a, b, beta, c = args
+    left = a.swapaxes(-1, -2) if kwargs.get("transpose_a") else a
+    right = b.swapaxes(-1, -2) if kwargs.get("transpose_b") else b
+
+    def multiply(x: Mat, y: Mat, factor: Number | None, z: Mat) -> object:
+        return (gemm if z.ndim == 2 else gemm_batched)(alpha, x, y, factor, z)
+
+    return stack_tiles(MatrixProduct(left, right, c, beta, multiply), budget)

@@ -1,0 +1,461 @@
+"""BLAS level 1: operations on vectors.
+
+Names, argument order and meaning are those of BLAS; the last operand is written and returned.
+``blas_vectors.py`` says which elements of an operand are used.
+"""
+
+from __future__ import annotations
+
+import numpy
+
+from ...cpu import blas
+from ...errors import ShapeError
+from ...facets.array import over
+from ...layout.strided import packed
+from ...matrix.mat import Mat
+from ...support.c_pointers import ForeignArray
+from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.native import compiled
+from ...support.types import Array, Engine, Function, Number
+from ..engine.operation import InOut, Input, Output, Scalar, number_op, op
+from ..tiles.cut_vectors import added, as_norm, by_first_of_largest, by_pieces
+from ..tiles.overlap import check_disjoint
+from .blas_checks import blas_dtype
+from .blas_vectors import (
+    check_pair,
+    count,
+    device_forward,
+    elements,
+    forward,
+    on_device,
+    on_vectors,
+    write_elements,
+)
+
+# Updates
+
+
+@op(by_form=True)
+def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> None:
+    """Compute ``y <- alpha * x + y`` and return `y`.
+
+    Parameters
+    ----------
+    alpha : number
+        Factor, converted to the dtype of the Mats.
+    x, y : Mat
+        Vectors, or the elements of Mats of any shape in row-major order; of one dtype that BLAS
+        knows and, unless `n` says otherwise, equally long. `y` is overwritten.
+    n : int, optional
+        Number of elements to use; by default all.
+    incx, incy : int, optional
+        Step from one used element of `x` and `y` to the next, by default 1; with a negative one,
+        the first is at the far end.
+
+    Returns
+    -------
+    Mat
+        `y`.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the vectors do not match.
+    AliasError
+        If they overlap without being the same elements.
+
+    Notes
+    -----
+    BLAS ?AXPY.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.axpy(2, mat.ones(3), mat.arange(3.0))
+    <Mat 3 AF [2. 3. 4.]>
+    """
+    check_pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("axpy", y, x, same=incx == incy)
+
+
+on_vectors(axpy)
+axpy.cut_by(by_pieces(axpy))
+
+
+# the signature is the operation's
+@axpy.on("array")
+def axpy_numpy(np: Engine, alpha: Number, x: Array, y: Array, n: int | None = None, incx: int = 1,
+               incy: int = 1) -> None:
+    # by BLAS, which may round once, so that the bits are those of other layouts, and of tiles
+    total = np.array(elements(y, n, incy), order="C")
+    blas.axpy(alpha, _packed(elements(x, n, incx)), _packed(total))
+    write_elements(y, n, incy, total)
+
+
+def _packed(vector: Array) -> ForeignArray:
+    """Return a vector, or a copy of it without gaps, for BLAS."""
+    return ForeignArray(numpy.ascontiguousarray(vector), packed(vector.shape))
+
+
+@op(by_form=True)
+def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> None:
+    """Compute ``x <- alpha * x`` and return `x`.
+
+    Parameters
+    ----------
+    alpha : number
+        Factor, converted to the dtype of `x`.
+    x : Mat
+        Vector of a dtype that BLAS knows; it is overwritten.
+    n, incx : int, optional
+        Number of elements to use and step between them, as for `axpy`.
+
+    Returns
+    -------
+    Mat
+        `x`.
+
+    Notes
+    -----
+    BLAS ?SCAL.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.scal(3, mat.ones(2))
+    <Mat 2 F [3. 3.]>
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+on_vectors(scal)
+scal.cut_by(by_pieces(scal))
+
+
+@scal.on("array")
+def scal_numpy(np: Engine, alpha: Number, x: Array, n: int | None = None, incx: int = 1) -> None:
+    write_elements(x, n, incx, x.dtype.type(alpha) * elements(x, n, incx))
+
+
+@op(by_form=True)
+def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """Copy the elements of `x` to `y`, whatever the shapes, and return `y`.
+
+    Unlike ``y[...] = x`` it converts no dtype and broadcasts nothing.
+
+    Parameters
+    ----------
+    x, y : Mat
+        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long; `y` is
+        overwritten.
+    n, incx, incy : int, optional
+        Number of elements to use and steps between them, as for `axpy`.
+
+    Returns
+    -------
+    Mat
+        `y`.
+
+    Notes
+    -----
+    BLAS ?COPY.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.blas.copy(mat.arange(4.0), mat.zeros(2, 2))
+    <Mat 2x2 F [[0. 1.] [2. 3.]]>
+    """
+    check_pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("copy", y, x, same=incx == incy)
+
+
+on_vectors(copy)
+copy.cut_by(by_pieces(copy))
+
+
+def _only_moves(x: Mat, y: Mat) -> bool:
+    """Return whether elements stay where they are in the shape, and nothing overlaps."""
+    return x.layout.shape == y.layout.shape and x.storage is not y.storage
+
+
+@copy.prepare("foreign", dtypes=compiled(BLAS), when=_only_moves)
+def copy_in_blocks(cpu: Engine, x: Mat, y: Mat, n: int | None = None, incx: int = 1,
+                   incy: int = 1) -> Function:
+    """Return the kernel for layouts that are no vectors, such as that of a transpose."""
+    if n is None and incx == incy == 1:
+        kernel: Function = cpu.prepare_copy(x, y)
+        return kernel
+    return lambda x, y: write_elements(over(y.handle, y.layout), n, incy,
+                                       elements(over(x.handle, x.layout), n, incx))
+
+
+@copy.on("array")
+def copy_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
+               incy: int = 1) -> None:
+    if n is None and incx == incy == 1 and x.shape == y.shape:
+        np.copyto(y, x)  # in the order of their steps, not element by element
+    else:
+        write_elements(y, n, incy, elements(x, n, incx))
+
+
+@op(by_form=True)
+def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """Exchange the elements of `x` and `y`, and return `y`.
+
+    Parameters
+    ----------
+    x, y : Mat
+        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long; both are
+        overwritten.
+    n, incx, incy : int, optional
+        Number of elements to use and steps between them, as for `axpy`.
+
+    Returns
+    -------
+    Mat
+        `y`.
+
+    Notes
+    -----
+    BLAS ?SWAP.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x, y = mat.zeros(2), mat.ones(2)
+    >>> mat.swap(x, y), x
+    (<Mat 2 F [0. 0.]>, <Mat 2 F [1. 1.]>)
+    """
+    check_pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("swap", y, x, same=incx == incy)
+
+
+on_vectors(swap)
+swap.cut_by(by_pieces(swap))
+
+
+@swap.on("array")
+def swap_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
+               incy: int = 1) -> None:
+    kept = elements(x, n, incx).copy()
+    write_elements(x, n, incx, elements(y, n, incy))
+    write_elements(y, n, incy, kept)
+
+
+# Reductions to a Python number
+
+
+@number_op(by_form=True)
+def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """Return ``sum x_i * y_i``; nothing is conjugated.
+
+    Parameters
+    ----------
+    x, y : Mat
+        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long.
+    n, incx, incy : int, optional
+        Number of elements to use and steps between them, as for `axpy`.
+
+    Returns
+    -------
+    float or complex
+        The sum, a Python number.
+
+    Notes
+    -----
+    BLAS ?DOT, ?DOTU.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.blas.dot(mat.arange(3.0), mat.ones(3))
+    3.0
+    """
+    check_pair(x, y, n, incx, incy)
+
+
+@number_op(by_form=True)
+def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """Return ``sum conj(x_i) * y_i``.
+
+    Parameters
+    ----------
+    x, y : Mat
+        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long.
+    n, incx, incy : int, optional
+        Number of elements to use and steps between them, as for `axpy`.
+
+    Returns
+    -------
+    float or complex
+        The sum, a Python number.
+
+    Notes
+    -----
+    BLAS ?DOTC.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.blas.vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
+    (1+0j)
+    """
+    check_pair(x, y, n, incx, incy)
+
+
+on_vectors(dot)
+dot.cut_by(by_pieces(dot, added))
+
+
+@dot.on("array")
+def dot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
+              incy: int = 1) -> Number:
+    return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
+
+
+on_vectors(vdot)
+vdot.cut_by(by_pieces(vdot, added))
+
+
+@vdot.on("array")
+def vdot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
+               incy: int = 1) -> Number:
+    return np.vdot(elements(x, n, incx), elements(y, n, incy)).item()
+
+
+@number_op(by_form=True)
+def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """Return the Euclidean norm ``sqrt(sum |x_i|^2)``, without overflow.
+
+    Parameters
+    ----------
+    x : Mat
+        Vector of a dtype that BLAS knows.
+    n, incx : int, optional
+        Number of elements to use and step between them, as for `axpy`.
+
+    Returns
+    -------
+    float
+        The norm.
+
+    Notes
+    -----
+    BLAS ?NRM2.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.nrm2(mat.array([3.0, 4]))
+    5.0
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+on_vectors(nrm2)
+nrm2.cut_by(by_pieces(nrm2, as_norm))
+
+
+@nrm2.on("array")
+def nrm2_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> float:
+    used = elements(x, n, incx)
+    largest = np.abs(used).max() if used.size else 0.0
+    if largest == 0 or not np.isfinite(largest):
+        return float(largest)
+    return float(largest * np.linalg.norm(used / largest))
+
+
+@number_op(by_form=True)
+def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """Return ``sum |re x_i| + |im x_i|``.
+
+    Parameters
+    ----------
+    x : Mat
+        Vector of a dtype that BLAS knows.
+    n, incx : int, optional
+        Number of elements to use and step between them, as for `axpy`.
+
+    Returns
+    -------
+    float
+        The sum.
+
+    Notes
+    -----
+    BLAS ?ASUM.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.asum(mat.array([3.0, -4]))
+    7.0
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+on_vectors(asum)
+asum.cut_by(by_pieces(asum, added))
+
+
+@asum.on("array")
+def asum_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> float:
+    used = elements(x, n, incx)
+    return float(np.abs(used.real).sum() + np.abs(used.imag).sum())
+
+
+@number_op(by_form=True)
+def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """Return the first index of the largest ``|re x_i| + |im x_i|``.
+
+    Parameters
+    ----------
+    x : Mat
+        Vector of a dtype that BLAS knows, with an element at least.
+    n, incx : int, optional
+        Number of elements to use and step between them, as for `axpy`; the step is above 0.
+
+    Returns
+    -------
+    int
+        The index, from 0, among the elements that are used.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element.
+
+    Notes
+    -----
+    BLAS I?AMAX, which counts from 1.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.iamax(mat.array([3.0, -4, 1]))
+    1
+    """
+    blas_dtype(x)
+    if count(x, n, incx) == 0:
+        raise ShapeError("iamax of no elements is undefined")
+    if incx < 0:
+        raise ShapeError(f"iamax counts upwards, got incx = {incx}; x[::-1] counts the other way")
+
+
+iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
+on_device(iamax, device_forward)
+iamax.cut_by(by_first_of_largest(iamax, asum))
+
+
+@iamax.on("array")
+def iamax_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> int:
+    used = elements(x, n, incx)
+    return int(np.argmax(np.abs(used.real) + np.abs(used.imag)))

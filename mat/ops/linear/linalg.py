@@ -1,0 +1,383 @@
+"""Linear algebra with NumPy's names: inverses, solutions and factors.
+
+Those of small matrices have a kernel; else NumPy or SciPy computes, or the device.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+
+import numpy as np
+
+from ...cpu.small_systems import AXES, SIDE
+from ...devices.in_use import has_kernels
+from ...errors import DTypeError, LinAlgError, ShapeError
+from ...layout.matrix_operand import MatrixOperand
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.mat import Mat, new_like
+from ...matrix.methods import bind
+from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.dtypes import REAL_TYPES
+from ...support.native import compiled
+from ...support.types import Array, DType, Engine, Function, Number
+from ..engine.operation import Input, Output, number_op, op
+from ..engine.roles import method_like
+from ..tiles.cut_stacks import by_stacks
+from .integer_matmul import DEVICE_AXES
+from .matmul import matmul as matmul  # NumPy has it here, too
+
+
+def _check_square(name: str, a: object) -> Mat:
+    """Return `a`, if it is a square matrix, or a stack of them, for LAPACK.
+
+    Its dtype is one that LAPACK has or that converts to float64.
+    """
+    if not isinstance(a, Mat):
+        raise DTypeError(f"{name} requires a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps "
+                         "an array")
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{name} requires a square matrix, got shape {a.shape}")
+    return _check_lapack(a)
+
+
+def _check_lapack(a: Mat) -> Mat:
+    if a.dtype.char not in BLAS and a.dtype.kind not in "iub":
+        raise DTypeError(f"LAPACK does not know {a.dtype}; convert with a.astype('float32')")
+    return a
+
+
+def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
+    """Return the operands and the dtype of the result.
+
+    They are in that dtype already where the device in use has implementations of its own.
+    """
+    dtype = np.result_type(*(m.dtype for m in mats))
+    dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
+    if has_kernels():
+        mats = tuple(m if m.dtype == dtype else m.astype(dtype) for m in mats)
+    return mats, dtype
+
+
+def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
+    """Return the result of `compute`; LAPACK's refusal becomes `mat`'s error."""
+    try:
+        result: Array = compute(*args)
+        return result
+    except np.linalg.LinAlgError:
+        raise _refusal(name, reason) from None
+
+
+def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
+    """Return the steps of a stack of matrices, or for one axis of columns.
+
+    Those along `batch` are 0 where it is broadcast.
+    """
+    row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
+    own = zip(x.shape[:x.ndim - axes], x.element_strides[:x.ndim - axes], strict=True)
+    steps = tuple(0 if n == 1 else s for n, s in own)
+    return MatrixOperand(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
+
+
+def _result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
+    """Return the steps of a result, None if it is packed, and the lengths of its leading axes."""
+    batch = out.shape[:out.ndim - axes]
+    return (None if out.layout.contiguous else _stack(out, axes, batch)), batch
+
+
+def _for_device(*operands: Mat) -> bool:
+    """Return whether all are of one dtype, and the result, the last, has elements and few axes."""
+    out = operands[-1]
+    return (out.size > 0 and out.ndim <= DEVICE_AXES
+            and all(x.element_type == out.element_type for x in operands))
+
+
+def _few_unknowns(*operands: Mat) -> bool:
+    """Return whether the host has a kernel: for real numbers of one dtype, and small matrices."""
+    a, out = operands[0], operands[-1]
+    return (out.size > 0 and a.shape[-1] <= SIDE and out.ndim - 2 <= AXES
+            and (len(operands) == 2 or operands[1].ndim == 1 or operands[1].shape[-1] <= SIDE)
+            and all(x.element_type == out.element_type for x in operands))
+
+
+def _refusal(name: str, reason: str) -> LinAlgError:
+    return LinAlgError(f"{name}: the matrix is {reason}")
+
+
+LARGE = 128  # rows of a matrix of which copies take time
+# why factorisations are not cut
+_WHOLE = "every step of a factorisation changes all of the rest of the matrix"
+
+
+@op(method="", by_form=True, name="inv")
+def inverse(a: Input, out: Output) -> None:
+    """Compute ``out <- a^-1``."""
+
+
+inverse.waits_for = "whether a matrix is singular"
+inverse.cut_by(by_stacks(inverse, _WHOLE))
+
+
+@inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
+def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
+    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
+                                *_result(out, 2))
+
+
+@inverse.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
+def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
+    batch = a.shape[:-2]
+    found: Function = cpu.prepare_systems(
+        a.dtype.char, a.shape[-1], 0, [_stack(x, 2, batch) for x in (a, out)], batch,
+        partial(_refusal, "inv", "singular"))
+    return found
+
+
+@inverse.on("array")
+def inv_numpy(np: Engine, a: Array, out: Array) -> None:
+    out[...] = _or_raise("inv", "singular", np.linalg.inv, a)
+
+
+def inv(a: Mat) -> Mat:
+    """Return the inverse of a square matrix, or of each of a stack.
+
+    Parameters
+    ----------
+    a : Mat
+        Square matrix, or a stack of them; integers are converted to float64.
+
+    Returns
+    -------
+    Mat
+        The inverse, of a's shape.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+
+    Notes
+    -----
+    LAPACK ?GESV; for real matrices of up to 16 rows Gaussian elimination with partial pivoting in
+    double precision, several matrices at once.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.inv(mat.array([[2.0, 0], [0, 4]])).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    (a,), dtype = _alike_for_lapack(_check_square("inv", a))
+    result: Mat = inverse(a, new_like(a, a.shape, dtype))
+    return result
+
+
+@op(method="", by_form=True, name="solve")
+def solution(a: Input, b: Input, out: Output) -> None:
+    """Compute ``out <- a^-1 b``."""
+
+
+solution.waits_for = inverse.waits_for
+solution.cut_by(by_stacks(solution, _WHOLE))
+
+
+@solution.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
+def solve_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
+    axes = 1 if b.ndim == 1 else 2
+    result, batch = _result(out, axes)
+    sizes = a.shape[-1], b.shape[-1] if axes == 2 else 1
+    return cuda.prepare_solution(a.dtype.char, sizes, _stack(a, 2, batch), _stack(b, axes, batch),
+                                 result, batch)
+
+
+@solution.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
+def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
+    axes = 1 if b.ndim == 1 else 2
+    batch = out.shape[:out.ndim - axes]
+    operands = [_stack(x, 2 if x is a else axes, batch) for x in (a, b, out)]
+    found: Function = cpu.prepare_systems(
+        a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, operands, batch,
+        partial(_refusal, "solve", "singular"))
+    return found
+
+
+@solution.on("array")
+def solve_numpy(np: Engine, a: Array, b: Array, out: Array) -> None:
+    out[...] = _or_raise("solve", "singular", np.linalg.solve, a, b)
+
+
+def solve(a: Mat, b: Mat) -> Mat:
+    """Return the x with ``a x = b``.
+
+    Parameters
+    ----------
+    a : Mat
+        Square matrix, or a stack of them; integers are converted to float64.
+    b : Mat
+        Vector or matrix with as many rows, or a stack of matrices.
+
+    Returns
+    -------
+    Mat
+        The solution, of b's shape, with the leading axes of both.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+    ShapeError
+        If the numbers of rows differ.
+
+    Notes
+    -----
+    As in `inv`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.solve(mat.array([[2.0, 0], [0, 4]]), mat.array([2.0, 4])).tolist()
+    [1.0, 1.0]
+    """
+    a = _check_square("solve", a)
+    if not isinstance(b, Mat):
+        raise DTypeError(f"solve requires Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
+    _check_lapack(b)
+    rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
+    if rows != a.shape[-1]:
+        raise ShapeError(f"solve: a of shape {a.shape} requires b with {a.shape[-1]} rows, got "
+                         f"{b.shape}")
+    (a, b), dtype = _alike_for_lapack(a, b)
+    result: Mat = solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
+    return result
+
+
+def _solution_shape(a: Ints, b: Ints) -> Ints:
+    if len(b) == 1:
+        return a[:-1]
+    return broadcast_shapes((a[:-2], b[:-2])) + b[-2:]
+
+
+@op(method="", by_form=True, name="cholesky")
+def cholesky_factor(a: Input, out: Output) -> None:
+    """Compute ``out <- L`` with ``a = L L^H``."""
+
+
+cholesky_factor.waits_for = "whether a matrix is positive definite"
+cholesky_factor.cut_by(by_stacks(cholesky_factor, _WHOLE))
+
+
+@cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
+def cholesky_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
+    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
+                                 *_result(out, 2))
+
+
+@cholesky_factor.on("array")
+def cholesky_numpy(np: Engine, a: Array, out: Array) -> None:
+    # NumPy factors those of single precision in double
+    if a.ndim == 2 and len(a) >= LARGE and out.flags.c_contiguous and out.dtype.char in "dD":
+        _factor_in_place(a, out)
+        return
+    out[...] = _or_raise("cholesky", "not positive definite", np.linalg.cholesky, a)
+
+
+def _factor_in_place(a: Array, out: Array) -> None:
+    """Factor a copy of `a` where the result is to be, by LAPACK, without one more copy.
+
+    LAPACK counts along columns first, so that the factor is the upper one of the transpose.
+    """
+    np.copyto(out, a)
+    (potrf,) = import_module("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
+    if potrf(out.T, lower=False, clean=True, overwrite_a=True)[1]:
+        raise _refusal("cholesky", "not positive definite")
+
+
+def cholesky(a: Mat) -> Mat:
+    """Return the lower triangular L with ``a = L L^H``.
+
+    Parameters
+    ----------
+    a : Mat
+        Positive definite matrix, or a stack of them, of which only the lower triangle is read;
+        integers are converted to float64.
+
+    Returns
+    -------
+    Mat
+        The factor, of a's shape.
+
+    Raises
+    ------
+    LinAlgError
+        Unless `a` is positive definite.
+
+    Notes
+    -----
+    LAPACK ?POTRF.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.cholesky(mat.array([[4.0, 0], [0, 9]]))
+    <Mat 2x2 A [[2. 0.] [0. 3.]]>
+    """
+    (a,), dtype = _alike_for_lapack(_check_square("cholesky", a))
+    result: Mat = cholesky_factor(a, new_like(a, a.shape, dtype))
+    return result
+
+
+@number_op(by_form=True)
+def slogdet(a: Input) -> None:
+    """Return the sign of the determinant and the logarithm of its modulus.
+
+    Parameters
+    ----------
+    a : Mat
+        Square matrix; integers are converted to float64.
+
+    Returns
+    -------
+    sign : float or complex
+        1, -1 or 0; for a complex matrix a number of modulus 1, or 0.
+    logabsdet : float
+        ``log |det a|``; -inf if `a` is singular.
+
+    Notes
+    -----
+    LAPACK ?GETRF.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.slogdet(mat.array([[0.0, 1], [1, 0]]))
+    (-1.0, 0.0)
+    """
+    _check_square("slogdet", a)
+    if a.ndim != 2:
+        raise ShapeError(f"slogdet requires one matrix, got shape {a.shape}")
+
+
+slogdet.is_computed_whole(_WHOLE)
+
+
+@slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")
+def slogdet_cuda(cuda: Engine, a: Mat) -> Engine:
+    return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], _stack(a, 2, ()))
+
+
+@slogdet.on("array")
+def slogdet_numpy(np: Engine, a: Array) -> tuple[Number, float]:
+    sign, logabsdet = np.linalg.slogdet(a)
+    return sign.item(), logabsdet.item()
+
+
+def _bind_method(function: Function) -> None:
+    """Bind a function of one Mat, `a`, as a method of the same name."""
+    name = function.__name__
+    bind(name, method_like(function, lambda self: function(self), name, "a"))
+
+
+_bind_method(inv)
+_bind_method(cholesky)
+_bind_method(slogdet)

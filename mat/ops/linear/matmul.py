@@ -1,0 +1,300 @@
+"""The matrix product with NumPy's name and rules.
+
+It goes through BLAS without copies, or by the kernels for the element types that BLAS lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...devices.device import in_use
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints, broadcast_shapes
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...support import blas_library
+from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.dtypes import promoted
+from ...support.native import compiled
+from ...support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
+from ..engine.by_numpy import call_by_numpy
+from ..engine.functions import check_is_mat, of_matrices
+from ..engine.operands import as_operand, is_foreign, is_operand, numpy_gives
+from ..engine.operation import Input, Output, named, op
+from ..tiles.cut_products import MatrixProduct, stack_tiles
+from ..tiles.overlap import apart_from, check_disjoint, overlap
+from ..tiles.tiling import Tile
+from . import rowmajor
+from .blas_checks import check_bool
+from .blas_gemm import TRANSPOSES, gemm
+from .integer_matmul import (
+    DEVICE_AXES,
+    FACTORED,
+    OPERANDS,
+    IntegerEngine,
+    cublas_kind,
+    has_integer_matmul,
+    matmul_form,
+    multiply,
+)
+from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
+
+THIN = 8  # multiplications for each element of a matrix in a product with a thin one
+
+
+def _transposed(shape: Ints, transpose: bool) -> Ints:
+    """Return `shape` with its last two axes exchanged, if there are two."""
+    return (*shape[:-2], shape[-1], shape[-2]) if transpose and len(shape) > 1 else shape
+
+
+def product_shape(left: Ints, right: Ints) -> Ints:
+    """Return the shape of the matrix product, by NumPy's rule."""
+    if not left or not right:
+        raise ShapeError(f"matmul requires at least one axis each, got shapes {left} and {right}; "
+                         "* multiplies by numbers")
+    inner = right[-2] if len(right) > 1 else right[0]
+    if left[-1] != inner:
+        raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} "
+                         "differ")
+    try:
+        batch = broadcast_shapes((left[:-2], right[:-2]))
+    except ShapeError:
+        raise ShapeError(f"matmul: the leading axes of {left} and {right} do not broadcast "
+                         "together") from None
+    return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
+
+
+@op(method="", by_form=True, name="matmul")
+def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
+            transpose_b: bool = False) -> None:
+    """Compute ``out <- op(a) op(b)`` for all ranks and dtypes."""
+    shape = product_shape(_transposed(a.shape, transpose_a), _transposed(b.shape, transpose_b))
+    if out.shape != shape:
+        raise ShapeError(f"matmul gives shape {shape}, out has {out.shape}")
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise DTypeError(f"matmul gives {dtype}, which out of {out.dtype} cannot take")
+    check_disjoint("matmul", out, a, b)
+
+
+product.result_of = lambda a, b, out: (product_shape(a.layout.shape, b.layout.shape),
+                                       promoted("matmul", a.element_type, b.element_type))
+
+
+@product.prepare("foreign", dtypes=compiled(OPERANDS), when=has_integer_matmul)
+def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                   transpose_b: bool = False) -> Function:
+    form = matmul_form(a, b, out, transpose_a, transpose_b)
+    return cpu.prepare_integer_matmul(form).kernel(False)
+
+
+def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
+    return a.element_type == b.element_type == out.element_type
+
+
+def _of_blas(a: Mat, b: Mat, out: Mat) -> bool:
+    """Return whether all are of one dtype, with lengths and steps that fit into 32 bits.
+
+    In stacks, vectors are rows or columns, which have no way to go backwards.
+    """
+    layouts = a.layout, b.layout, out.layout
+    in_stack = max(a.layout.ndim, b.layout.ndim) > 2
+    return (_one_dtype(a, b, out)
+            and all(n <= blas_library.LIMIT for x in layouts for n in x.shape)
+            and not (in_stack and any(_is_of_no_stack(x) for x in layouts)))
+
+
+def _is_of_no_stack(x: Layout) -> bool:
+    return (x.size > blas_library.LIMIT or any(s > blas_library.LIMIT for s in x.strides)
+            or (x.ndim == 1 and x.strides[0] < 0))
+
+
+def _of_matrices(a: Mat, b: Mat, out: Mat) -> bool:
+    return a.layout.ndim == b.layout.ndim == 2 and _of_blas(a, b, out)
+
+
+# matrices are packed where BLAS cannot take them; NumPy multiplies such vectors and stacks
+@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_matrices, pack=True)
+@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_blas)
+@product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
+def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                transpose_b: bool = False) -> Function:
+    form = matmul_form(a, b, out, transpose_a, transpose_b)
+    return rowmajor.prepare_matmul(blas, out.dtype.char, form) if out.size else do_nothing
+
+
+def _fits_device_kernel(a: Mat, b: Mat, out: Mat) -> bool:
+    return has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES
+
+
+@product.prepare("cuda", dtypes=OPERANDS, when=_fits_device_kernel)
+def matmul_integer_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                        transpose_b: bool = False) -> Engine:
+    form, kind = matmul_form(a, b, out, transpose_a, transpose_b), cublas_kind(a, b, out)
+    kernel = cuda.prepare_integer_matmul(form).kernel(False)
+    if not kind or not out.size or not all(map(fits_operand, (a.layout, b.layout, out.layout))):
+        return kernel
+    return cuda.prepare_either(lambda: rowmajor.prepare_matmul(cuda, kind, form), kernel)
+
+
+@product.on("array")
+def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool = False,
+                 transpose_b: bool = False) -> None:
+    left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
+    right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
+    multiply(np, left, right, out)
+
+
+def _reads_once(args: Arguments, k: int) -> bool:
+    """Return whether a product has few multiplications for each element of an operand."""
+    a, b, out = args
+    inner = a.shape[-1]
+    if a.ndim > 1:  # it may be transposed
+        inner = inner * a.shape[-2] // max(1, out.shape[-2 if b.ndim > 1 else -1])
+    return bool(out.size * inner <= THIN * args[k].size)
+
+
+product.reads_once, product.once = True, _reads_once
+
+
+@product.cut_by
+def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the stacks between matrices, and matrices into blocks."""
+    a, b, out = args
+    left = _view(a, kwargs.get("transpose_a", False))
+    right = _view(b, kwargs.get("transpose_b", False))
+    if b.ndim == 1:
+        right, out = right[:, None], out[..., None]
+    if a.ndim == 1:
+        left, out = left[None], out[..., None, :]
+    inner = _can_add(a, b, out)
+    return stack_tiles(MatrixProduct(left, right, out, None, _multiply, inner), budget)
+
+
+def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
+    """Return whether `gemm` takes these dtypes, so that parts of the sums can be added up."""
+    one, other, to = (x.element_type for x in (a, b, out))
+    if one.char in BLAS:
+        return bool(one == other == to)
+    return bool(one == other and one.char in FACTORED[:-1] and np.can_cast(one, to)
+                and has_integer_matmul(a, b, out))
+
+
+def _multiply(a: Mat, b: Mat, beta: Number | None, c: Mat) -> object:
+    """Compute a product, or add it to `c`."""
+    return product(a, b, c) if beta is None else gemm(1, a, b, beta, c)
+
+
+@of_matrices(product)
+def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool = False,
+           transpose_b: bool = False, **others: Operand) -> Mat:
+    """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2.
+
+    Parameters
+    ----------
+    a, b : Mat or nested sequence
+        Matrices, stacks of them, or vectors, whose inner lengths are equal.
+    out : Mat, optional
+        Where to write the product: a wider dtype holds all of the sums, as int32 of int8.
+    transpose_a, transpose_b : bool, optional
+        Whether op exchanges the last two axes.
+    axes, axis, keepdims, casting, order, dtype, subok, signature
+        As for ``numpy.matmul``, which computes on the host with them.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat of the dtype that the operands promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the inner lengths differ, or the leading axes do not broadcast together.
+
+    Notes
+    -----
+    Operands that overlap `out` are copied before. Two matrices of one BLAS dtype go to ?GEMM,
+    transposed views as flags, without any copy; integers and 16-bit floats have a kernel of their
+    own. Integers wrap, in the bits that the result has.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.matmul(mat.array([[1.0, 2], [3, 4]]), mat.eye(2), transpose_a=True)
+    <Mat 2x2 F [[1. 3.] [2. 4.]]>
+    """
+    if type(a) is not Mat or type(b) is not Mat:
+        if is_foreign(a) and is_foreign(b) and np.ndim(a) and np.ndim(b):
+            given = {} if out is None else {"out": out}
+            return numpy_gives(np.matmul, (_turned(a, transpose_a), _turned(b, transpose_b)),
+                               {**given, **others})
+        if isinstance(out, Mat):
+            a, b = apart_from(a, out), apart_from(b, out)
+        a, b = _matrix_operands(a, b)
+    if isinstance(out, tuple) and len(out) == 1 and not others:
+        (out,) = out
+    if others or isinstance(out, tuple):
+        given = others if out is None else {**others, "out": out}
+        found: Mat = call_by_numpy(np.matmul, (_view(a, transpose_a), _view(b, transpose_b)), given)
+        return found
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if IN_USE and a.element_type != b.element_type:
+        a, b = _alike(a, b)
+    if out is not None:
+        storage = check_is_mat(out).storage
+        if a.storage is storage or b.storage is storage:
+            a, b = (x.copy() if overlap(x, out) else x for x in (a, b))
+        product(a, b, out, **TRANSPOSES[transpose_a, transpose_b])
+        return out
+    result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
+    return result
+
+
+def _turned(x: Operand, transpose: bool) -> Operand:
+    return x.T if transpose else x
+
+
+def _view(x: Mat, transpose: bool) -> Mat:
+    """Return `x`, or the view with its last two axes exchanged, if there are two."""
+    if not transpose or x.layout.ndim < 2:
+        return x
+    return x.T if x.layout.ndim == 2 else x.swapaxes(-1, -2)
+
+
+def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
+    """Return both in the dtype that they promote to, if the device in use needs that.
+
+    That is where BLAS knows it, and the device has implementations of its own.
+    """
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if dtype.char not in BLAS or not in_use().implementations:
+        return a, b
+    one, other = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
+    return one, other
+
+
+def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
+    a, b = as_operand(a, "a"), as_operand(b, "b")
+    if not isinstance(a, Mat) or not isinstance(b, Mat):
+        raise ShapeError(f"matmul requires matrices or vectors, got {a!r} and {b!r}; * multiplies "
+                         "by numbers")
+    return a, b
+
+
+def _matmul(self: Mat, other: Operand) -> Operand:
+    if type(other) is Mat and not IN_USE:
+        return product.new((self, other, None))
+    return matmul(self, other) if is_operand(other) else NotImplemented
+
+
+def _rmatmul(self: Mat, other: Operand) -> Operand:
+    return matmul(other, self) if is_operand(other) else NotImplemented
+
+
+bind("__matmul__", named(_matmul, "__matmul__", "``self @ other``"))
+bind("__rmatmul__", named(_rmatmul, "__rmatmul__", "``other @ self``"))

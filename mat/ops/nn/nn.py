@@ -1,0 +1,340 @@
+"""Convolution over any number of axes, and its derivatives; one channel, no bias.
+
+The operations have the axes of their windows as a setting, and the operand that they write last;
+the public functions make the axes of the settings that users give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints
+from ...layout.sliding_window import Setting, Windows, regions, setting, windows, with_batch
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...support.dtypes import FLOATING, INTEGERS, REAL_TYPES
+from ...support.native import compiled
+from ...support.types import Array, DType, DTypeLike, Engine, Function, Keywords, Operand, Presented
+from ..engine.accumulation import same_dtype
+from ..engine.operation import InOut, Input, op
+from ..engine.roles import method_like
+from ..linear.blas_checks import check_bool
+from ..tiles.cut_windows import by_windows
+from ..tiles.overlap import check_disjoint
+
+FLOATS = compiled(REAL_TYPES)
+MOST_AXES = 8  # that the compiled kernels take, with the batch
+ON_DEVICE = FLOATING + INTEGERS
+LONGEST = 2**30  # axis that the device's kernels take
+
+
+# the parameters are operands and the settings of `convolve`
+def window_axes(name: str, x: Mat, w: Operand, y: Mat, start: Setting, stride: Setting,
+                anchor: Setting, batched: bool, pools: bool = False) -> Windows:
+    """Return the axes of windows over `x`, with that of the batch. Their shape is that of `w`, or
+    for pooling `w` itself.
+
+    `ShapeError` unless `y` has an element for each point.
+    """
+    try:
+        shape, of_y = x.layout.shape, y.layout.shape
+        taps = setting(w, "pool_shape") if pools else w.layout.shape
+    except AttributeError:
+        check_mats(name, x=x, y=y, **({} if pools else {"w": w}))
+        raise
+    if type(batched) is not bool:
+        check_bool(batched=batched)
+    return _axes(name, shape, taps, of_y, setting(start, "start"), setting(stride, "stride"),
+                 setting(anchor, "anchor"), bool(batched), pools)
+
+
+# the parameters are those of `window_axes`
+@lru_cache
+def _axes(name: str, x: Ints, taps: Setting, y: Ints, start: Setting, stride: Setting,
+          anchor: Setting, batched: bool, pools: bool) -> Windows:
+    if isinstance(taps, int):
+        taps = (taps,) * (len(x) - batched)
+    if taps is None or (pools and any(k < 1 for k in taps)):
+        raise ShapeError(f"{name} requires pool_shape, the shape of its windows, at least 1 in "
+                         f"each axis, got {taps}")
+    if len(x) != len(taps) + batched:
+        raise ShapeError(f"{name} with a window of shape {taps} and batched={batched} requires x "
+                         f"of {len(taps) + batched} axes, got shape {x}; batched=True takes the "
+                         "first one as the batch")
+    axes = with_batch(windows(x[batched:], taps, start, stride, anchor), *x[:batched])
+    if y != shape_of(axes):
+        raise ShapeError(f"{name} of x {x} with a window of shape {taps}, start {start or 0}, "
+                         f"stride {stride or 1} has {shape_of(axes)} points, the output has shape "
+                         f"{y}")
+    return axes
+
+
+def shape_of(axes: Windows) -> Ints:
+    """Return the number of points of each axis."""
+    return tuple(a.n for a in axes)
+
+
+def check_mats(name: str, **values: object) -> None:
+    """Raise `DTypeError` unless all are Mats."""
+    for k, value in values.items():
+        if not isinstance(value, Mat):
+            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
+                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
+                             "copies")
+
+
+def check_real(name: str, *mats: Mat) -> None:
+    """Raise `DTypeError` unless all are of one dtype of real numbers."""
+    dtype = mats[0].element_type
+    if dtype.char not in ON_DEVICE:
+        raise DTypeError(f"{name} is for real numbers, got {dtype}; convert with "
+                         "x.astype('float64')")
+    same_dtype(*mats)
+
+
+def few_axes(*mats: Mat) -> bool:
+    return all(m.layout.ndim <= MOST_AXES for m in mats)
+
+
+def few_short_axes(*mats: Mat) -> bool:
+    return few_axes(*mats) and all(n <= LONGEST for m in mats for n in m.layout.shape)
+
+
+def sum_dtype(np: Engine, dtype: DType) -> DTypeLike:
+    """Return the dtype to add up in: 16-bit floats are too short."""
+    return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+
+
+def _with_axes(w: Array, axes: Windows) -> Array:
+    """Return taps with the axes of a batch before their own."""
+    return w.reshape((1,) * (len(axes) - w.ndim) + w.shape)
+
+
+# Convolution
+
+
+@op(method="", by_form=True, name="convolve")
+def convolution(x: Input, w: Input, y: InOut, *, axes: Windows) -> None:
+    """Add to y, for each point, the sum over the taps of w times the elements under them."""
+    check_real("convolve", x, w, y)
+    check_disjoint("convolve", y, x, w)
+
+
+convolution.cut_by(by_windows(convolution, (0,), (2,)))
+
+
+@convolution.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
+@convolution.prepare("foreign", dtypes=FLOATS, when=few_axes)
+def convolve_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, *, axes: Windows) -> Engine:
+    return engine.prepare_convolve(axes, x, w, y)
+
+
+@convolution.on("array")
+def convolve_numpy(np: Engine, x: Array, w: Array, y: Array, *, axes: Windows) -> None:
+    sums, taps = np.zeros(y.shape, sum_dtype(np, y.dtype)), _with_axes(w, axes)
+    for p, positions, points in regions(axes):
+        sums[points] += taps[p] * x[positions]
+    y += sums.astype(y.dtype)
+
+
+def convolve(x: Mat, w: Mat, y: Mat, *, start: Setting = None, stride: Setting = None,
+             anchor: Setting = None, batched: bool = False) -> Mat:  # the signature is MGL-MAT's
+    """Add the convolution of `x` with `w` to `y`, and return `y`.
+
+    ``y[i] += sum over p of w[p] * x[start + i * stride + p - anchor]``, where elements outside of
+    `x` count as 0. Elsewhere this is called cross-correlation.
+
+    Parameters
+    ----------
+    x, w, y : Mat
+        Input, taps and output, of one dtype of real numbers. Along each axis, `y` has
+        ``1 + (length - start - 1) // stride`` elements.
+    start : int or tuple of int, optional
+        Element of `x` at which the first window is applied, one for all axes or each; default 0.
+    stride : int or tuple of int, optional
+        Step from one window to the next, default 1.
+    anchor : int or tuple of int, optional
+        Element of `w` that is placed there, default 0.
+    batched : bool, optional
+        Whether the first axis of `x` and `y` is that of a batch.
+
+    Returns
+    -------
+    Mat
+        `y`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.nn.convolve(mat.array([1.0, 2, 3, 4]), mat.array([1.0, 10]), mat.zeros(4))
+    <Mat 4 F [21. 32. 43. 4.]>
+    """
+    axes = window_axes("convolve", x, w, y, start, stride, anchor, batched)
+    result: Mat = convolution(x, w, y, axes=axes)
+    return result
+
+
+# the signature is convolve's
+def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Setting = None, stride: Setting = None,
+               anchor: Setting = None, batched: bool = False) -> Mat:
+    return convolve(x, w, self, start=start, stride=stride, anchor=anchor, batched=batched)
+
+
+# Its derivatives
+
+
+@op(method="", by_form=True, name="derive_convolve")
+def convolution_to_x(yd: Input, w: Input, xd: InOut, *, axes: Windows) -> None:
+    """Add to `xd` the derivative by x of the sum of ``yd * convolve(x, w)``."""
+    check_real("derive_convolve", yd, w, xd)
+    check_disjoint("derive_convolve", xd, yd, w)
+
+
+convolution_to_x.cut_by(by_windows(convolution_to_x, (2,), (0,)))
+
+
+@convolution_to_x.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
+@convolution_to_x.prepare("foreign", dtypes=FLOATS, when=few_axes)
+def convolve_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, *, axes: Windows) -> Engine:
+    return engine.prepare_to_x(axes, yd, w, xd)
+
+
+@convolution_to_x.on("array")
+def convolve_to_x_numpy(np: Engine, yd: Array, w: Array, xd: Array, *, axes: Windows) -> None:
+    sums, taps = np.zeros(xd.shape, sum_dtype(np, xd.dtype)), _with_axes(w, axes)
+    for p, positions, points in regions(axes):
+        sums[positions] += taps[p] * yd[points]
+    xd += sums.astype(xd.dtype)
+
+
+@op(method="", by_form=True, name="derive_convolve")
+def convolution_to_w(x: Input, yd: Input, wd: InOut, *, axes: Windows) -> None:
+    """Add to `wd` the derivative by w of the sum of ``yd * convolve(x, w)``."""
+    check_real("derive_convolve", x, yd, wd)
+    check_disjoint("derive_convolve", wd, x, yd)
+
+
+convolution_to_w.cut_by(by_windows(convolution_to_w, (0,), (1,)))
+
+
+@convolution_to_w.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
+@convolution_to_w.prepare("foreign", dtypes=FLOATS, when=few_axes)
+def convolve_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, *, axes: Windows) -> Engine:
+    return engine.prepare_to_w(axes, x, yd, wd)
+
+
+@convolution_to_w.on("array")
+def convolve_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, *, axes: Windows) -> None:
+    sums = np.zeros(wd.shape, sum_dtype(np, wd.dtype))
+    for p, positions, points in regions(axes):
+        sums[p[-wd.ndim:] if wd.ndim else ()] = np.sum(x[positions] * yd[points],
+                                                       dtype=sums.dtype)
+    wd += sums.astype(wd.dtype)
+
+
+@op(method="", by_form=True, name="derive_convolve")
+def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
+                     axes: Windows) -> None:
+    """Add both derivatives of a convolution to `xd` and `wd`; `derive_convolve` has checked."""
+
+
+convolution_back.cut_by(by_windows(convolution_back, (0, 3), (2,)))
+
+
+# the signature is the operation's
+@convolution_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
+@convolution_back.prepare("foreign", dtypes=FLOATS, when=few_axes)
+def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, *,
+                          axes: Windows) -> Function:
+    to_x, to_w = engine.prepare_to_x(axes, yd, w, xd), engine.prepare_to_w(axes, x, yd, wd)
+    for part in (to_x, to_w):
+        if hasattr(part, "bind"):
+            part.bind((0, 1, 2), ())
+
+    def both(x: Presented, w: Presented, yd: Presented, xd: Presented, wd: Presented) -> None:
+        to_x(yd, w, xd)
+        to_w(x, yd, wd)
+
+    return both
+
+
+# the signature is the operation's
+@convolution_back.on("array")
+def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd: Array, *,
+                        axes: Windows) -> None:
+    convolution_to_x.implementation_on("array").function(np, yd, w, xd, axes=axes)
+    convolution_to_w.implementation_on("array").function(np, x, yd, wd, axes=axes)
+
+
+def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str, str]]) -> None:
+    """Raise unless all are real Mats and the derivatives can be written.
+
+    `DTypeError`, `ShapeError` unless each derivative has the shape of the operand it is by,
+    `AliasError` where it overlaps any other.
+    """
+    check_mats(name, **mats)
+    check_real(name, *mats.values())
+    for derivative, by in pairs:
+        out = mats[derivative]
+        if out.layout.shape != mats[by].layout.shape:
+            raise ShapeError(f"{name}: {derivative} must have the shape of {by}, {mats[by].shape}, "
+                             f"got {out.shape}")
+        check_disjoint(name, out, *(m for k, m in mats.items() if k != derivative))
+
+
+# the parameters are those of `derive_convolve`
+def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None,
+                       yd: Mat) -> None:
+    """Check the derivatives by x and w as `check_derivatives` does; None leaves one out."""
+    given = {"x": x, "xd": xd, "w": w, "wd": wd, "yd": yd}
+    mats: Keywords = {k: v for k, v in given.items() if v is not None or k not in ("xd", "wd")}
+    check_derivatives(name, mats, [(d, d[0]) for d in ("xd", "wd") if d in mats])
+
+
+# the signature is MGL-MAT's
+def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
+                    start: Setting = None, stride: Setting = None, anchor: Setting = None,
+                    batched: bool = False) -> tuple[Mat | None, Mat | None]:
+    """Add the derivatives of a convolution to `xd` and `wd`, and return both.
+
+    Parameters
+    ----------
+    x, w : Mat
+        Input and taps of ``convolve(x, w, y)``.
+    xd, wd : Mat or None
+        Accumulators of dF/dx and dF/dw, of the shapes of `x` and `w`; None leaves one out.
+    yd : Mat
+        dF/dy, of the shape of y.
+    start, stride, anchor, batched : optional
+        The settings of `convolve`.
+
+    Returns
+    -------
+    xd, wd : Mat or None
+        The accumulators.
+
+    Notes
+    -----
+    The result does not depend on how many threads compute it.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x, w, yd = mat.array([1.0, 2, 3]), mat.array([1.0, 10]), mat.array([1.0, 0, 0])
+    >>> mat.nn.derive_convolve(x, mat.zeros(3), w, mat.zeros(2), yd)
+    (<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)
+    """
+    check_accumulators("derive_convolve", x, xd, w, wd, yd)
+    axes = window_axes("derive_convolve", x, w, yd, start, stride, anchor, batched)
+    if xd is not None and wd is not None:
+        convolution_back(x, w, yd, xd, wd, axes=axes)
+    elif xd is not None:
+        convolution_to_x(yd, w, xd, axes=axes)
+    elif wd is not None:
+        convolution_to_w(x, yd, wd, axes=axes)
+    return xd, wd
+
+
+bind("convolve_", method_like(convolve, _convolve_, "convolve_", "y"))

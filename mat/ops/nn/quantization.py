@@ -1,0 +1,314 @@
+"""To numbers of 8 bits with scales, back from them, and products that take the scales along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ...cpu.integer_matmul import NARROW, multiplies_float8
+from ...devices.in_use import has_kernels
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.creation import ones
+from ...matrix.mat import Mat, new_like
+from ...support.dtypes import BY_CHAR, FLOAT8, REAL_TYPES, as_dtype
+from ...support.native import compiled
+from ...support.types import Arguments, Array, AxisLike, DTypeLike, Engine, Function, Keywords
+from ..engine.functions import check_is_mat
+from ..engine.operands import as_mat
+from ..engine.operation import Input, Output, op
+from ..linear.integer_matmul import (
+    LONGEST,
+    SUMMED_EXACTLY,
+    IntegerEngine,
+    has_scaled_matmul,
+    matmul_form,
+)
+from ..linear.matmul import matmul, product_shape
+from ..primitives.declare_reduce import axes_of, plain_axis, reduced_shape
+from ..primitives.elementwise import add, clip, divide, equal, maximum, negative
+from ..primitives.reduce import max as largest_of
+from ..primitives.reduce import min as least_of
+from ..tiles.cut_elements import tiles_or_packed
+from ..tiles.overlap import check_disjoint
+from ..tiles.tile_grid import GridAxes, broadcast_axes
+from ..tiles.tiling import Tile
+
+FLOAT32 = np.dtype(np.float32)
+# the largest number that elements become: of integers as far as there is one of each sign
+LARGEST = {"b": 127.0, "4": 448.0, "5": 57344.0}
+WHOLE = SUMMED_EXACTLY
+MULTIPLIED = WHOLE + NARROW
+FOR_BLAS = 256  # sides of matrices from which on BLAS is faster, converted operands included
+
+
+class Quantized(NamedTuple):
+    """The result of `quantize`: ``values * scales`` approximates the original."""
+
+    values: Mat
+    scales: Mat
+
+
+def quantize(x: Mat, dtype: DTypeLike, axis: AxisLike = None) -> Quantized:
+    """Return the elements of `x`, divided by scales, as numbers of 8 bits, and the scales.
+
+    The largest magnitude becomes the largest number of `dtype`: 127, 448 or 57344.
+
+    Parameters
+    ----------
+    x : Mat or array_like
+        Real numbers, of any shape.
+    dtype : dtype
+        ``"int8"``, ``"float8_e4m3fn"`` or ``"float8_e5m2"``.
+    axis : int or tuple of int, optional
+        The axes along which elements have one scale: ``-1`` gives each row its own, ``-2`` each
+        column. Without it, there is one scale for all.
+
+    Returns
+    -------
+    Quantized
+        The pair ``values, scales``. The scales have length 1 along `axis`, so that they broadcast,
+        and are of float32, or float64 if `x` is. Where all elements are 0, the scale is 1.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is complex, or `dtype` is another one.
+    ShapeError
+        If there is no such axis.
+
+    Notes
+    -----
+    Values are rounded to the nearest one, ties to even. If an element is not finite, neither is its
+    scale, and what `dequantize` returns for that scale is not either.
+
+    Examples
+    --------
+    >>> import mat
+    >>> values, scales = mat.quantize(mat.array([[1.5, -2.0], [100.0, 40.0]]), "int8", axis=-1)
+    >>> values.tolist(), scales.shape
+    ([[95, -127], [127, 51]], (2, 1))
+    >>> mat.dequantize(values, scales).round(2).tolist()
+    [[1.5, -2.0], [100.0, 40.16]]
+    """
+    kind = as_dtype(dtype)
+    if kind.char not in LARGEST:
+        names = ", ".join(BY_CHAR[char].name for char in LARGEST)
+        raise DTypeError(f"quantize makes elements of {names}, got {kind}; x.astype('{kind}') "
+                         "converts without scales")
+    x = as_mat(x, "x")
+    if x.dtype.kind == "c":
+        raise DTypeError(f"quantize is for real numbers, got {x.dtype}; quantize x.real and x.imag")
+    if x.dtype.char not in REAL_TYPES:
+        x = x.astype(FLOAT32)
+    limit = LARGEST[kind.char]
+    scales = _scales(x, plain_axis(axis), limit)
+    divided: Mat = divide(x, scales)
+    clip(divided, -limit, limit, out=divided)
+    return Quantized((divided.rint_() if kind.kind == "i" else divided).astype(kind), scales)
+
+
+def _scales(x: Mat, axis: AxisLike, limit: float) -> Mat:
+    """Return divisors for the elements, so that none is beyond `limit`."""
+    if not x.size:
+        return ones(reduced_shape(x.shape, axes_of(x, axis), True), dtype=x.dtype)
+    found = maximum(largest_of(x, axis, keepdims=axis is not None),
+                    negative(least_of(x, axis, keepdims=axis is not None)))
+    found.divide_(limit)
+    scales: Mat = add(found, equal(found, 0.0), out=found)
+    return scales
+
+
+def dequantize(values: Mat, scales: Mat) -> Mat:
+    """Return ``values * scales``, in the dtype of the scales.
+
+    Parameters
+    ----------
+    values : Mat
+        What `quantize` returned first.
+    scales : Mat
+        What it returned second, or other numbers of float32 or float64, which broadcast to the
+        shape of `values`.
+
+    Returns
+    -------
+    Mat
+        A new Mat of the shape of `values`.
+
+    Raises
+    ------
+    DTypeError
+        If one is no Mat, or the scales are not of float32 or float64.
+    ShapeError
+        If the scales do not broadcast to the shape of `values`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.dequantize(mat.array([2, -3], "int8"), mat.array(0.5))
+    <Mat 2 F [1. -1.5]>
+    """
+    _check_scales("scales", check_is_operand("values", values), scales, values.shape)
+    return values.astype(scales.dtype).multiply_(scales)
+
+
+def check_is_operand(name: str, x: object) -> Mat:
+    """Return `x`; raise `DTypeError` unless it is a Mat."""
+    if not isinstance(x, Mat):
+        raise DTypeError(f"{name} must be a Mat, got {type(x).__name__}; mat.asarray(x) makes one")
+    return x
+
+
+def _check_scales(name: str, x: Mat, scales: Mat, shape: Ints) -> None:
+    dtype = check_is_operand(name, scales).dtype
+    if dtype.char not in REAL_TYPES:
+        raise DTypeError(f"{name} are of float32 or float64, got {dtype}; convert them with astype")
+    if broadcast_shapes((scales.shape, shape)) != shape:
+        raise ShapeError(f"{name} of shape {scales.shape} do not broadcast to {shape}")
+
+
+# Products
+
+
+# the parameters are two operands with their scales, and the result
+@op(method="", by_form=True, name="scaled_matmul")
+def scaled(a: Input, a_scales: Input, b: Input, b_scales: Input, out: Output) -> None:
+    """Compute ``out <- (a b) * a_scales * b_scales`` for matrices and stacks of them."""
+    check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
+
+
+@scaled.cut_by
+def scaled_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut between matrices, rows of a and columns of b, each with their scales."""
+    a, a_scales, b, b_scales, out = args
+    last = out.ndim - 1
+    axes: dict[int, GridAxes] = {
+        0: (*broadcast_axes(a, out.ndim)[:-1], None), 1: broadcast_axes(a_scales, out.ndim),
+        2: (*broadcast_axes(b, out.ndim)[:-2], None, last), 3: broadcast_axes(b_scales, out.ndim),
+        4: tuple(range(out.ndim))}
+    return tiles_or_packed(scaled, out.shape, axes, args, kwargs, budget)
+
+
+# the parameters are those of the operation, here and below
+@scaled.prepare("foreign", dtypes=compiled(MULTIPLIED + "f"), when=has_scaled_matmul)
+def scaled_compiled(cpu: IntegerEngine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
+                    out: Mat) -> Function:
+    """Return the kernel that multiplies sums by their scales when it writes them."""
+    steps = (a_scales.element_strides[-2] if a_scales.size > 1 else 0,
+             b_scales.element_strides[-1] if b_scales.size > 1 else 0)
+    return cpu.prepare_scaled_matmul(matmul_form(a, b, out, False, False), *steps)
+
+
+@scaled.on("array")
+def scaled_numpy(np: Engine, a: Array, a_scales: Array, b: Array, b_scales: Array,
+                 out: Array) -> None:
+    """Compute the product as the kernels do: sums of integers are exact, others in float32."""
+    if a.dtype.char in WHOLE:
+        sums = np.matmul(a, b, dtype=np.int64)
+    else:
+        sums = np.matmul(a.astype(np.float32), b.astype(np.float32))
+    np.multiply(np.multiply(sums.astype(np.float32), a_scales), b_scales, out=out)
+
+
+def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None = None) -> Mat:
+    """Return ``(a @ b) * a_scales * b_scales``: the product of two quantized Mats, dequantized.
+
+    Sums of integers are exact; other ones are computed in float32.
+
+    Parameters
+    ----------
+    a, b : Mat
+        Matrices, or stacks of them: both of int8 or uint8, or both of 8-bit floats, or both of one
+        dtype of 16-bit floats.
+    a_scales : Mat
+        Scales of float32: one for all, or one for each row of `a`, as
+        ``quantize(a, dtype, axis=-1)`` returns them.
+    b_scales : Mat
+        The same for all of `b` or for its columns, as of ``quantize(b, dtype, axis=-2)``.
+    out : Mat, optional
+        Where to write the product, of float32.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat of float32.
+
+    Raises
+    ------
+    ShapeError
+        If the inner lengths differ, or scales are along the inner axis or do not broadcast.
+    DTypeError
+        If one is no Mat, or of another dtype.
+    AliasError
+        If `out` overlaps an operand.
+
+    Examples
+    --------
+    >>> import mat
+    >>> a = mat.quantize(mat.array([[2.0, -2.0], [4.0, 0.0]], "float32"), "int8", axis=-1)
+    >>> b = mat.quantize(mat.eye(2, dtype="float32"), "int8", axis=-2)
+    >>> mat.scaled_matmul(*a, *b).round(2).tolist()
+    [[2.0, -2.0], [4.0, 0.0]]
+    """
+    shape = _check_product(a, a_scales, b, b_scales)
+    if out is None:
+        out = new_like(a, shape, FLOAT32)
+    elif check_is_mat(out).dtype != FLOAT32:
+        raise DTypeError(f"scaled_matmul gives float32, out is of {out.dtype}")
+    elif out.shape != shape:
+        raise ShapeError(f"scaled_matmul gives shape {shape}, out has {out.shape}")
+    check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
+    on_device = has_kernels(out)
+    wider = _wider(a, b, on_device)
+    if wider:
+        a, b = a.astype(wider), b.astype(wider)
+    if on_device or wider == "float32":
+        return _in_steps(a, a_scales, b, b_scales, out)
+    return scaled(a, a_scales, b, b_scales, out)
+
+
+def _wider(a: Mat, b: Mat, on_device: bool) -> str:
+    """Return the dtype in which narrow floats are multiplied faster, or at all; "" for their own.
+
+    float16 has all numbers of 8 bits, and tensor cores multiply it.
+    """
+    if a.dtype.char not in NARROW:
+        return ""
+    kept = a.dtype.char in FLOAT8 and a.dtype == b.dtype and multiplies_float8()
+    if not on_device and not kept and min(*a.shape[-2:], b.shape[-1]) >= FOR_BLAS:
+        return "float32"
+    return "float16" if a.dtype.char in FLOAT8 and (on_device or a.dtype != b.dtype) else ""
+
+
+def _in_steps(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Mat:
+    """Compute the product by other operations: those that a device has, or BLAS."""
+    if a.dtype.char in WHOLE:
+        exact = "int32" if a.shape[-1] <= LONGEST else "int64"
+        out.assign_(matmul(a, b, out=new_like(out, out.shape, as_dtype(exact))))
+    else:
+        matmul(a, b, out=out)
+    return out.multiply_(a_scales).multiply_(b_scales)
+
+
+def _check_product(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat) -> Ints:
+    """Return the shape of the product; raise for operands and scales that have none."""
+    kinds = [check_is_operand(name, x).dtype for name, x in (("a", a), ("b", b))]
+    together = kinds[0] == kinds[1] or any(
+        all(k.char in chars for k in kinds) for chars in (WHOLE, FLOAT8))
+    if not together or kinds[0].char not in MULTIPLIED:
+        raise DTypeError("scaled_matmul takes two operands of int8 and uint8, of 8-bit floats, or "
+                         f"of one kind of 16-bit floats, got {kinds[0]} and {kinds[1]}; "
+                         "mat.quantize(x, dtype) makes them")
+    if a.ndim < 2 or b.ndim < 2:
+        raise ShapeError(f"scaled_matmul requires matrices, got shapes {a.shape} and {b.shape}")
+    shape = product_shape(a.shape, b.shape)
+    for name, scales, axis in (("a_scales", a_scales, -1), ("b_scales", b_scales, -2)):
+        _check_scales(name, a, scales, shape)
+        if scales.dtype != FLOAT32:
+            raise DTypeError(f"{name} are of float32, got {scales.dtype}; convert them with astype")
+        if scales.ndim and (scales.ndim < 2 or scales.shape[axis] != 1):
+            raise ShapeError(f"{name} are one number, or have length 1 along axis {axis}, as of "
+                             f"mat.quantize(x, dtype, axis={axis}); got shape {scales.shape}")
+    return shape

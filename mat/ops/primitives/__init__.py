@@ -1,0 +1,1 @@
+"""Operations on elements, reductions, scans, copies in other arrangements, and random numbers."""

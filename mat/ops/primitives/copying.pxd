@@ -1,0 +1,21 @@
+cimport cython
+
+from mat._core cimport HostBlocks
+from mat.core.cube cimport Cube
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.joined cimport packed_copy
+from mat.ops.engine.calls cimport Calls
+
+cdef Calls _assign
+cdef HostBlocks _blocks
+cdef dict _named, _NO_KEYWORDS
+cdef frozenset _HASHED
+cdef object _mat
+cdef Py_ssize_t MOST_SORTED
+
+@cython.locals(form=Form, made=MatBase)
+cdef MatBase _converted(MatBase x, object dtype)
+
+@cython.locals(view=MatBase, layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
+cpdef MatBase sorted_along(object x, object axis, bint stable=*)

@@ -1,0 +1,179 @@
+"""Copies of Mats, in another order or dtype, too.
+
+Compiled, so that copying a small one takes little time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.compiled import BLOCKS
+from ...errors import DTypeError, RangeError
+from ...layout.orders import as_order
+from ...layout.strided import Layout
+from ...matrix.base import form_of_result, is_numpys
+from ...matrix.joined import packed_copy
+from ...matrix.mat import Mat
+from ...matrix.methods import method
+from ...support.dtypes import NAMED, as_dtype
+from ...support.types import DType, DTypeLike, Function, Keywords
+from .elementwise import assign
+from .orders import axes_of_order, copied_in_order
+
+_can_cast: Function = np.can_cast
+_NO_KEYWORDS: Keywords = {}
+MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
+# with types of C
+_assign, _blocks, _named = assign, BLOCKS, NAMED
+_mat = Mat
+_HASHED = frozenset((str, type))
+
+
+@method("copy")
+def copy(self: Mat, order: str | None = "C") -> Mat:
+    """Return a new Mat with a copy of the visible elements.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A", "K"}
+        How they are stored: by rows, by columns, by columns if those of self are, or with the axes
+        in the order of their steps in self.
+
+    Returns
+    -------
+    Mat
+        Of the same shape and dtype, with a storage of its own.
+
+    Raises
+    ------
+    ShapeError
+        For other orders.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.ones(2, 3).copy("F").strides
+    (8, 16)
+    """
+    if order == "C":
+        return _converted(self, self.element_type)
+    return copied_in_order(self, as_order(order, "copy"), self.dtype)
+
+
+@method("__copy__")
+def shallow_copy(self: Mat) -> Mat:
+    """Return a copy: views share their elements, copies do not."""
+    return copy(self)
+
+
+@method("__deepcopy__")
+def deep_copy(self: Mat, memo: object) -> Mat:
+    """Return a copy: elements are numbers, so that it is deep."""
+    return copy(self)
+
+
+def _with_same_values(x: Mat, kind: DType, order: str | None, copy: bool) -> Mat:
+    """Return `x` in another dtype; raise `RangeError` if an element changes by that."""
+    if x.dtype.kind == "c" and kind.kind not in "cb":
+        raise DTypeError(f"{x.dtype} does not become {kind} by casting='same_value'; x.real does")
+    found = astype(x, kind, order, copy=copy)
+    back = astype(found, x.dtype)
+    same: Mat = (back == x) | ((back != back) & (x != x))
+    if kind.kind == "b" and x.dtype.kind != "b":
+        same = same & ((x == 0) | (x == 1))
+    if not same.all():
+        raise RangeError(f"an element of {x.label()} is not the same in {kind}; casting='unsafe' "
+                         "converts it")
+    return found
+
+
+@method("astype")
+def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Mat:
+    """Return a new Mat with the elements converted to another dtype.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Numbers are rounded towards zero for integers.
+    order : {"C", "F", "A", "K"}
+        As for `copy`.
+    casting : {"no", "equiv", "safe", "same_kind", "same_value", "unsafe"}
+        Which conversions are allowed, as ``numpy.can_cast`` has it; "same_value": if no element
+        changes.
+    subok : bool
+        Is ignored.
+    copy : bool
+        Whether the result is a new Mat also if self is of that dtype and order.
+
+    Returns
+    -------
+    Mat
+        Of the same shape.
+
+    Raises
+    ------
+    DTypeError
+        If self is complex and `dtype` is neither complex nor bool, or there is no such dtype, or
+        `casting` forbids it.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.array([1.5, 2.5]).astype("int32")
+    <Mat 2 int32 F [1 2]>
+    """
+    kind = _named.get(dtype) if type(dtype) in _HASHED else None
+    if kind is None:
+        kind = as_dtype(dtype)
+    if casting == "same_value":
+        return _with_same_values(self, kind, order, copy)
+    if kind.kind == "b" and self.dtype.kind == "c":
+        truths: Mat = self != 0
+        return copied_in_order(truths, as_order(order, "astype"), kind)
+    if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
+        raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
+                         "casting='unsafe' allows it")
+    if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
+        return self
+    if order == "K" and self.is_contiguous:
+        return _converted(self, kind)
+    return copied_in_order(self, as_order(order, "astype"), kind)
+
+
+def _converted(x: Mat, dtype: DType) -> Mat:
+    """Return a packed copy of `x` in another dtype."""
+    found = packed_copy(x) if x.element_type is dtype else None
+    if found is not None:
+        return found
+    form = form_of_result(x.layout.shape, dtype)
+    made: Mat = form.new(x.device_enabled, None)
+    _assign.carry_out((x, made), _NO_KEYWORDS)
+    return made
+
+
+def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
+    """Return a sorted copy of a small Mat whose elements are packed; None for others, and where an
+    access has to be opened.
+    """
+    if type(x) is not _mat or type(axis) is not int:
+        return None
+    view = x
+    layout = view.layout
+    rank = len(layout.shape)
+    if not is_numpys(view.element_type):  # others are ordered without regard to NaN
+        return None
+    if not -rank <= axis < rank or not 0 < layout.size * view.element_size <= MOST_SORTED:
+        return None
+    made = packed_copy(view)
+    if made is None:
+        return None
+    storage = made.storage
+    if not _blocks.sort(storage.address, made.layout.shape, storage.dtype, axis, stable):
+        return None
+    return made
+
+
+def _is_stored_in(layout: Layout, order: str | None) -> bool:
+    letter = as_order(order, "astype")
+    return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous

@@ -1,0 +1,333 @@
+"""Cutting reductions: along the axes that are kept, where the operation itself computes each part
+of the result, or along those that are reduced, too, by a tree of the results of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from math import prod
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from ...devices.in_use import CPU, in_use
+from ...layout.shapes import Ints
+from ...matrix.mat import Mat
+from ...memories.pooled import CLOCK
+from ...support.dtypes import FLOAT8, HALVES, INEXACT
+from ...support.types import Arguments, DType, Function, Keywords
+from ..engine.operation import Op
+from ..tiles.tile_grid import TileGrid, tiles_over
+from ..tiles.tiling import Cutter, Tile, TileTooLarge
+from . import elementwise, ufuncs
+from .selecting import select
+
+Window = tuple[slice, ...]
+P = TypeVar("P")  # what is known of a part
+
+
+class Parts(Protocol[P]):
+    """How the result of a reduction is made of those of parts.
+
+    Shapes have length 1 in the axes that are reduced. `besides` is how many blocks of the result,
+    and `wide` how many bytes for each of the operand, are needed besides.
+    """
+
+    besides: int
+    numbers: int
+
+    def wide(self, x: Mat) -> int:
+        """Return how many bytes each byte of the operand needs besides itself."""
+        ...
+
+    def of(self, x: Mat, axes: Ints, window: Window) -> P:
+        """Return the partial result of a part."""
+        ...
+
+    def merged(self, one: P, other: P) -> P:
+        """Return the partial result of two parts, both unchanged; the second comes later."""
+        ...
+
+    def finish(self, part: P, out: Mat, count: int, settings: Arguments) -> None:
+        """Write the result; `count` elements were reduced to one."""
+        ...
+
+
+def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
+    """Return the cutter of a reduction with the parameters ``x, out, axis, keepdims`` and perhaps
+    others; ``axes_of(x, axis)`` returns the axes that it reduces.
+    """
+    operation.reads_once = True
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        x, _, axis, keepdims = args[:4]
+        axes = axes_of(x, axis)
+        every = tuple(range(x.ndim))
+        kept = tuple(k for k in every if k not in axes or keepdims)
+        grid = TileGrid(x.shape, {0: every, 1: kept}, args, whole=axes)
+        try:
+            lengths = grid.blocks(budget)
+        except TileTooLarge:
+            return _in_parts(parts, args, axes, budget)
+        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
+
+    return cut
+
+
+def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> Iterator[Tile]:
+    """Yield the tiles of a reduction that cut the axes that are reduced."""
+    x, out = args[0], with_axes(args[1], axes, args[3])
+    every = tuple(range(x.ndim))
+    grid = TileGrid(x.shape, {0: every, 1: every}, (x, out),
+                    besides=[(x, every)] * parts.wide(x) + [(out, every)] * parts.besides)
+    lengths = grid.blocks(budget)
+    count = prod(x.shape[k] for k in axes)
+    blocks = [-(-n // lengths[k]) for k, n in enumerate(x.shape) if k in axes and n]
+    tree: Tree[Any] = Tree(parts, prod(blocks))
+    for window in grid.windows(lengths, last=axes):
+        part, target = grid.arguments(window)
+        run = partial(tree.add, part, axes, window, target, (count, args[4:]))
+        yield Tile(run, (part,), (target,) if tree.is_last() else (), numbers=parts.numbers)
+
+
+class Tree(Generic[P]):
+    """The results of parts, merged in pairs of equal counts, like the digits of a binary counter.
+    There are few at a time, and errors grow as slowly.
+    """
+
+    def __init__(self, parts: Parts[P], count: int) -> None:
+        self.parts = parts
+        self.count = count  # parts of one block of the result
+        self.asked = 0  # how many tiles were asked for
+        self.waiting: list[tuple[int, P]] = []  # numbers of parts, and what is known of them
+        self.added = 0
+
+    def is_last(self) -> bool:
+        """Return whether the next tile completes a block of the result."""
+        self.asked += 1
+        return self.asked % self.count == 0
+
+    def add(self, x: Mat, axes: Ints, window: Window, out: Mat,
+            more: tuple[int, Arguments]) -> None:
+        """Reduce a part; the last one of a block completes and writes its result."""
+        size, part, waiting = 1, self.parts.of(x, axes, window), [*self.waiting]
+        while waiting and waiting[-1][0] == size:
+            part = self.parts.merged(waiting.pop()[1], part)
+            size *= 2
+        waiting.append((size, part))
+        if (self.added + 1) % self.count == 0:
+            while len(waiting) > 1:
+                (_, part), (_, before) = waiting.pop(), waiting.pop()
+                waiting.append((0, self.parts.merged(before, part)))
+            self.parts.finish(waiting.pop()[1], out, *more)
+        # last, since a tile for which there was no room is carried out again
+        self.waiting, self.added = waiting, self.added + 1
+        _use_now([*(part for _, part in waiting), out])
+
+
+def _use_now(parts: Iterable[Any]) -> None:
+    """Mark the partial results and the result as used now, so that parts of finished operands are
+    evicted before them.
+    """
+    device = in_use()
+    for part in parts if device is not CPU else ():
+        for x in part if isinstance(part, tuple) else (part,):
+            handle = x.storage.handles.get(device.memory) if isinstance(x, Mat) else None
+            if handle is not None:
+                handle.tick = next(CLOCK)
+
+
+def with_axes(out: Mat, axes: Ints, keepdims: bool) -> Mat:
+    """Return a view of a result with axes of length 1 where axes were reduced."""
+    layout = out.layout
+    for k in () if keepdims else sorted(axes):
+        layout = layout.expand_dims(k)
+    return out.over(layout)
+
+
+class Merged:
+    """Parts whose results, by `operation`, are merged by a function of two operands.
+
+    `accumulates`: 16-bit floats become float32 before, and `as_real` integers float64.
+    """
+
+    besides, numbers = 3, 0
+
+    def __init__(self, operation: Op, merge: Function, accumulates: bool = False,
+                 as_real: bool = False) -> None:
+        self.operation = operation
+        self.merge = merge
+        self.accumulates = accumulates
+        self.as_real = as_real
+
+    def _dtype(self, dtype: DType) -> DType:
+        if self.accumulates and dtype.char in HALVES + FLOAT8:
+            return np.dtype(np.float32)
+        return np.dtype(np.float64) if self.as_real and dtype.char not in INEXACT else dtype
+
+    def wide(self, x: Mat) -> int:
+        dtype = self._dtype(x.dtype)
+        return 0 if dtype == x.dtype else -(-dtype.itemsize // x.itemsize)
+
+    def of(self, x: Mat, axes: Ints, window: Window) -> Mat:
+        dtype = self._dtype(x.dtype)
+        found: Mat = self.operation.new((x if dtype == x.dtype else x.astype(dtype), None, axes,
+                                         True))
+        return found
+
+    def merged(self, one: Mat, other: Mat) -> Mat:
+        found: Mat = self.merge(one, other)
+        return found
+
+    def finish(self, part: Mat, out: Mat, count: int, settings: Arguments) -> None:
+        out.assign_(part)
+
+
+class Averaged(Merged):
+    """Sums of parts, divided by the number of elements at the end."""
+
+    def finish(self, part: Mat, out: Mat, count: int, settings: Arguments) -> None:
+        out.assign_(elementwise.divide(part, float(count), part))
+
+
+class Moments:
+    """Numbers of elements, means and sums of squares of the distances from these, of real numbers.
+
+    They are merged as in Chan, Golub, LeVeque: "Algorithms for computing the sample variance"
+    (1983). The settings are ``ddof`` and ``root``.
+    """
+
+    besides, numbers = 8, 0
+
+    def __init__(self, mean: Op, variance: Op) -> None:
+        self.mean, self.variance = mean, variance
+
+    def wide(self, x: Mat) -> int:
+        return 0
+
+    def of(self, x: Mat, axes: Ints, window: Window) -> tuple[int, Mat, Mat]:
+        count = prod(x.shape[k] for k in axes)
+        squares: Mat = self.variance.new((x, None, axes, True, 0, False))
+        mean: Mat = self.mean.new((x, None, axes, True))
+        return count, mean, elementwise.multiply(squares, float(count), squares)
+
+    def merged(self, one: tuple[int, Mat, Mat],
+               other: tuple[int, Mat, Mat]) -> tuple[int, Mat, Mat]:
+        (n, mean, squares), (m, mean_other, squares_other) = one, other
+        distance = elementwise.subtract(mean_other, mean)
+        between = elementwise.square(distance)
+        between = elementwise.multiply(between, n * m / (n + m), between)
+        between = elementwise.add(between, elementwise.add(squares, squares_other), between)
+        moved = elementwise.multiply(distance, m / (n + m), distance)
+        return n + m, elementwise.add(mean, moved, moved), between
+
+    def finish(self, part: tuple[int, Mat, Mat], out: Mat, count: int,
+               settings: Arguments) -> None:
+        ddof, root = settings
+        found = elementwise.divide(part[2], float(max(count - ddof, 0)), part[2])
+        out.assign_(elementwise.sqrt(found, found) if root else found)
+
+
+class Places:
+    """Extremes and their indices along one axis, or in row-major order: the first of equal ones,
+    and NaN before all.
+    """
+
+    besides, numbers = 8, 0
+
+    def __init__(self, place: Op, extreme: Op, beyond: Function) -> None:
+        self.place, self.extreme, self.beyond = place, extreme, beyond
+
+    def wide(self, x: Mat) -> int:
+        return 0
+
+    def of(self, x: Mat, axes: Ints, window: Window) -> tuple[Mat, Mat]:
+        best: Mat = self.extreme.new((x, None, axes, True))
+        at: Mat = self.place.new((x, None, axes[0], True))
+        return best, elementwise.add(at, window[axes[0]].start, at)
+
+    def merged(self, one: tuple[Mat, Mat], other: tuple[Mat, Mat]) -> tuple[Mat, Mat]:
+        (best, at), (best_other, at_other) = one, other
+        later = self.beyond(best_other, best)
+        if best.dtype.char in INEXACT:
+            missing = elementwise.greater(elementwise.isnan(best_other), elementwise.isnan(best))
+            later = ufuncs.logical_or(later, missing, later)
+        return select.new((later, best_other, best, None)), select.new((later, at_other, at, None))
+
+    def finish(self, part: tuple[Mat, Mat], out: Mat, count: int, settings: Arguments) -> None:
+        out.assign_(part[1])
+
+
+class PlacesOfAll(Places):
+    """The same in row-major order of all elements of a Mat: numbers, compared on the host."""
+
+    besides = 2
+
+    def __init__(self, place: Op, extreme: Op, choose: Function, whole: Mat) -> None:
+        self.place, self.extreme, self.choose, self.shape = place, extreme, choose, whole.shape
+        self.numbers = whole.element_size + np.dtype(np.int64).itemsize
+
+    def of(self, x: Mat, axes: Ints, window: Window) -> Any:
+        best: Mat = self.extreme.new((x, None, None, False))
+        at: Mat = self.place.new((x, None, None, False))
+        inside = np.unravel_index(int(at), x.shape)
+        whole = [int(i) + part.start for i, part in zip(inside, window, strict=True)]
+        index = int(np.ravel_multi_index(whole, self.shape)) if self.shape else 0
+        return index, best.to_numpy()[()]
+
+    def merged(self, one: Any, other: Any) -> Any:
+        first, second = sorted((one, other), key=lambda found: found[0])
+        return (first, second)[self.choose(np.array([first[1], second[1]]))]
+
+    def finish(self, part: Any, out: Mat, count: int, settings: Arguments) -> None:
+        out.fill_(part[0])
+
+
+def by_places(place: Op, extreme: Op, beyond: Function, choose: Function,
+              axes_of: Function) -> Cutter:
+    """Return the cutter of a search for the first extreme: `extreme` is the reduction that finds
+    its value, `beyond` compares two, and `choose` is NumPy's search.
+    """
+    along = by_parts(place, Places(place, extreme, beyond), axes_of)
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        x, _, axis = args[:3]
+        if axis is not None and x.ndim:
+            return along(args, kwargs, budget)
+        of_all = PlacesOfAll(place, extreme, choose, x)
+        return _in_parts(of_all, args, axes_of(x, axis), budget)
+
+    return cut
+
+
+def by_accumulated_parts(operation: Op, axes_of: Function) -> Cutter:
+    """Return the cutter of ``y <- alpha * sum(x, axis) + beta * y``: where axes that are reduced
+    are cut, too, the parts are added to `y` one after another.
+    """
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        x, axis, alpha, beta, y = args
+        axes = axes_of(x, axis)
+        every = tuple(range(x.ndim))
+        y, packed = _of_shape(y, tuple(1 if k in axes else n for k, n in enumerate(x.shape)))
+        args = x, axis, alpha, beta, y
+        grid = TileGrid(x.shape, {0: every, 4: every}, args)
+        for window in grid.windows(grid.blocks(budget), last=axes):
+            part, *_, target = grid.arguments(window)
+            first = all(window[k].start == 0 for k in axes)
+            yield Tile(partial(operation, part, axis, alpha, beta if first else 1, target),
+                       (part,) if first and beta == 0 else (part, target), (target,))
+        if packed is not None:
+            yield Tile(partial(_put_back, y, packed))  # which is cut itself
+
+    return cut
+
+
+def _of_shape(y: Mat, shape: Ints) -> tuple[Mat, Mat | None]:
+    """Return a view of `y` of another shape, or a copy of it and itself where there is none."""
+    layout = y.layout.viewed_as(shape)
+    return (y.copy().reshape(shape), y) if layout is None else (y.over(layout), None)
+
+
+def _put_back(found: Mat, y: Mat) -> None:
+    y.assign_(found.reshape(y.shape))

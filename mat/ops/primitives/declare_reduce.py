@@ -1,0 +1,440 @@
+"""Reductions out of one class each: the function, its method, and its implementations.
+
+``sum = reduction(Sum())`` declares the operation (`x` read, `out` written) and its method, and
+returns the public function. A subclass of `Reduction` has all that is to be known of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import DTypeError, IntegerError, ShapeError
+from ...layout.reduction_axes import ReductionAxis, ReductionForm, form_of
+from ...layout.shapes import Ints, as_axes, as_axis, integer, items_of
+from ...matrix.delegate import delegate
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...support.dtypes import (
+    BY_CHAR,
+    DISTINCT,
+    FLOAT8,
+    HALVES,
+    INTEGERS,
+    REAL_TYPES,
+    as_dtype,
+)
+from ...support.native import compiled
+from ...support.types import (
+    Array,
+    AxisLike,
+    DType,
+    DTypeLike,
+    Engine,
+    Function,
+    Keywords,
+    Number,
+    Operand,
+)
+from ..engine.by_numpy import LeftToNumPy, leave_if, or_leave
+from ..engine.functions import check_is_mat
+from ..engine.operands import as_mat, is_foreign, numpy_gives
+from ..engine.operation import Input, MatOp, Op, Output, named, op
+from ..engine.reduce_signatures import NO_VALUE, PARAMETERS, as_mean, method_of
+from ..tiles.overlap import meets_read
+from ..tiles.tiling import Cutter
+from .chosen import reduce_chosen
+from .cut_reduce import Merged, by_parts
+
+RANK = 32  # axes that compiled kernels can step along
+DEVICE_RANK = 8  # the same of those of a device
+ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
+# of the names of compiled kernels
+SUFFIXES = {char: BY_CHAR[char].suffix for char in INTEGERS} | {c: c for c in REAL_TYPES}
+_DOC = """{summary}
+
+Parameters
+----------
+{operand}axis : {axis_type}
+    {axis} if it is None. Negative ones count from the last.
+{others}
+
+Returns
+-------
+Mat
+    `out`, or a new Mat: 0-d without `axis`, so that nothing waits for a device.
+
+Raises
+------
+ShapeError
+    If there is no such axis{or_nothing}, or `out` has another shape than the result.
+DTypeError
+    If {name} is not defined for the dtype, or `out` cannot take the result.
+
+Examples
+--------
+{example}"""
+
+
+class Reduction:
+    """All facts of one reduction; a subclass for each."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # the first line of its docstring
+    example: ClassVar[tuple[str, str]]  # a call, and what it shows
+    # NumPy's: ``function(x, axis=, keepdims=, out=)``
+    function: ClassVar[Function]
+    one_axis = False  # one axis, or all in row-major order; the result is an index
+    of_numbers = True  # the axis of a number may be 0 or -1
+    of_nothing = True  # defined where there are no elements
+    silent = False  # NumPy never warns of it
+    compiled = ""  # the dtype characters of which there are compiled kernels
+    compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
+    divides = False  # the compiled kernel is to divide by the number of elements
+    # the element-wise function that merges the results of parts; None: there is none
+    merge: ClassVar[Function | None] = None
+    accumulates = False  # in more precision than 16-bit floats have
+    neutral: ClassVar[Number] = NO_VALUE  # the result for no elements
+    signature: ClassVar[Function] = staticmethod(as_mean)  # of the function: one of NumPy's
+
+    def device_type(self, cuda: Engine) -> object:
+        """Return the class of the device's kernels, or None if there is none."""
+        return None
+
+    def cutter(self, operation: Op) -> Cutter | None:
+        """Return how the operation is cut into tiles; None if it is not."""
+        if self.merge is None:
+            return None
+        return by_parts(operation, Merged(operation, self.merge, self.accumulates), self.axes)
+
+    def implementation(self) -> Function:
+        """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""
+        function = self.function
+
+        def reduce_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
+            return function(x, axis=axis, keepdims=keepdims, out=out)
+
+        return reduce_by_numpy
+
+    def result_dtype(self, dtype: DType) -> DType:
+        """Return the dtype of the result for elements of `dtype`."""
+        return _result_dtype(self, dtype)
+
+    # the parameters are NumPy's
+    def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
+                  where: Operand) -> Mat:
+        """Return the reduction of elements that are chosen, and of `initial`."""
+        rule = or_leave(self.merge)
+        return reduce_chosen(core, rule, x, axis, keepdims, initial, where, self.neutral)
+
+    # Checks
+
+    def axes(self, x: Mat, axis: AxisLike) -> Ints:
+        """Return the axes to reduce."""
+        return axes_of(x, axis, self.one_axis, self.of_numbers)
+
+    def check(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> None:
+        """Raise unless `out` can take the result."""
+        name, axes = self.name, self.axes(x, axis)
+        if not self.of_nothing and any(x.layout.shape[k] == 0 for k in axes):
+            raise ShapeError(f"{name} of no elements is undefined: shape {x.shape}, axis {axis}")
+        wanted = reduced_shape(x.layout.shape, axes, keepdims)
+        if out.layout.shape != wanted:
+            raise ShapeError(f"{name} gives shape {wanted}, out has {out.shape}")
+        dtype = self.result_dtype(x.dtype)
+        if not np.can_cast(dtype, out.dtype, "same_kind"):
+            raise DTypeError(f"{name} gives {dtype}, which {out.dtype} cannot take")
+
+    def operand(self, x: Operand) -> Mat:
+        """Return `x` as a Mat."""
+        return as_mat(x, "a")
+
+    def result_of(self, x: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, DType]:
+        """Return shape and dtype of the result."""
+        shape = reduced_shape(x.shape, self.axes(x, axis), keepdims)
+        return shape, self.result_dtype(x.dtype)
+
+    # Kernels
+
+    def fits_compiled(self, x: Mat, out: Mat) -> bool:
+        """Return whether compiled kernels take these operands: they do not convert."""
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
+
+    def fits_device(self, x: Mat, out: Mat) -> bool:
+        """Return whether the kernels of a device take these operands."""
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= DEVICE_RANK
+
+    def kernel(self, char: str) -> str:
+        """Return the name of the compiled kernel for elements of a dtype character."""
+        return f"mat_{self.compiled_name or self.name}_{SUFFIXES[char]}"
+
+    def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
+        """Return a compiled kernel for such operands."""
+        axes, strides = self.kept(x, out, axis, keepdims)
+        return reduced_by(cpu, self.kernel(x.dtype.char), x, axes, strides, ordered=self.one_axis,
+                          mean=self.divides, mask=-1)
+
+    def prepare_device(self, cuda: Engine, x: Mat, out: Mat, axis: AxisLike,
+                       keepdims: bool) -> Function:
+        """Return a device's kernel for such operands."""
+        axes, strides = self.kept(x, out, axis, keepdims)
+        return reduced_on_device(cuda, self.device_type(cuda), x, out, axes, strides,
+                                 ordered=self.one_axis)
+
+    def kept(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, Ints]:
+        """Return the axes to reduce, and the strides of the result along the others."""
+        axes = self.axes(x, axis)
+        return axes, tuple(s for k, s in enumerate(out.element_strides)
+                           if k not in axes) if keepdims else out.element_strides
+
+    # Documentation
+
+    def documented(self, function: Function) -> Function:
+        """Return the function, or the method, with its name and docstring."""
+        code = function.__code__
+        operand, _, *others = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+        doc = _DOC.format(
+            summary=self.summary, name=self.name,
+            example=">>> import mat\n>>> {}\n{}".format(*self.example),
+            operand="" if operand == "self" else f"{operand} : Mat or array\n    Operand, of any "
+                                                 "shape.\n",
+            axis_type="int, optional" if self.one_axis else "int or tuple of int, optional",
+            axis=("Axis to search along; all elements in row-major order" if self.one_axis
+                  else "Axes to reduce; all"),
+            others="\n".join(f"{name} : {PARAMETERS[name]}" for name in others),
+            or_nothing="" if self.of_nothing else ", if there are no elements")
+        function = named(function, self.name, doc)
+        function.__qualname__ = self.name
+        return function
+
+
+class UfuncReduction(Reduction):
+    """A reduction that is the method ``reduce`` of a ufunc, called without its wrapper."""
+
+    ufunc: ClassVar[np.ufunc]
+    accumulates = True
+
+    def implementation(self) -> Function:
+        reduce: Function = self.ufunc.reduce
+
+        def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
+            if self.accumulates and is_half(x.dtype):
+                out[...] = reduce(x, axis, np.float32, None, keepdims)
+                return out
+            return reduce(x, axis, None, out, keepdims)
+
+        return reduce_by_ufunc
+
+
+def is_half(dtype: DType) -> bool:
+    """Return whether `dtype` is a floating-point type of 8 or 16 bits, prone to overflow."""
+    return dtype.char in HALVES + FLOAT8
+
+
+def assigning(function: Function) -> Function:
+    """Return `function`, which writes to `out` of one dtype only, extended to any dtype."""
+    def reduce_and_assign(x: Array, axis: AxisLike = None, keepdims: bool = False,
+                          out: Array | None = None) -> object:
+        found = function(x, axis=axis, keepdims=keepdims)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    return reduce_and_assign
+
+
+@cache
+def _result_dtype(kind: Reduction, dtype: DType) -> DType:
+    try:
+        return np.asarray(kind.function(np.ones(1, dtype))).dtype
+    except TypeError:
+        raise DTypeError(f"{kind.name} is not defined for {dtype}; convert with "
+                         "x.astype(dtype)") from None
+
+
+def reduction(kind: Reduction) -> Function:
+    """Declare a reduction, and return the function, which is the method of its name, too."""
+    core = core_of(kind)
+    function = type(kind).signature(core.op.new, _of_any(kind, core))
+    bind(kind.name, kind.documented(method_of(function)))
+    public = kind.documented(function)
+    vars(public)["op"] = core.op
+    return public
+
+
+def _of_any(kind: Reduction, core: Function) -> Function:
+    """Return the reduction of anything, with all arguments that NumPy has."""
+    numpys: Function | None = getattr(np, kind.name, None)
+
+    # the parameters are NumPy's
+    def reduce(a: Operand, axis: AxisLike, keepdims: bool, out: Mat | None, dtype: DTypeLike,
+               initial: Operand, where: Operand) -> Mat:
+        foreign, plain = is_foreign(a), initial is NO_VALUE and where is NO_VALUE
+        if plain and not foreign and not (kind.neutral is not NO_VALUE and _is_of_bools(out)):
+            found: Mat = core(a, axis, keepdims, out, dtype)
+            return found
+        keep = keepdims is not NO_VALUE and bool(keepdims)
+        if foreign and numpys is not None:
+            return numpy_gives(numpys, (a,), _given(axis, dtype, out, keep, initial, where))
+        x = as_mat(a, "a")
+        axis = None if axis is None else as_axes(axis, x.ndim)
+        try:
+            leave_if(plain or dtype is not None or out is not None)
+            found = kind.of_chosen(core, x, axis, keep, initial, where)
+        except LeftToNumPy:
+            given = _given(axis, dtype, out, keep, initial, where)
+            if numpys is None:
+                raise DTypeError(f"{kind.name} does not compute with {', '.join(given)} for "
+                                 f"{x.label()}; choose elements before") from None
+            found = delegate(numpys, (x,), given)
+        return found
+
+    return reduce
+
+
+# the parameters are NumPy's
+def _given(axis: AxisLike, dtype: DTypeLike, out: Operand, keepdims: bool, initial: Operand,
+           where: Operand) -> Keywords:
+    """Return the arguments that are not NumPy's defaults."""
+    every = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
+             "initial": initial, "where": where}
+    return {k: v for k, v in every.items() if v is not NO_VALUE and (
+        v is not None or k == "initial")}
+
+
+def _is_of_bools(out: object) -> bool:
+    """Return whether NumPy's sum would be computed in bool, which is that of `out`."""
+    return isinstance(out, Mat) and out.element_type.kind == "b"
+
+
+def core_of(kind: Reduction) -> Any:
+    """Declare a reduction; return ``core(a, axis=None, keepdims=False, out=None, dtype=None)``."""
+    kernel = _operation(kind)
+    core = _core(kind, kernel)
+    vars(core)["op"] = kernel
+    return core
+
+
+def _operation(kind: Reduction) -> MatOp:
+    """Return the operation, with its implementations."""
+    def check(x: Input, out: Output, axis: AxisLike, keepdims: bool) -> None:
+        kind.check(x, out, axis, keepdims)
+
+    check.__name__, check.__doc__, check.__module__ = kind.name, kind.summary, type(kind).__module__
+    kernel = op(check, method="", by_form=True)
+    kernel.meets_read = lambda args: meets_read(args, 1, same=False)
+    kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
+    kernel.prepare("foreign", dtypes=compiled(kind.compiled),
+                   when=kind.fits_compiled)(kind.prepare)
+    if type(kind).device_type is not Reduction.device_type:
+        kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
+    cutter = kind.cutter(kernel)
+    if cutter is not None:
+        kernel.cut_by(cutter)
+    return kernel
+
+
+def _core(kind: Reduction, kernel: MatOp) -> Function:
+    """Return the function that checks its arguments and calls the operation."""
+    call: Callable[..., Mat] = kernel
+    kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
+
+    def core(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
+             dtype: DTypeLike = None) -> Mat:
+        if dtype is not None:
+            return _converted(kind, core, x, axis, keepdims, out, as_dtype(dtype))
+        if type(x) is not Mat:
+            x = kind.operand(x)
+        if axis is not None and type(axis) is not int:
+            axis = plain_axis(axis)
+        if type(keepdims) is not bool:
+            keepdims = keepdims is not np._NoValue and bool(keepdims)
+        if out is None:
+            made: Mat = kernel.new((x, None, axis, keepdims))
+            return made
+        return call(x, check_is_mat(out), axis, keepdims)
+
+    return core
+
+
+def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
+               out: Mat | None, dtype: DType) -> Mat:  # the parameters of `core`
+    """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
+    indices.
+    """
+    x = kind.operand(x)
+    found: Mat = function(x if x.dtype == dtype else x.astype(dtype), axis, keepdims, out)
+    as_found = out is not None or kind.one_axis or found.dtype == dtype
+    return found if as_found else found.astype(dtype)
+
+
+# Axes
+
+
+def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
+    """Return `shape` without `axes`, or with length 1 there."""
+    if keepdims:
+        return tuple(1 if k in axes else n for k, n in enumerate(shape))
+    return tuple(n for k, n in enumerate(shape) if k not in axes)
+
+
+def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False, of_numbers: bool = True) -> Ints:
+    """Return the axes to reduce; None means all.
+
+    Where NumPy reduces by a ufunc, a number has an axis.
+    """
+    if axis is None or (of_numbers and not x.ndim and not isinstance(axis, tuple)
+                        and axis in (0, -1)):
+        return tuple(range(x.ndim))
+    if one_axis:
+        return (as_axis(axis, x.ndim),)
+    return as_axes(axis, x.ndim)
+
+
+def plain_axis(axis: object) -> AxisLike:
+    """Return `axis` as NumPy takes it: None, an integer or a tuple of integers."""
+    if axis is None or type(axis) is int:
+        return axis
+    items = items_of(axis)
+    if any(isinstance(a, bool) for a in items):
+        raise IntegerError(f"an axis must be an integer, got {axis!r}")
+    found = tuple(int(integer(a, "an axis")) for a in items)
+    return found if isinstance(axis, Sequence) else found[0] if len(found) == 1 else found
+
+
+# Kernels of one form
+
+
+def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
+               ordered: bool = False, **more: object) -> Function:
+    """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
+    form = _form(x, axes, strides, ordered)
+    return nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
+
+
+def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
+                      ordered: bool = False,
+                      **more: object) -> Function:  # the parameters of `reduced_by`, and two
+    """Return a kernel of a device, made of that class of its kernels."""
+    form = _form(x, axes, strides, ordered)
+    return nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,
+                                                       nbytes=out.itemsize, **more)
+
+
+def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | None:
+    """Return the fewest axes to step along; None for a result without elements."""
+    others = iter(strides)
+    every = [ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+             enumerate(zip(x.shape, x.element_strides, strict=True))]
+    kept = [a for k, a in enumerate(every) if k not in axes]
+    if 0 in (a.n for a in kept):
+        return None
+    return form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
+
+
+def nothing(*values: object) -> None:
+    """Reduce to a result without elements."""

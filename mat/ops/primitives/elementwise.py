@@ -1,0 +1,310 @@
+"""Element-wise operations: one declaration each for the function, the methods and the operator.
+
+What the compiled kernels and those of a device compute is in ``native/shared/elementwise.def``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...cpu.elementwise import converts
+from ...errors import DTypeError, PowerError, ShapeError
+from ...layout.shapes import broadcast_shapes
+from ...matrix.mat import Mat
+from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
+from ...support.native import compiled
+from ...support.types import Array, Engine, Function, Number, Operand
+from ..engine.declare_elementwise import binary, clipping, result_dtype, special, test, unary
+from ..engine.operation import InputOrNumber, Op, Output, Scalar, op
+from ..tiles.cut_elements import by_elements
+from ..tiles.overlap import apart, few_axes, is_shift, large, must_copy
+
+MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
+# bytes of copies within one storage: up to so many, NumPy is as fast, and up to so many also where
+SMALL_IN_PLACE, LARGE_IN_PLACE = 1 << 16, 1 << 24  # elements are shared
+
+# One operand: name, reference, an example and what it gives, what comes out
+
+square = unary("square", np.square, "[0.0, 1]", "[0. 1.]", "the square of each element")
+sqrt = unary("sqrt", np.sqrt, "[0.0, 2.25]", "[0. 1.5]",
+             "the square root of each element; NaN for real numbers below 0")
+exp = unary("exp", np.exp, "[0.0, 1]", "[1. 2.71828183]", "the exponential of each element")
+expm1 = unary("expm1", np.expm1, "[0.0, 1]", "[0. 1.71828183]",
+              "the exponential of each element minus 1, exact also near 0")
+log = unary("log", np.log, "[0.0, 1]", "[-inf 0.]",
+            "the natural logarithm of each element; -inf for 0, NaN for real numbers below 0")
+log1p = unary("log1p", np.log1p, "[0.0, 1]", "[0. 0.69314718]",
+              "the logarithm of 1 plus each element, exact also near 0")
+sin = unary("sin", np.sin, "[0.0, 1]", "[0. 0.84147098]", "the sine of each element, in radians")
+cos = unary("cos", np.cos, "[0.0, 1]", "[1. 0.54030231]", "the cosine of each element, in radians")
+tan = unary("tan", np.tan, "[0.0, 1]", "[0. 1.55740772]", "the tangent of each element, in radians")
+sinh = unary("sinh", np.sinh, "[0.0, 1]", "[0. 1.17520119]", "the hyperbolic sine of each element")
+cosh = unary("cosh", np.cosh, "[0., 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
+tanh = unary("tanh", np.tanh, "[0.0, 1]", "[0. 0.76159416]",
+             "the hyperbolic tangent of each element")
+abs = unary("abs", np.absolute, "[-2.0, 3]", "[2. 3.]",
+            "the absolute value of each element; the modulus of complex numbers", operator="abs")
+
+
+def _negative(np: Engine, x: Array, out: Array) -> None:
+    # NumPy 2.4 reads elements 4 or 8 apart as if they were adjacent, unless the result is packed
+    if out.flags.c_contiguous:
+        np.negative(x, out=out)
+    else:
+        np.copyto(out, np.negative(x), casting="same_kind")
+
+
+negative = unary("negative", np.negative, "[0.0, 1]", "[-0. -1.]", "the negative of each element",
+                 implementation=_negative, operator="neg")
+sign = unary("sign", np.sign, "[-2.0, 0]", "[-1. 0.]",
+             "the sign of each element: -1, 0 or 1; NaN for NaN")
+floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]",
+              "the largest integer not above each element")
+ceil = unary("ceil", np.ceil, "[-1.5, 1.5]", "[-1. 2.]",
+             "the smallest integer not below each element")
+rint = unary("rint", np.rint, "[0.5, 1.5]", "[0. 2.]",
+             "the integer nearest to each element; of two, the even one")
+
+
+def _reciprocal(np: Engine, x: Array, out: Array) -> None:
+    if x.dtype.kind in "iub":
+        np.reciprocal(x, out=out)
+    else:
+        np.divide(1, x, out=out)
+
+
+def _logistic(np: Engine, x: Array, out: Array) -> None:
+    special("expit")(x, out=out, casting="same_kind")
+
+
+def _erf(np: Engine, x: Array, out: Array) -> None:
+    special("erf")(x, out=out, casting="same_kind")
+
+
+reciprocal = unary("reciprocal", np.reciprocal, "[0.0, 4]", "[inf 0.25]",
+                   "1 divided by each element; inf for 0, and of integers the whole part",
+                   implementation=_reciprocal)
+# for their dtypes these follow functions that NumPy has for the same ones, real numbers
+logistic = unary("logistic", np.cbrt, "[0.0, 1]", "[0.5 0.73105858]",
+                 "``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit",
+                 implementation=_logistic)
+erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
+            "the error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``",
+            implementation=_erf)
+
+# Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, what comes out
+
+
+def _is_inexact(x: Operand) -> bool:
+    return x.element_type.kind in "fc" if isinstance(x, Mat) else type(x) is float
+
+
+def _check_integer_power(x: Operand, p: Operand) -> None:
+    """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
+    through an array.
+    """
+    if _is_inexact(x) or _is_inexact(p):  # quickly
+        return
+    if result_dtype(np.power, x, p).kind in "iu":
+        lowest = p if not isinstance(p, Mat) else (p.to_numpy().min() if p.size else 0)
+        if lowest < 0:
+            raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")
+
+
+def _square_instead(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
+    """Return the operation that computes ``x ** 2`` and its operand, or None for other powers.
+
+    Powers of integers that are 2.0 are floats.
+    """
+    if (type(p) is not int and type(p) is not float) or p != 2 or not isinstance(x, Mat):
+        return None
+    kind, operation = x.element_type.kind, vars(square)["op"]
+    if kind in "iu" and type(p) is float:
+        return operation, x.astype(result_dtype(np.power, x, p))
+    return (operation, x) if kind in "iufc" else None
+
+
+def _with_out_by_name(rule: np.ufunc) -> Function:
+    """Return `rule` as a function of three operands, since NumPy deprecates calling it so."""
+    def call_with_out_by_name(x: Array, y: Array, out: Array) -> object:
+        return rule(x, y, out=out)
+
+    return call_with_out_by_name
+
+
+add = binary("add", np.add, "[3. 6.]", "``x + y``, element by element", operator="add")
+subtract = binary("subtract", np.subtract, "[-1. 2.]", "``x - y``, element by element",
+                  operator="sub")
+multiply = binary("multiply", np.multiply, "[2. 8.]", "``x * y``, element by element",
+                  operator="mul")
+divide = binary("divide", np.divide, "[0.5 2.]",
+                "``x / y``, element by element; integers give floating point", operator="truediv")
+pow = binary("pow", np.power, "[1. 16.]",  # NumPy's name
+             "``x ** y``, element by element; NaN outside the reals", operator="pow",
+             check_values=_check_integer_power, shortcut=_square_instead)
+maximum = binary("maximum", np.maximum, "[2. 4.]",
+                 "the larger of the elements of x and y; NaN if either is",
+                 implementation=_with_out_by_name(np.maximum), silent=True)
+minimum = binary("minimum", np.minimum, "[1. 2.]",
+                 "the smaller of the elements of x and y; NaN if either is",
+                 implementation=_with_out_by_name(np.minimum), silent=True)
+equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place",
+               operator="eq")
+not_equal = binary("not_equal", np.not_equal, "[True True]",
+                   "``x != y``: bool, or 1 and 0 in place", operator="ne")
+less = binary("less", np.less, "[True False]", "``x < y``: bool, or 1 and 0 in place",
+              operator="lt")
+less_equal = binary("less_equal", np.less_equal, "[True False]",
+                    "``x <= y``: bool, or 1 and 0 in place", operator="le")
+greater = binary("greater", np.greater, "[False True]", "``x > y``: bool, or 1 and 0 in place",
+                 operator="gt")
+greater_equal = binary("greater_equal", np.greater_equal, "[False True]",
+                       "``x >= y``: bool, or 1 and 0 in place", operator="ge")
+
+isnan = test("isnan", np.isnan, "whether each element is NaN")
+isfinite = test("isfinite", np.isfinite, "whether each element is neither infinite nor NaN")
+isinf = test("isinf", np.isinf, "whether each element is infinite")
+clip = clipping("clip", "each element, or the bound that it is beyond; NaN if a bound is")
+
+# Writing
+
+
+@op(by_form=True)
+def fill(value: Scalar, x: Output) -> None:
+    """Overwrite every visible element of `x` with a number.
+
+    Parameters
+    ----------
+    value : number
+        Is converted to the dtype of `x`, which must be able to represent it.
+
+    Returns
+    -------
+    Mat
+        `x`.
+
+    Raises
+    ------
+    DTypeError
+        If `value` is not a number, or the dtype of `x` cannot represent it.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(3).fill_(2)
+    <Mat 3 F [2. 2. 2.]>
+    """
+
+
+fill.cut_by(by_elements(fill))
+fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=few_axes)(
+    lambda cpu, x: cpu.prepare_fill(x))
+fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES + FLOAT8), when=large)(
+    lambda cpu, x: cpu.prepare_fill_bits(x))
+fill.prepare("cuda", dtypes=STORED, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
+
+
+@fill.on("array", bare=True)
+def fill_numpy(value: Number, x: Array) -> None:
+    """Fill an array."""
+    x[...] = value
+
+
+@op(method="assign_", by_form=True)
+def assign(x: InputOrNumber, out: Output) -> None:
+    """Overwrite `out` with `x`, converted to its dtype and broadcast, as ``out[...] = x`` does.
+
+    Parameters
+    ----------
+    x : Mat or number
+        Operand, which broadcasts to the shape of `out`.
+
+    Returns
+    -------
+    Mat
+        `out`.
+
+    Raises
+    ------
+    ShapeError
+        If `x` does not broadcast to the shape of `out`.
+    DTypeError
+        If `x` is complex and `out` is neither complex nor bool.
+    """
+    if not isinstance(x, Mat):
+        return
+    if x.shape != out.shape and broadcast_shapes((x.shape, out.shape)) != out.shape:
+        raise ShapeError(f"shape {x.shape} does not broadcast to {out.shape}")
+    if x.dtype.kind == "c" and out.dtype.kind not in "cb":
+        raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
+
+
+def _only_moves(x: Operand, out: Mat) -> bool:
+    """Return whether elements are only moved from `x` to `out`, without conversion.
+
+    In one storage that is decided at every call, which small copies are not worth, nor copies of up
+    to some megabytes by way of a workspace.
+    """
+    if not isinstance(x, Mat) or x.element_type != out.element_type:
+        return False
+    if x.storage is not out.storage or out.nbytes <= SMALL_IN_PLACE:
+        return x.storage is not out.storage
+    return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
+
+
+assign.cut_by(by_elements(assign))
+
+
+@assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)
+def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
+    """Return the kernel that copies."""
+    kernel: Function = cpu.prepare_copy(x, out, through=must_copy(x, out))
+    return kernel
+
+
+@assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
+    isinstance(x, Mat) and x.storage is not out.storage and few_axes(out)
+    and converts(x.element_type, out.element_type)))
+def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
+    """Return the kernel that converts."""
+    kernel: Function = cpu.prepare_convert(x, out)
+    return kernel
+
+
+@assign.prepare("array", dtypes=STORED,
+                when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
+def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
+    """Return a function that copies `x` first, since NumPy omits that for arrays of one axis that
+    step in the same direction, even by different steps.
+    """
+    if is_shift(x, out):
+        # from the right end, and without a copy of the source
+        return lambda x, out: np.copyto(out.reshape(-1), x.reshape(-1))
+    return lambda x, out: np.copyto(out, x.copy())
+
+
+def _fits_device(x: Operand, out: Mat) -> bool:
+    return (isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
+            and not (x.element_type.char in FLOAT8 and out.element_type.kind in "iu")
+            and not (x.element_type.kind == "c" and out.element_type.kind == "b"))
+
+
+@assign.prepare("cuda", dtypes=STORED, when=_fits_device)
+def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
+    """Return the device's kernel that copies or converts."""
+    kernel: Function = (cuda.prepare_copy(x, out, through=must_copy(x, out))
+                        if x.element_type == out.element_type else cuda.prepare_convert(x, out))
+    return kernel
+
+
+@assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))
+def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
+    """Return the device's kernel that fills with a number."""
+    kernel: Function = cuda.prepare_fill(out, of=(1,), value=(0,))
+    return kernel
+
+
+@assign.on("array")
+def assign_numpy(np: Engine, x: Array, out: Array) -> None:
+    """Convert and copy an array."""
+    np.copyto(out, x, casting="unsafe")

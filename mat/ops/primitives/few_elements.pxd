@@ -1,0 +1,59 @@
+cimport cython
+
+from libc.stdint cimport uint64_t, uintptr_t
+
+from mat._core cimport HostBlocks
+from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.joined cimport packed_copy
+from mat.matrix.storage cimport Storage
+from mat.ops.engine.calls cimport Calls
+
+cdef HostBlocks _blocks
+cdef Registration _array
+cdef object _mat, _int64, _bool
+cdef Calls _sum, _select, _assign, _subtract, _rint
+cdef dict _masks, _layouts, _spreads, _NO_KEYWORDS
+cdef Py_ssize_t _MOST, _LARGEST
+
+@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
+               to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
+cpdef object counted(object x)
+
+@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, form=Form,
+               address=uintptr_t, count=Py_ssize_t, start=Py_ssize_t, mask=uint64_t)
+cpdef object places(object x)
+
+cdef object _mask_of(object dtype)
+
+@cython.locals(view=MatBase, layout=Layout)
+cpdef object diagonal(object x)
+
+@cython.locals(found=MatBase)
+cpdef object traced(object x)
+
+@cython.locals(truth=MatBase, one=MatBase, other=MatBase, made=MatBase)
+cpdef object chosen(object condition, object a, object b)
+
+@cython.locals(view=MatBase)
+cpdef object rounded(object x)
+
+@cython.locals(view=MatBase, layout=Layout, rank=Py_ssize_t, k=Py_ssize_t, step=Py_ssize_t,
+               shape=tuple)
+cpdef object differenced(object x, object axis)
+
+cdef class Spread:
+    cdef Form form
+    cdef Layout source, target
+    @cython.locals(made=MatBase, source=MatBase)
+    cdef MatBase copy(self, MatBase view)
+
+@cython.locals(view=MatBase, layout=Layout, found=Spread)
+cpdef object repeated(object x, object count, object axis)
+
+@cython.locals(view=MatBase, layout=Layout, found=Spread)
+cpdef object tiled(object x, object times)
+
+@cython.locals(like=Layout)
+cdef MatBase _part(MatBase view, tuple shape, tuple strides, Py_ssize_t displacement)

@@ -1,0 +1,287 @@
+"""Functions of Mats in host memory that need no access of their own: one operation on views, or a
+loop over a few packed elements.
+
+Each returns None, with nothing done, for other operands.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import BLOCKS
+from ...facets.array import ARRAY
+from ...layout.shapes import Ints
+from ...layout.strided import Layout, packed_strides
+from ...matrix.base import Form, form_of_result, is_numpys
+from ...matrix.joined import packed_copy
+from ...matrix.mat import Mat
+from ...support.types import DType, Keywords, Operand
+from ..engine.calls import Calls
+from . import elementwise, reduce
+from .selecting import adapted_to, select
+from .truth import mask_of
+
+_MOST = 1 << 12  # elements, or bins
+_LARGEST = 1 << 40  # elements of a result
+
+
+def _operations(*functions: Any) -> list[Calls]:
+    """Return what functions of elements carry out."""
+    return [f.operation for f in functions]
+
+
+# with types of C
+_blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
+_bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
+_subtract, _rint = _operations(elementwise.subtract, elementwise.rint)
+_NO_KEYWORDS: Keywords = {}
+_masks: dict[DType, int] = {}
+_layouts: dict[object, Any] = {}  # which keep the forms of views, by shape and strides
+_spreads: dict[object, Spread] = {}  # by shape, strides and numbers
+_MOST_LAYOUTS = 256
+
+
+def counted(x: object) -> Operand:
+    """Return how often 0, 1, ... occur in a vector of int64, which are not negative."""
+    if type(x) is not _mat or not _blocks.enabled:
+        return None
+    view: Any = x
+    layout, storage = view.layout, view.storage
+    if view.element_type is not _int64 or len(layout.shape) != 1 or not layout.contiguous:
+        return None
+    if not 0 < layout.size <= _MOST:
+        return None
+    start = 8 * layout.displacement
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not address:
+        return None
+    bins = _blocks.bins_of(address + start, layout.size)
+    if not 0 <= bins <= _MOST:
+        return None
+    made: Any = form_of_result((bins,), _int64).new(view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not to or not address or view.layout is not layout:
+        return None
+    _blocks.count_each(to, bins, address + start, layout.size)
+    made.storage.written(_array.mask)
+    return made
+
+
+def places(x: object) -> Operand:
+    """Return the indices along each axis of the elements that are true."""
+    if type(x) is not _mat or not _blocks.enabled:
+        return None
+    view: Any = x
+    layout, storage = view.layout, view.storage
+    mask = _mask_of(view.element_type)
+    if not mask or not layout.shape or not layout.contiguous or not 0 < layout.size <= _MOST:
+        return None
+    start = view.element_size * layout.displacement
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not address:
+        return None
+    count = _blocks.count_true(address + start, view.element_size, layout.size, mask)
+    form = form_of_result((count,), _int64)
+    found: list[Operand] = []
+    targets: list[int] = []
+    for _ in layout.shape:
+        made: Any = form.new(view.device_enabled, None)
+        found.append(made)
+        targets.append(made.storage.ready(_array.mask, _array.bit, False, True))
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not address or 0 in targets or view.layout is not layout:
+        return None
+    if _blocks.places_of(address + start, view.element_size, layout.shape, mask, targets,
+                         count) != count:
+        return None
+    for one in found:
+        made = one
+        made.storage.written(_array.mask)
+    return tuple(found)
+
+
+def _mask_of(dtype: DType) -> int:
+    """Return the bits that make an element true; 0 for elements of several words."""
+    found = _masks.get(dtype)
+    if found is None:
+        found = _masks[dtype] = 0 if dtype.kind == "c" or not is_numpys(dtype) else (
+            mask_of(dtype) & (2**64 - 1))
+    return found
+
+
+def diagonal(x: object) -> Operand:
+    """Return a view of the main diagonal of a matrix."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    layout = view.layout
+    if len(layout.shape) != 2 or not layout.size:
+        return None
+    return _part(view, (min(layout.shape[0], layout.shape[1]),),
+                 (layout.strides[0] + layout.strides[1],), layout.displacement)
+
+
+def traced(x: object) -> Operand:
+    """Return the sum of the main diagonal of a matrix."""
+    found: Any = diagonal(x)
+    if found is None or not is_numpys(found.element_type):
+        return None
+    return _sum.make((found, None, None, False))
+
+
+def chosen(condition: object, a: object, b: object) -> Operand:
+    """Return the elements of `a` where a Mat of bools is true, and else those of `b`: Mats of one
+    dtype, one of them perhaps a number that this can represent.
+    """
+    if type(condition) is not _mat:
+        return None
+    truth: Any = condition
+    if truth.element_type is not _bool:
+        return None
+    if type(a) is not _mat or type(b) is not _mat:
+        dtype = adapted_to(a, b)
+        if dtype is None or not is_numpys(dtype):
+            return None
+        made: Any = form_of_result((), dtype).new(truth.device_enabled, None)
+        if type(a) is _mat:
+            made[()], b = b, made
+        else:
+            made[()], a = a, made
+    one: Any = a
+    other: Any = b
+    if one.element_type is not other.element_type or not is_numpys(one.element_type):
+        return None
+    return _select.make((truth, one, other, None))
+
+
+def rounded(x: object) -> Operand:
+    """Return the nearest integers of floating-point numbers, or integers as they are."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    if not is_numpys(view.element_type):
+        return None
+    kind = view.element_type.kind
+    if kind == "f" and view.element_size > 2:
+        return _rint.make((view, None))
+    return packed_copy(view) if kind == "i" or kind == "u" else None
+
+
+def differenced(x: object, axis: object) -> Operand:
+    """Return the differences of neighbours along an axis."""
+    if type(x) is not _mat or type(axis) is not int:
+        return None
+    view: Any = x
+    layout = view.layout
+    rank = len(layout.shape)
+    if not -rank <= axis < rank or not is_numpys(view.element_type) or (
+            view.element_type is _bool):
+        return None
+    k = axis if axis >= 0 else axis + rank
+    if layout.shape[k] < 2 or not layout.size:
+        return None
+    shape = (*layout.shape[:k], layout.shape[k] - 1, *layout.shape[k + 1:])
+    step = layout.strides[k]
+    return _subtract.make((_part(view, shape, layout.strides, layout.displacement + step),
+                           _part(view, shape, layout.strides, layout.displacement), None))
+
+
+class Spread:
+    """A copy with several copies of each element: the form of the result, how its elements are
+    read, along axes without steps, and how they are written.
+    """
+
+    __slots__ = ("form", "source", "target")
+
+    def __init__(self, view: Mat, shape: Ints, wide: Ints, strides: Ints) -> None:
+        self.form: Form = form_of_result(shape, view.element_type)
+        self.source: Layout = Layout(wide, strides, 0)
+        self.target: Layout = Layout(wide, packed_strides(wide), 0)
+
+    def copy(self, view: Mat) -> Mat:
+        """Return the result for `view`."""
+        made: Any = self.form.new(view.device_enabled, None)
+        source = view._view_of(self.source.moved_to(view.layout.displacement))
+        _assign.carry_out((source, made._view_of(self.target)), _NO_KEYWORDS)
+        found: Mat = made
+        return found
+
+
+def repeated(x: object, count: object, axis: object) -> Operand:
+    """Return each element along an axis `count` times."""
+    if type(x) is not _mat or type(axis) is not int or type(count) is not int:
+        return None
+    view: Any = x
+    layout = view.layout
+    found = _spreads.get((layout.shape, layout.strides, count, axis))
+    if found is None or found.form.dtype is not view.element_type:
+        rank = len(layout.shape)
+        if not -rank <= axis < rank or not 0 < count <= _MOST or not _can_spread(view, count):
+            return None
+        k = axis % rank + 1
+        before, after = layout.shape[:k], layout.shape[k:]
+        found = _remembered(
+            (layout.shape, layout.strides, count, axis),
+            Spread(view, (*before[:-1], before[-1] * count, *after), (*before, count, *after),
+                   (*layout.strides[:k], 0, *layout.strides[k:])))
+    return found.copy(view)
+
+
+def tiled(x: object, times: object) -> Operand:
+    """Return copies side by side, so many along each axis."""
+    if type(x) is not _mat or type(times) is not tuple:
+        return None
+    view: Any = x
+    layout = view.layout
+    found = _spreads.get((layout.shape, layout.strides, times))
+    if found is None or found.form.dtype is not view.element_type:
+        rank = len(layout.shape)
+        if len(times) != rank or not _are_counts(times):
+            return None
+        if not rank or not _can_spread(view, prod(times)):
+            return None
+        pairs = list(zip(times, layout.shape, strict=True))
+        found = _remembered(
+            (layout.shape, layout.strides, times),
+            Spread(view, tuple([n * m for n, m in pairs]), tuple([n for p in pairs for n in p]),
+                   tuple([n for s in layout.strides for n in (0, s)])))
+    return found.copy(view)
+
+
+def _are_counts(times: tuple[object, ...]) -> bool:
+    """Return whether all are positive integers."""
+    for n in times:  # noqa: SIM110  # a generator takes three times as long
+        if type(n) is not int or not 0 < n <= _MOST:
+            return False
+    return True
+
+
+def _can_spread(view: Mat, count: int) -> bool:
+    """Return whether the result of so many copies has a size, and NumPy's dtype."""
+    return is_numpys(view.element_type) and 0 < view.layout.size <= _LARGEST // count
+
+
+def _remembered(key: object, spread: Spread) -> Spread:
+    """Remember what such calls copy; return it."""
+    if len(_spreads) > _MOST_LAYOUTS:
+        _spreads.clear()
+    _spreads[key] = spread
+    return spread
+
+
+def _part(view: Mat, shape: Ints, strides: Ints, displacement: int) -> Mat:
+    """Return a view of the storage of `view`."""
+    like = _layouts.get((shape, strides))
+    if like is None:
+        if len(_layouts) > _MOST_LAYOUTS:
+            _layouts.clear()
+        like = Layout.__new__(Layout)
+        like.fill_in(shape, strides, 0)
+        like = _layouts.setdefault((shape, strides), like)
+    return view._view_of(like.moved_to(displacement))

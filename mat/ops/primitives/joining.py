@@ -1,0 +1,243 @@
+"""Joining Mats along an axis that they have, or along a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import numpy as np
+
+from ...devices.device import CPU, in_use
+from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
+from ...layout.shapes import Ints, as_axis
+from ...matrix.joined import join_released, joined_along, joined_parts
+from ...matrix.mat import Mat, new_like
+from ...matrix.with_facets import with_facets
+from ...support.dtypes import as_dtype, promoted
+from ...support.native import lib
+from ...support.types import ArrayLike, DTypeLike, Function
+from ..engine.functions import check_is_mat
+from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
+from ..tiles.overlap import check_disjoint
+from ..tiles.tiling import is_too_large
+from .elementwise import MOST_AXES_THERE
+
+# bytes that the parts have on average, for which copies that are shared among threads pay
+SHARED_PART = 1 << 18
+_ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
+
+
+def check_are_mats(name: str, mats: object) -> list[Mat]:
+    """Return `mats` as a list of at least one Mat; raise if it is not."""
+    if not isinstance(mats, _ITERABLES):
+        raise DTypeError(f"{name} requires a sequence of Mats, got {mats!r}")
+    what = f"an operand of {name}"
+    parts = as_mats(mats, what) if name == "concat" else [as_mat(m, what) for m in mats]
+    if not parts:
+        raise ShapeError(f"{name} requires at least one Mat")
+    return parts
+
+
+def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
+           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
+    """Return the Mats one after another along an axis, in the dtype that they promote to.
+
+    Parameters
+    ----------
+    arrays : iterable of Mat, array or sequence
+        At least one; their shapes agree but on `axis`.
+    axis : int, optional
+        The axis along which they are joined; None for all elements in row-major order.
+    out : Mat, optional
+        Is overwritten with the result, converted to its dtype.
+    dtype : dtype, optional
+        That of the result, instead of `out`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat.
+
+    Raises
+    ------
+    ShapeError
+        If there is no Mat, or the shapes do not agree, or `out` has another shape than the result.
+    DTypeError
+        If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
+    AliasError
+        If `out` overlaps one of them.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.concat([mat.zeros(1, 2), mat.ones(2, 2)])
+    <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
+    """
+    if out is None and dtype is None and casting == "same_kind":
+        made = joined_along(arrays, axis)
+        if made is not None:
+            return made
+    if is_of_others(arrays):
+        return numpy_gives(np.concatenate, (arrays, axis, out), {})
+    parts = check_are_mats("concat", arrays)
+    if dtype is not None or casting != "same_kind":
+        parts = converted("concat", parts, out, dtype, casting)
+    if axis is None:
+        parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
+    k = as_axis(axis, parts[0].ndim)
+    shape = _joined_shape([m.layout.shape for m in parts], k)
+    found = joined_parts(parts, shape, k) if out is None else None
+    return _concat(parts, k, shape, out) if found is None else found
+
+
+def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
+    """Write the Mats to a new one, or to `out`, by ways that open accesses."""
+    target = _target(parts, shape, out)
+    device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
+    if device is not CPU and target.ndim <= MOST_AXES_THERE:
+        _write_parts(target, parts, k, device.facet.name)
+        return target
+    alike = all(m.dtype == target.dtype for m in parts)
+    if alike and target.nbytes >= SHARED_PART * len(parts) and lib is not None:
+        if out is not None or not join_released(parts, target, k):
+            _write_parts(target, parts, k, "foreign")
+        return target
+    with with_facets((target, "array", "output"),
+                     *((m, "array", "input") for m in parts)) as (a, *arrays):
+        np.concatenate(arrays, axis=k, out=a, casting="unsafe")
+    return target
+
+
+def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
+    """Copy each part, through the facet of that name, to its window of `target`."""
+    before: tuple[slice, ...] = (slice(None),) * axis
+    start = 0
+    windows = []
+    for m in parts:
+        stop = start + m.shape[axis]
+        windows.append(((*before, slice(start, stop)), m))
+        start = stop
+    _write(target, windows, facet)
+
+
+def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]]) -> None:
+    """Overwrite windows of a new Mat, each with another Mat, on the device in use; the other
+    elements of `target` become arbitrary.
+    """
+    device = in_use() if target.device_enabled else CPU
+    facet = ("foreign" if lib is not None else "array") if device is CPU else device.facet.name
+    _write(target, windows, facet)
+
+
+def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]], facet: Any) -> None:
+    """Overwrite windows through the facet of that name; `target` becomes fresh when all are there,
+    unless a device has room for one after another only.
+    """
+    moves = list(windows)
+    with ExitStack() as stack:
+        if not is_too_large(in_use(), target, *(part for _, part in moves)):
+            with suppress(OutOfDeviceMemory):
+                stack.enter_context(target.facet(facet, "output"))
+        for index, part in moves:
+            target.over(target.layout[index]).assign_(part)
+
+
+def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
+    first, total = shapes[0], 0
+    for shape in shapes:
+        if shape != first and (len(shape) != len(first) or any(
+                shape[k] != n for k, n in enumerate(first) if k != axis)):
+            raise ShapeError(f"shapes must agree but on axis {axis}, got {first} and {shape}")
+        total += shape[axis]
+    return (*first[:axis], total, *first[axis + 1:])
+
+
+def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
+    """Return `out`, or a new Mat for the joined Mats."""
+    if out is None:
+        kinds = {m.element_type for m in parts}
+        return new_like(parts[0], shape, kinds.pop() if len(kinds) == 1
+                        else promoted("concat", *(m.dtype for m in parts)))
+    if check_is_mat(out).shape != shape:
+        raise ShapeError(f"the joined shape is {shape}, out has {out.shape}")
+    for m in parts:
+        if not np.can_cast(m.dtype, out.dtype, "same_kind"):
+            raise DTypeError(f"elements of {m.dtype} do not fit into out of {out.dtype}; convert "
+                             f"them with astype('{out.dtype}') first")
+    check_disjoint("concat", out, *parts)
+    return out
+
+
+def converted(name: str, parts: list[Mat], out: Mat | None, dtype: DTypeLike,
+              casting: str) -> list[Mat]:
+    """Return the Mats in another dtype, or in that of `out`."""
+    if out is not None and dtype is not None:
+        raise DTypeError(f"{name} takes out or dtype, which out has, not both")
+    if out is not None:
+        kind = check_is_mat(out).dtype
+    else:
+        kind = (promoted(name, *(m.dtype for m in parts)) if dtype is None else as_dtype(dtype))
+    for m in parts:
+        if not _can_cast(m.dtype, kind, casting):
+            raise DTypeError(f"{name} cannot make {kind} of {m.dtype} by casting={casting!r}; "
+                             "casting='unsafe' allows it")
+    return [m if m.dtype == kind else m.astype(kind) for m in parts]
+
+
+_can_cast: Function = np.can_cast
+
+
+def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
+          dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
+    """Return the Mats along a new axis.
+
+    Parameters
+    ----------
+    arrays : iterable of Mat, array or sequence
+        At least one; all of one shape.
+    axis : int
+        The position of the new axis in the result.
+    out : Mat, optional
+        Is overwritten with the result, converted to its dtype.
+    dtype : dtype, optional
+        That of the result, instead of `out`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat, of the dtype that they promote to.
+
+    Raises
+    ------
+    ShapeError
+        If there is no Mat, or the shapes differ, or `out` has another shape than the result.
+    DTypeError
+        If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
+    AliasError
+        If `out` overlaps one of them.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.stack([mat.zeros(2), mat.ones(2)], axis=1)
+    <Mat 2x2 A [[0. 1.] [0. 1.]]>
+    """
+    if is_of_others(arrays):
+        return numpy_gives(np.stack, (arrays, axis, out), {})
+    parts = check_are_mats("stack", arrays)
+    if dtype is not None or casting != "same_kind":
+        parts = converted("stack", parts, out, dtype, casting)
+    if any(m.layout.shape != parts[0].layout.shape for m in parts):
+        shapes = ", ".join(str(m.shape) for m in parts)
+        raise ShapeError(f"stack requires equal shapes, got {shapes}")
+    k = as_axis(axis, len(parts[0].layout.shape) + 1)
+    shape = parts[0].layout.shape
+    found = None
+    if out is None:
+        found = joined_parts(parts, (*shape[:k], len(parts), *shape[k:]), k)
+    return concat([m.expand_dims(k) for m in parts], k, out) if found is None else found

@@ -1,0 +1,297 @@
+"""Reductions over any axes: those with NumPy's names, which return Mats, and MGL-MAT's accumulating
+``sum_``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import ShapeError
+from ...layout.shapes import Ints
+from ...layout.strided import packed_strides
+from ...matrix.mat import Mat
+from ...matrix.methods import method
+from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
+from ...support.native import compiled
+from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
+from ..engine.accumulation import accumulate, check_factors, same_dtype
+from ..engine.operation import Accumulated, Input, Op, Scalar, op
+from ..engine.reduce_signatures import as_argmax, as_max, as_mean, as_sum
+from ..tiles.overlap import check_disjoint
+from ..tiles.tiling import Cutter
+from . import elementwise
+from .chosen import mean_chosen
+from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
+from .declare_reduce import (
+    DEVICE_RANK,
+    RANK,
+    SUFFIXES,
+    Reduction,
+    UfuncReduction,
+    assigning,
+    axes_of,
+    is_half,
+    plain_axis,
+    reduced_by,
+    reduced_on_device,
+    reduced_shape,
+    reduction,
+)
+
+_LARGEST = BY_NAME["uint64"].chars
+
+
+def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
+          out: Array | None = None) -> object:
+    """Return NumPy's mean; for no elements, return NaN without a warning."""
+    if is_half(x.dtype) and x.size and out is not None:  # NumPy would write the sum to `out`
+        out[...] = np.mean(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return out
+    if x.size or out is None:
+        return np.mean(x, axis=axis, keepdims=keepdims, out=out)
+    out[...] = np.nan
+    return out
+
+
+def _of_whole(name: str, char: str) -> str:
+    """Return the kernel of sums or products, which of unsigned integers have the same bits."""
+    return f"mat_{name}_{'i64' if char in _LARGEST else SUFFIXES[char]}"
+
+
+class Sum(UfuncReduction):
+    """Sums."""
+
+    name = "sum"
+    summary = "Return the sum of the elements over `axis`."
+    example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
+    signature = staticmethod(as_sum)
+    function, ufunc, neutral = staticmethod(np.sum), np.add, 0
+    compiled = REAL_TYPES + INTEGERS + BOOL
+    merge = staticmethod(elementwise.add)
+
+    def kernel(self, char: str) -> str:
+        return "mat_count_nonzero_1" if char in BOOL else _of_whole(self.name, char)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.SumKernels()
+
+
+class Product(UfuncReduction):
+    """Products."""
+
+    name = "prod"
+    summary = "Return the product of the elements over `axis`."
+    example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
+    signature = staticmethod(as_sum)
+    function, ufunc, neutral = staticmethod(np.prod), np.multiply, 1
+    compiled = REAL_TYPES + INTEGERS
+    merge = staticmethod(elementwise.multiply)
+
+    def kernel(self, char: str) -> str:
+        return _of_whole(self.name, char)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.ProductKernels()
+
+
+class Mean(Reduction):
+    """Means: compiled, sums that are divided."""
+
+    name = "mean"
+    of_numbers = False
+    summary = "Return the mean of the elements over `axis`; NaN if there are none."
+    example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
+    signature = staticmethod(as_mean)
+    function = staticmethod(_mean)
+    compiled, divides = REAL_TYPES + INTEGERS, True
+
+    def kernel(self, char: str) -> str:
+        return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
+
+    # the parameters are NumPy's
+    def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
+                  where: Operand) -> Mat:
+        return mean_chosen(sum, x, axis, keepdims, where)
+
+    def cutter(self, operation: Op) -> Cutter:
+        sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
+        return by_parts(operation, sums, self.axes)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.MeanKernels()
+
+
+class Max(UfuncReduction):
+    """Largest elements."""
+
+    name = "max"
+    summary = "Return the largest element over `axis`; NaN if there is one."
+    example = "mat.max(mat.array([1.0, 3, 2]))", "<Mat () F 3.>"
+    signature = staticmethod(as_max)
+    function = staticmethod(np.max)
+    ufunc: ClassVar[np.ufunc] = np.maximum
+    of_nothing, silent, accumulates = False, True, False
+    compiled = REAL_TYPES + INTEGERS + BOOL
+    merge = staticmethod(elementwise.maximum)
+    of_bools = "any"  # what computes the same of them
+
+    def kernel(self, char: str) -> str:
+        return f"mat_{self.of_bools}_1" if char in BOOL else Reduction.kernel(self, char)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.ExtremeKernels()
+
+
+class Min(Max):
+    """Smallest elements."""
+
+    name = "min"
+    summary = "Return the smallest element over `axis`; NaN if there is one."
+    example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
+    function, ufunc = staticmethod(np.min), np.minimum
+    merge = staticmethod(elementwise.minimum)
+    of_bools = "all"
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.ExtremeKernels(smallest=True)
+
+
+class ArgMax(Reduction):
+    """Indices of largest elements."""
+
+    name = "argmax"
+    summary = "Return the index of the first largest element along `axis`, or in row-major order."
+    example = "mat.argmax(mat.array([1.0, 3, 2]))", "<Mat () int64 F 1>"
+    signature = staticmethod(as_argmax)
+    function = staticmethod(assigning(np.argmax))
+    one_axis, of_nothing = True, False
+    compiled = REAL_TYPES + INTEGERS
+
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.PositionKernels()
+
+
+class ArgMin(ArgMax):
+    """Indices of smallest elements."""
+
+    name = "argmin"
+    summary = "Return the index of the first smallest element along `axis`, or in row-major order."
+    example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
+    function = staticmethod(assigning(np.argmin))
+
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.PositionKernels(smallest=True)
+
+
+sum = reduction(Sum())  # NumPy's name
+prod = reduction(Product())
+mean = reduction(Mean())
+max = reduction(Max())
+min = reduction(Min())
+argmax = reduction(ArgMax())
+argmin = reduction(ArgMin())
+
+
+# MGL-MAT's sums
+
+
+@op(method="", by_form=True, name="sum_")
+def sum_into(x: Input, axis: AxisLike, alpha: Scalar, beta: Scalar, y: Accumulated) -> None:
+    """Compute ``y <- alpha * sum(x, axis) + beta * y``."""
+    same_dtype(x, y)
+    check_factors(y, alpha, beta)
+    axes = axes_of(x, axis)
+    wanted = reduced_shape(x.shape, axes, False)
+    if y.size != np.prod(wanted, dtype=object):
+        raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape "
+                         f"{y.shape}")
+    check_disjoint("sum_", y, x)
+
+
+sum_into.cut_by(by_accumulated_parts(sum_into, axes_of))
+
+
+def _fits_compiled(x: Mat, y: Mat) -> bool:
+    return y.layout.vector is not None and x.ndim <= RANK
+
+
+@sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_fits_compiled)
+def sum_compiled(cpu: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
+    """Return the compiled kernel of sums that accumulates."""
+    axes = axes_of(x, axis)
+    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, _steps(x, y, axes), accumulate=True)
+
+
+def _steps(x: Mat, y: Mat, axes: Ints) -> Ints:
+    """Return the strides of `y`, a vector, in the shape of the sums."""
+    step = y.layout.vector[1] if y.layout.vector else 1
+    return tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
+
+
+# all but the integers of 64 bits
+SHORT = "".join(c for c in INTEGERS if BY_CHAR[c].size < 8) + INEXACT
+
+
+def _fits_device(x: Mat, y: Mat) -> bool:
+    return y.layout.vector is not None and x.ndim <= DEVICE_RANK
+
+
+# of larger integers, kernels do not get alpha exactly
+@sum_into.prepare("cuda", dtypes=SHORT, when=_fits_device)
+def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
+    """Return the device's kernel of sums that accumulates."""
+    axes = axes_of(x, axis)
+    return reduced_on_device(cuda, cuda.SumKernels(), x, y, axes, _steps(x, y, axes),
+                             accumulate=True)
+
+
+@sum_into.on("array")
+def sum_numpy(np: Engine, x: Array, axis: AxisLike, alpha: Number, beta: Number, y: Array) -> None:
+    """Accumulate NumPy's sum."""
+    total = np.sum(x, axis=axis, dtype=x.dtype)
+    accumulate(np, np.reshape(total if alpha == 1 else total * y.dtype.type(alpha), y.shape), beta,
+               y)
+
+
+@method("sum_")
+def sum_(self: Mat, x: Mat, axis: AxisLike = None, alpha: Number = 1, beta: Number = 0) -> Mat:
+    """Compute ``self <- alpha * sum(x, axis) + beta * self`` and return self.
+
+    Parameters
+    ----------
+    x : Mat
+        Operand, of the dtype of self.
+    axis : int or tuple of int, optional
+        Axes to sum over; all of them if it is None.
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, self is not read.
+
+    Returns
+    -------
+    Mat
+        self, which has exactly as many elements as there are sums.
+
+    Raises
+    ------
+    ShapeError
+        If self has another number of elements.
+    DTypeError
+        If the dtypes differ, or a Mat of integers is scaled by other numbers.
+    AliasError
+        If self overlaps `x`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
+    <Mat 3 F [2. 2. 2.]>
+    """
+    return sum_into(x, plain_axis(axis), alpha, beta, self)

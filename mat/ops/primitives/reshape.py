@@ -1,0 +1,192 @@
+"""Other shapes, orders and element types of the same elements: `reshape`, `ravel`, `flatten`,
+`transpose` and ``x.view(dtype)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...layout.orders import as_order
+from ...layout.shapes import lengths_for
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...matrix.methods import method
+from ...support.dtypes import as_dtype
+from ...support.types import AxisLike, DTypeLike, Operand, ShapeLike
+from ..engine.operands import as_mat, is_foreign, numpy_gives
+from .orders import axes_of_loop, note_packed, only_by_columns
+
+
+@method("_reshape_any")
+def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | None) -> Mat:
+    """Return self in another shape, in any order, copied or not: the general case of `reshape`."""
+    if copy is not None and not isinstance(copy, bool | np.bool_):
+        raise DTypeError(f"copy is True, False or None, got {copy!r}")
+    letter = as_order(order, "reshape", "CFA")
+    x = self._as_now()
+    if letter == "A":
+        letter = "F" if only_by_columns(x.layout) else "C"
+    if letter == "C":
+        return _by_rows(x, shape, copy)
+    lengths = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    return _by_rows(x.T, lengths[::-1], copy).T
+
+
+def _by_rows(x: Mat, shape: ShapeLike, copy: bool | None) -> Mat:
+    lengths = lengths_for(shape, x.shape)
+    layout = x.layout.viewed_as(lengths)
+    if copy or (layout is None and copy is None):
+        if not copy:
+            note_packed(x)
+        x = x.copy()
+        layout = x.layout.viewed_as(lengths)
+    if layout is None:
+        raise ShapeError(f"shape {x.shape} with strides {x.strides} has no view as {lengths}, and "
+                         f"copy=False forbids a copy; copy=None allows it")
+    return x.over(layout)
+
+
+def reshape(a: Operand, shape: ShapeLike, order: str | None = "C", *,
+            copy: bool | None = None) -> Mat:
+    """Return the elements of `a` in another shape of the same size.
+
+    Parameters
+    ----------
+    a : Mat or array_like
+        Operand, of any shape.
+    shape : int or sequence of int
+        The lengths of the axes; one of them may be -1, and is inferred.
+    order : {"C", "F", "A"}
+        How elements are counted, in `a` and in the result: by rows, by columns, or as they are
+        stored.
+    copy : bool, optional
+        None: copy only if no view has that shape. True: always copy. False: never.
+
+    Returns
+    -------
+    Mat
+        A view where the strides of `a` allow one, else a packed copy.
+
+    Raises
+    ------
+    ShapeError
+        If the size differs, or a copy is needed and `copy` is False.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.reshape([[1.0, 2.0], [3.0, 4.0]], -1, order="F")
+    <Mat 4 F [1. 3. 2. 4.]>
+    """
+    if is_foreign(a) and np.ndim(a):
+        return numpy_gives(np.reshape, (a, shape), {} if order == "C" else {"order": order})
+    return as_mat(a, "a").reshape(shape, order=order, copy=copy)
+
+
+@method("ravel")
+def ravel(self: Mat, order: str | None = "C") -> Mat:
+    """Return the elements as a vector without gaps: a view where that can be, else a copy.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A", "K"}
+        How elements are counted: by rows, by columns, or ("A", "K") as they are stored.
+
+    Returns
+    -------
+    Mat
+        A vector.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).ravel("F")
+    <Mat 4 F [1. 3. 2. 4.]>
+    """
+    layout = self.layout
+    if order == "C" and layout.contiguous:
+        return self.reshape(layout.size)
+    x = self._as_now()
+    x = x.permute(axes_of_loop(x.layout, as_order(order, "ravel")))
+    if not x.is_contiguous:
+        note_packed(x)
+        x = x.copy()
+    return x.reshape(-1)
+
+
+@method("flatten")
+def flatten(self: Mat, order: str | None = "C") -> Mat:
+    """Return a vector with a copy of the elements.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A", "K"}
+        How elements are counted, as for `ravel`.
+
+    Returns
+    -------
+    Mat
+        A new Mat of shape ``(self.size,)`` and self's dtype.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).T.flatten()
+    <Mat 4 F [1. 3. 2. 4.]>
+    """
+    if order == "C":
+        return self.copy().reshape(-1)
+    x = self._as_now()
+    return x.permute(axes_of_loop(x.layout, as_order(order, "flatten"))).copy().reshape(-1)
+
+
+@method("transpose")
+def transposed(self: Mat, *axes: AxisLike) -> Mat:
+    """Return the view with the axes in another order.
+
+    Parameters
+    ----------
+    *axes : int or sequence of int
+        Axis ``k`` of the result is axis ``axes[k]`` of self; without them, all are reversed.
+
+    Returns
+    -------
+    Mat
+        A view; ``x.T.copy()`` is a packed copy.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(2, 3, 4).transpose(2, 0, 1).shape
+    (4, 2, 3)
+    """
+    if not axes or (len(axes) == 1 and axes[0] is None):
+        return self.T
+    return self.permute(*axes)
+
+
+@method("_as_bytes_of")
+def as_bytes_of(self: Mat, dtype: DTypeLike) -> Mat:
+    """Return the view of the bytes of self as elements of another dtype."""
+    kind, x = as_dtype(dtype), self._as_now()
+    if kind == x.dtype:
+        return x
+    layout, size = x.layout, x.itemsize
+    if kind.itemsize == size:
+        return x._typed(layout, kind)
+    *shape, length = layout.shape or (0,)
+    *strides, step = layout.strides or (1,)
+    length *= size
+    if not layout.shape or (step != 1 and layout.shape[-1] != 1 and layout.size):
+        raise ShapeError(f"{x.label()} has no view as {kind}, of another size: its last axis must "
+                         "have no gaps; x.copy() has none")
+    steps, rests = zip(*(divmod(s * size, kind.itemsize) for s in (
+        layout.displacement, length // size, *strides)), strict=True)
+    if any(rests):
+        raise ShapeError(f"{x.label()} has no view as {kind}: its rows are not whole elements of "
+                         f"{kind.itemsize} bytes, or do not begin at multiples of that; "
+                         f"x.copy().view({kind.name!r}) may have one")
+    return x._typed(Layout((*shape, length // kind.itemsize), (*steps[2:], 1), steps[0]), kind)

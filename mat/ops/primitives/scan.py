@@ -1,0 +1,192 @@
+"""Running sums, products and extremes along an axis. NumPy's functions and the method
+``accumulate`` of its ufuncs are made of them.
+
+Sums and products of floating-point numbers are computed one after the other along a line, on every
+device, so that their bits are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import as_axis
+from ...matrix.mat import Mat, new_like
+from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
+from ...support.native import compiled
+from ...support.types import Array, DType, Engine, Function
+from ..engine.functions import check_is_mat
+from ..engine.operation import Input, MatOp, Output, op
+from ..tiles.overlap import must_copy
+from . import elementwise
+from .cut_scan import by_lines
+from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
+from .joining import concat
+from .parts import along
+
+# Types of elements that there are kernels for
+
+_SAME = {BY_CHAR[char].suffix for char in DISTINCT if char != BOOL}
+_LARGER = {*((f"i{n}", "i64") for n in (8, 16, 32, 64)), ("b1", "i64"),
+           *((f"u{n}", "u64") for n in (8, 16, 32, 64))}
+_PAIRS = _LARGER | {(t, t) for t in _SAME}
+_EXTREMES = {(t, t) for t in (*_SAME, "b1")}
+_STEPS: dict[np.ufunc, Function] = {
+    np.add: elementwise.add, np.multiply: elementwise.multiply, np.maximum: elementwise.maximum,
+    np.minimum: elementwise.minimum}
+_UNCOMPILED = {"f16", "bf16"}  # NumPy computes these on the host
+
+
+def _pairs_of(name: str) -> set[tuple[str, str]]:
+    return _EXTREMES if name in ("cummax", "cummin") else _PAIRS
+
+
+def _operation(name: str, rule: np.ufunc, doc: str) -> MatOp:
+    """Declare the operation: ``x`` is read along an axis, and ``out`` is written."""
+    def check(x: Input, out: Output, axis: int) -> None:
+        if out.layout.shape != x.layout.shape:
+            raise ShapeError(f"{name} gives shape {x.shape}, out has {out.shape}")
+        dtype = _dtype_of(rule, x.dtype)
+        if not np.can_cast(dtype, out.dtype, "same_kind"):
+            raise DTypeError(f"{name} gives {dtype}, which {out.dtype} cannot take")
+        as_axis(axis, x.ndim)
+
+    def prepare(engine: Engine, x: Mat, out: Mat, axis: int) -> Function:
+        found: Function = engine.prepare_scan(name, x, out, as_axis(axis, x.ndim))
+        return found
+
+    check.__name__, check.__doc__, check.__module__ = name, doc, __name__
+    kernel = op(check, method="", by_form=True)
+    kernel.result_of = lambda x, out, axis: (x.layout.shape, _dtype_of(rule, x.dtype))
+    kernel.cut_by(by_lines(kernel, _STEPS[rule]))
+    kernel.prepare("foreign", dtypes=compiled(EVERY), when=_fits_compiled(name))(prepare)
+    kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device(name))(prepare)
+
+    @kernel.on("array", bare=True)
+    def by_numpy(x: Array, out: Array, axis: int) -> None:
+        rule.accumulate(x, axis, out.dtype, out)
+
+    return kernel
+
+
+def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = None) -> Function:
+    """Declare an operation; return ``name(x, axis=None, dtype=None, out=None)``.
+
+    `of_bools` computes totals that are bools, which are not those of integers.
+    """
+    kernel, pairs = _operation(name, rule, doc), _pairs_of(name)
+
+    def running(x: Mat, axis: int | None = None, dtype: DType | None = None,
+                out: Mat | None = None) -> Mat:
+        if axis is None:
+            x, axis = (x if x.ndim == 1 else x.contiguous().reshape(-1)), 0
+        if dtype is not None:
+            x = x if x.dtype == dtype else x.astype(dtype)
+            if out is None and _dtype_of(rule, dtype) != dtype:
+                out = new_like(x, x.shape, dtype)  # integers that are not made larger
+        if out is None:
+            return kernel.new((x, None, axis))
+        out = check_is_mat(out)
+        if of_bools is not None and x.dtype == out.dtype == np.bool_:
+            same: Mat = of_bools(x, axis, None, out)
+            return same
+        return _into(kernel, pairs, x, out, axis)
+
+    return running
+
+
+def _into(kernel: MatOp, pairs: set[tuple[str, str]], x: Mat, out: Mat, axis: int) -> Mat:
+    """Carry out the operation on `x`, converted to the type of `out` if kernels do not convert."""
+    if x.layout.shape == out.layout.shape and np.can_cast(x.dtype, out.dtype, "same_kind"):
+        if _suffixes(x, out) not in pairs:
+            x = x.astype(out.dtype)
+        elif must_copy(x, out):
+            x = x.copy()
+    return kernel(x, out, axis)
+
+
+@cache
+def _dtype_of(rule: np.ufunc, dtype: DType) -> DType:
+    """Return the dtype of the result for elements of `dtype`: sums and products of integers are at
+    least int64.
+    """
+    try:
+        return rule.accumulate(np.ones(1, dtype)).dtype
+    except TypeError:
+        raise DTypeError(f"{rule.__name__} is not defined for {dtype}") from None
+
+
+def has_kernel(name: str, of: str, to: str) -> bool:
+    """Return whether a device has a kernel from one type of elements to another."""
+    return (of, to) in _pairs_of(name)
+
+
+def _suffixes(x: Mat, out: Mat) -> tuple[str, str]:
+    return BY_NAME[x.dtype.name].suffix, BY_NAME[out.dtype.name].suffix
+
+
+def _fits_compiled(name: str) -> Function:
+    """Return a test whether there is a kernel of the host for the operands."""
+    extremes = name in ("cummax", "cummin")
+    small = {(t, t) for t in _SAME if t[0] in "iu" and t[1:] != "64"}
+    pairs = _EXTREMES - {("c64", "c64"), ("c128", "c128"), ("b1", "b1")} if extremes else (
+        _PAIRS - small)
+    pairs = {p for p in pairs if p[0] not in _UNCOMPILED}
+
+    def fits(x: Mat, out: Mat) -> bool:
+        if x.ndim > RANK or not x.size or must_copy(x, out):
+            return False
+        of, to = _suffixes(x, out)
+        return (of, to) in pairs and (of == to or x.storage is not out.storage)
+
+    return fits
+
+
+def _fits_device(name: str) -> Function:
+    """Return a test whether there is a kernel of a device for the operands."""
+    pairs = _pairs_of(name)
+
+    def fits(x: Mat, out: Mat) -> bool:
+        of, to = _suffixes(x, out)
+        return ((of, to) in pairs and x.ndim <= DEVICE_RANK and not must_copy(x, out)
+                and (of == to or x.storage is not out.storage))
+
+    return fits
+
+
+cummax = _running("cummax", np.maximum, "Compute the largest of the elements up to each.")
+cummin = _running("cummin", np.minimum, "Compute the smallest of the elements up to each.")
+cumsum = _running("cumsum", np.add, "Compute the sums of the elements up to each along `axis`.",
+                  cummax)
+cumprod = _running("cumprod", np.multiply,
+                   "Compute the products of the elements up to each along `axis`.", cummin)
+BY_UFUNC: dict[np.ufunc, Function] = {
+    np.add: cumsum, np.multiply: cumprod, np.maximum: cummax, np.minimum: cummin}
+
+
+# What is made of them
+
+
+def cumulative(function: Function, x: Mat, axis: int | None, dtype: DType | None,
+               first: int | None) -> Mat:
+    """Return running totals along the only axis or `axis`, after `first`, unless that is None."""
+    if axis is None and x.ndim != 1:
+        raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
+    k = as_axis(0 if axis is None else axis, x.ndim)
+    totals: Mat = function(x, k, dtype)
+    if first is None:
+        return totals
+    begin = new_like(x, (*x.shape[:k], 1, *x.shape[k + 1:]), totals.dtype).fill_(first)
+    return concat([begin, totals], axis=k)
+
+
+def differences(parts: Sequence[Mat], n: int, axis: int) -> Mat:
+    """Return the differences of neighbours, taken `n` times, along `axis` of the joined parts."""
+    found: Mat = concat(parts, axis=axis) if len(parts) > 1 else parts[0]
+    difference = elementwise.not_equal if found.dtype.kind == "b" else elementwise.subtract
+    for _ in range(n):
+        found = difference(along(found, axis, slice(1, None)), along(found, axis, slice(None, -1)))
+    return found

@@ -1,0 +1,123 @@
+"""Elements chosen by conditions: ``where(condition, a, b)``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import broadcast_shapes
+from ...matrix.base import form_of_result
+from ...matrix.filled import full
+from ...matrix.mat import Mat
+from ...support.dtypes import EVERY
+from ...support.native import compiled
+from ...support.options import FLOAT32, FLOAT64
+from ...support.types import Array, DType, Engine, Number, Operand
+from ..engine.operation import Input, Output, op
+from ..tiles.cut_elements import by_elements
+from ..tiles.overlap import apart, few_axes, must_copy
+from .elementwise import not_equal
+
+BOOL = np.dtype(np.bool_)
+_WIDE = (FLOAT64, FLOAT32)
+
+
+@op(method="", by_form=True)
+def select(condition: Input, a: Input, b: Input, out: Output) -> None:
+    """Copy to `out` the element of `a` where `condition`, of bool, is true, and else that of `b`,
+    both of the dtype of `out`; all broadcast to its shape.
+    """
+    for x in (condition, a, b):
+        if broadcast_shapes((x.layout.shape, out.layout.shape)) != out.layout.shape:
+            raise ShapeError(f"an operand of shape {x.shape} does not broadcast to {out.shape}, "
+                             "the shape of the result")
+    if condition.dtype != BOOL or not a.dtype == b.dtype == out.dtype:
+        raise DTypeError(f"select takes a condition of bool and operands of one dtype, got "
+                         f"{condition.dtype}, {a.dtype}, {b.dtype} and {out.dtype}")
+
+
+def _fits_host(*operands: Mat) -> bool:
+    """Return whether the compiled kernels can step along the axes, and nothing overlaps."""
+    out = operands[-1]
+    return few_axes(out) and not any(must_copy(x, out) for x in operands[:-1])
+
+
+select.cut_by(by_elements(select))
+select.prepare("foreign", dtypes=compiled(EVERY), when=_fits_host)(
+    lambda cpu, condition, a, b, out: cpu.prepare_select(condition, a, b, out))
+select.prepare("cuda", dtypes=EVERY, when=apart)(
+    lambda cuda, condition, a, b, out: cuda.prepare_select(condition, a, b, out))
+
+
+@select.on("array", silent=True)
+def select_numpy(np: Engine, condition: Array, a: Array, b: Array, out: Array) -> None:
+    """Compute `select` on arrays."""
+    out[...] = np.where(condition, a, b)
+
+
+select.result_of = lambda condition, a, b, out: (
+    broadcast_shapes([x.layout.shape for x in (condition, a, b)]), a.element_type)
+
+
+def is_true(x: Mat) -> Mat:
+    """Return whether each element is not 0; `x` itself if it is of bool."""
+    return x if x.element_type is BOOL else not_equal(x, 0)
+
+
+def where(condition: Mat, a: Operand, b: Operand) -> Mat:
+    """Return a new Mat with the element of `a` where `condition` is not 0, and else that of `b`;
+    numbers of Python take the dtype of the other operand, if it can represent them.
+    """
+    if not are_alike(a, b):
+        dtype = adapted_to(a, b) or promoted_by(a, b)
+        a, b = (_as_mat(v, dtype, condition) for v in (a, b))
+    return select.new((is_true(condition), a, b, None))
+
+
+def are_alike(a: Operand, b: Operand) -> bool:
+    """Return whether both are Mats of one dtype."""
+    return isinstance(a, Mat) and isinstance(b, Mat) and a.element_type is b.element_type
+
+
+def adapted_to(a: Operand, b: Operand) -> DType | None:
+    """Return the dtype of the operand that is a Mat, if it can represent the other operand, a float
+    or an integer of Python; else None.
+    """
+    x, number = (b, a) if type(b) is Mat else (a, b)
+    if type(x) is not Mat:
+        return None
+    dtype: DType = x.element_type
+    kind = type(number)
+    if kind is int:
+        form = x.form
+        return dtype if (dtype.kind in "iu" or dtype in _WIDE) and (
+            form.lowest <= number <= form.highest) else None
+    return dtype if kind is float and dtype in _WIDE else None
+
+
+def promoted_by(a: Operand, b: Operand) -> DType:
+    """Return the dtype that two operands have together, Mats or numbers of Python."""
+    if are_alike(a, b):
+        found: DType = a.element_type
+        return found
+    return np.result_type(*(v.element_type if isinstance(v, Mat) else v for v in (a, b)))
+
+
+def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
+    """Return an operand as a Mat of that dtype, a number as one without axes."""
+    if isinstance(value, Mat):
+        return value if value.element_type is dtype else value.astype(dtype)
+    return number_as_mat(value, dtype, like)
+
+
+def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
+    """Return a number as a Mat without axes, filled by the device itself."""
+    found: Mat
+    if IN_USE:
+        found = full((), value, dtype)
+        found.device_enabled = like.device_enabled
+        return found
+    found = form_of_result((), dtype).new(like.device_enabled, None)
+    found[()] = value
+    return found

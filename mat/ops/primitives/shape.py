@@ -1,0 +1,225 @@
+"""Packed copies, transposes, and comparisons of whole Mats."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from ...layout.shapes import Ints
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...matrix.methods import method
+from ...support.dtypes import DISTINCT, INEXACT
+from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
+from ..engine.functions import check_is_mat
+from ..engine.operands import as_mat, is_foreign, numpy_gives
+from ..engine.operation import Input, number_op
+from ..tiles.cut_vectors import all_true
+from ..tiles.overlap import check_disjoint
+from .copying import copy
+from .orders import note_packed
+
+DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
+_INTEGERS = frozenset((int,))
+
+
+@method("contiguous")
+def contiguous(self: Mat) -> Mat:
+    """Return self if its elements are packed already, else a packed copy.
+
+    Returns
+    -------
+    Mat
+        self, or a new Mat of the same shape and dtype.
+    """
+    return self if self.is_contiguous else _pack(self)
+
+
+def _pack(view: Mat) -> Mat:
+    note_packed(view)
+    return copy(view)
+
+
+# the signature is NumPy's
+def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
+    """Return the view of `a` with its axes in another order, or write it to `out`, packed.
+
+    Parameters
+    ----------
+    a : Mat or array_like
+        Operand, of any shape.
+    axes : sequence of int, optional
+        Axis ``k`` of the result is axis ``axes[k]`` of `a`; without it, all are reversed.
+    out : Mat, optional
+        Is overwritten with the elements, by the kernel that permutes axes.
+
+    Returns
+    -------
+    Mat
+        `out`, or a view of `a`; ``a.T.copy()`` is a packed copy.
+
+    Raises
+    ------
+    ShapeError
+        If `axes` are not those of `a`, or `out` has another shape than the result.
+    AliasError
+        If `out` overlaps `a`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> mat.transpose(x, out=mat.empty(2, 2))
+    <Mat 2x2 F [[1. 3.] [2. 4.]]>
+    >>> mat.transpose(x).storage is x.storage
+    True
+    """
+    if type(a) is Mat and axes is None and out is None:
+        return a.T
+    if is_foreign(a) and np.ndim(a) and out is None:
+        return numpy_gives(np.transpose, (a,), {} if axes is None else {"axes": axes})
+    a = as_mat(a, "a")._as_now()
+    layout = a.layout
+    order = tuple(range(a.ndim - 1, -1, -1)) if axes is None else axes
+    if type(order) is tuple and _INTEGERS.issuperset(map(type, order)):
+        view = a.over(_permuted(layout.shape, layout.strides, layout.displacement, order))
+    else:
+        view = a.permute(order)
+    if out is None:
+        found: Mat = view
+        return found
+    if check_is_mat(out).shape != view.shape:
+        raise ShapeError(f"transpose gives shape {view.shape}, out has {out.shape}")
+    if out.storage is a.storage:
+        check_disjoint("transpose", out, a)
+    return out.assign_(view)
+
+
+@lru_cache(256)
+def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layout:
+    """Return the layout with its axes in another order; remembered, since it takes longer than to
+    copy a small matrix.
+    """
+    return Layout(shape, strides, displacement).permute(axes)
+
+
+def check_is_input(name: str, a: object) -> Mat:
+    """Return `a`; raise `DTypeError` unless it is a Mat."""
+    if not isinstance(a, Mat):
+        raise DTypeError(f"{name} requires Mats, got {type(a).__name__}; mat.from_numpy(a) wraps "
+                         "an array without copying")
+    return a
+
+
+# Comparing as a whole
+
+
+@number_op(name="equals", by_form=True)
+def same(a: Input, b: Input) -> None:
+    """Return whether all elements are equal."""
+
+
+def _fits_device(a: Mat, b: Mat) -> bool:
+    """Return whether a device can compare them: it converts nothing, and has so many axes."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
+
+
+same.cut_by(all_true(same))
+same.prepare("cuda", dtypes=DISTINCT, when=_fits_device)(
+    lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
+
+
+@same.on("array")
+def equals_numpy(np: Engine, a: Array, b: Array) -> bool:
+    """Return whether two arrays are equal."""
+    return bool(np.array_equal(a, b))
+
+
+@number_op(name="allclose")
+def close(a: Input, b: Input, rtol: Number, atol: Number, equal_nan: bool) -> None:
+    """Return whether all elements are nearly equal."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, float | int | np.floating) or not value >= 0:
+            raise ShapeError(f"{name} is a number not below 0, got {value!r}")
+
+
+close.cut_by(all_true(close))
+
+
+@close.prepare("cuda", dtypes=INEXACT, when=_fits_device)
+def allclose_on_device(cuda: Engine, a: Mat, b: Mat, rtol: Number, atol: Number,
+                       equal_nan: bool) -> Function:
+    """Return the device's kernel that compares with tolerances."""
+    kernel: Function = cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)
+    return kernel
+
+
+@close.on("array")
+def allclose_numpy(np: Engine, a: Array, b: Array, rtol: Number, atol: Number,
+                   equal_nan: bool) -> bool:
+    """Return whether two arrays are nearly equal."""
+    return bool(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+@method("equals")
+def equals(self: Mat, other: Mat) -> bool:
+    """Return whether `other` has self's shape and all its elements; NaN equals nothing.
+
+    Parameters
+    ----------
+    other : Mat
+        Of any shape and dtype.
+
+    Returns
+    -------
+    bool
+        Whether they are equal as a whole.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(2).equals(mat.zeros(2)), mat.zeros(2).equals(mat.zeros(3))
+    (True, False)
+    """
+    check_is_input("equals", other)
+    return self.shape == other.shape and bool(same(self, other))
+
+
+def allclose(a: Mat, b: Mat, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> bool:
+    """Return whether ``|a - b| <= atol + rtol * |b|`` for all elements.
+
+    Parameters
+    ----------
+    a, b : Mat
+        Operands; of different shapes they are not close.
+    rtol, atol : float
+        Relative and absolute tolerance, not below 0.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    bool
+        Whether all elements are close.
+
+    Raises
+    ------
+    ShapeError
+        If a tolerance is not a number, or below 0.
+
+    Notes
+    -----
+    Source: `numpy.allclose`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.allclose(mat.ones(2), mat.full(2, 1 + 1e-9))
+    True
+    """
+    check_is_input("allclose", a)
+    check_is_input("allclose", b)
+    return a.shape == b.shape and bool(close(a, b, rtol, atol, equal_nan))

@@ -1,0 +1,124 @@
+"""Reductions of truth, nonzero counting as true: whether any element is, whether all are, and their
+number. NumPy's functions use them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...core.compiled import IN_USE
+from ...devices.in_use import has_kernels
+from ...matrix.filled import full
+from ...matrix.mat import Mat
+from ...support.dtypes import BY_NAME, EVERY
+from ...support.types import AxisLike, DType, Engine, Function
+from . import elementwise, reduce, ufuncs
+from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
+from .selecting import is_true
+
+# the bits of one element that count, as a signed integer: not the signs of zeros
+_MASKS = {"f2": 0x7FFF, "f4": 0x7FFFFFFF, "f8": 2**63 - 1, "c8": 0x7FFFFFFF7FFFFFFF,
+          "c16": 2**63 - 1}
+
+
+def mask_of(dtype: DType) -> int:
+    """Return the bits of an element that make it true."""
+    kind = BY_NAME[dtype.name]
+    return _MASKS.get(f"{kind.kind}{kind.size}", -1)
+
+
+class Truth(Reduction):
+    """A reduction of the truth of elements."""
+
+    compiled = EVERY
+    silent = True
+
+    def fits_compiled(self, x: Mat, out: Mat) -> bool:
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
+
+    def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
+        axes, strides = self.kept(x, out, axis, keepdims)
+        return reduced_by(cpu, f"mat_{self.name}_{x.itemsize}", x, axes, strides,
+                          mask=mask_of(x.dtype))
+
+
+class Any(Truth):
+    """Whether any element is true."""
+
+    name = "any"
+    summary = "Return whether any element over `axis` is true."
+    example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
+    function: ClassVar[Function] = staticmethod(np.any)
+    merge = staticmethod(ufuncs.logical_or)
+
+
+class All(Truth):
+    """Whether all elements are true."""
+
+    name = "all"
+    summary = "Return whether all elements over `axis` are true."
+    example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
+    function: ClassVar[Function] = staticmethod(np.all)
+    merge = staticmethod(ufuncs.logical_and)
+
+
+def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
+           out: np.ndarray | None = None) -> object:
+    """Return NumPy's count, without its own ``out=``."""
+    found = np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims), np.int64)
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+class CountNonzero(Truth):
+    """How many elements are true."""
+
+    name = "count_nonzero"
+    summary = "Return how many elements over `axis` are true."
+    example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
+    function: ClassVar[Function] = staticmethod(_count)
+    merge = staticmethod(elementwise.add)
+
+
+_any = core_of(Any())
+_all = core_of(All())
+_count_nonzero = core_of(CountNonzero())
+ANY, ALL, COUNT_NONZERO = (vars(core)["op"] for core in (_any, _all, _count_nonzero))
+
+
+# Devices with kernels of their own have other reductions
+
+
+def _decision(core: Function, reduction: Function, of_nothing: bool) -> Function:
+    """Return a function of what is true, ``f(x, axis=None, keepdims=False, out=None)``, which is a
+    reduction of truth that is not defined of nothing on devices with kernels of their own.
+    """
+    def decide(x: Mat, axis: AxisLike = None, keepdims: bool = False,
+               out: Mat | None = None) -> Mat:
+        if not (IN_USE and has_kernels(x)):
+            found: Mat = core(x, axis, keepdims, out)
+        elif x.size:
+            found = reduction(is_true(x), axis, out, keepdims)
+        else:
+            shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
+            found = full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)
+        return found
+
+    return decide
+
+
+any_true = _decision(_any, reduce.max, False)
+all_true = _decision(_all, reduce.min, True)
+
+
+def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the number of true elements over `axis`, as int64."""
+    if has_kernels(x):
+        found: Mat = reduce.sum(is_true(x), axis, keepdims=keepdims)
+    else:
+        found = _count_nonzero(x, axis, keepdims)
+    return found

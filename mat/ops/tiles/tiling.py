@@ -1,0 +1,467 @@
+"""Tiles: carrying out an operation piece by piece on a device that has no room for its operands.
+
+An operation declares how it can be cut by a *cutter* (`Op.cut_by`): a function that yields tiles,
+each of which calls operations on views of the operands. The views that the next tile reads are
+copied to the device while a tile computes, and what a tile has written is copied to the host
+meanwhile, unless all of the results have room on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
+from contextvars import ContextVar
+from itertools import chain, islice
+from time import monotonic, sleep
+from typing import NamedTuple, Protocol, TypeAlias
+
+from ...core.cube import Cube
+from ...core.direction import Direction
+from ...core.observers import notify_cut
+from ...core.registry import Memory
+from ...devices.device import Device
+from ...errors import OutOfDeviceMemory, TornError
+from ...matrix.mat import Mat
+from ...matrix.prefetch import Prefetch
+from ...matrix.with_facets import with_facets
+from ...support.open_blocks import Block, Nested, enter, leave, still_open
+from ...support.types import Arguments, Keywords, Operand
+from .contents import Contents
+from .overlap import overlap
+from .tile_progress import TileProgress
+
+
+class Tile(NamedTuple):
+    """A part of an operation.
+
+    Attributes
+    ----------
+    run : callable
+        Carries out the operation on views of this tile's elements. What that of the last tile
+        returns is the result of an operation that returns a number.
+    reads : tuple of Mat
+        The views that it reads; they are copied to the device ahead.
+    writes : tuple of Mat
+        The views that it overwrites; one that it also reads is in both.
+    free : bool
+        Whether the tiles of the call give the same bits in any order. Then those come first whose
+        operands are on the device already.
+    stays : tuple of Mat
+        The views that it reads as well, and those after it: they are copied when it runs.
+    numbers : int
+        The bytes of intermediate results that the host reads.
+    """
+
+    run: Callable[[], object]
+    reads: tuple[Mat, ...] = ()
+    writes: tuple[Mat, ...] = ()
+    free: bool = False
+    stays: tuple[Mat, ...] = ()
+    numbers: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the views need on a device at once."""
+        return span_bytes(*self.reads, *self.writes)
+
+    @property
+    def has_operands(self) -> bool:
+        """Whether it is a part of the work, not an action between two parts."""
+        return bool(self.reads or self.writes)
+
+
+# Takes all positional arguments, checked, the keywords that were given, and a number of bytes. It
+# yields the tiles one by one, each of which needs at most that many bytes; two that follow one
+# another and share views may need twice as many together. A tile is asked for before the one ahead
+# of it runs. If the smallest tile needs more, `TileTooLarge` is raised.
+Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
+
+
+class TileTooLarge(OutOfDeviceMemory):
+    """Raised by a cutter whose smallest tile needs `needed` bytes, more than allowed.
+
+    `reason` says why there is no smaller one, if that is not obvious.
+    """
+
+    def __init__(self, needed: int, reason: str = "") -> None:
+        super().__init__(f"the smallest tile needs {needed:,} bytes{reason and '; '}{reason}")
+        self.needed: int = needed
+        self.reason: str = reason
+
+
+class Cuttable(Protocol):
+    """The operation's interface used by this module."""
+
+    __name__: str
+    operands: list[int]
+    written: list[int]
+    cutter: Cutter | None
+    whole_because: str
+
+    def read_once(self, args: Arguments) -> list[int]: ...
+
+    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
+
+
+MOST_ORDERED = 10_000  # tiles of a call that are ordered
+PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it room
+
+
+class _Cut(Nested):
+    """The operations with a tile in progress, its number, from 1 on, and the operands of the
+    outermost one.
+    """
+
+    __slots__ = ("number", "operands", "operations")
+
+    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
+        super().__init__()
+        self.operations: tuple[Cuttable, ...] = operations
+        self.operands: tuple[Mat, ...] = operands
+        self.number: int = 0
+
+
+_cut_now: ContextVar[_Cut | None] = ContextVar("mat_cut_now", default=None)
+
+
+def being_cut() -> tuple[Cuttable, ...]:
+    """Return the operations with a tile in progress."""
+    cut = still_open(_cut_now.get())
+    return () if cut is None else cut.operations
+
+
+def tile_now() -> tuple[str, int]:
+    """Return the operation that is carried out in tiles, the outermost one, and the number of the
+    tile, from 1 on; "" and 0 if there is none. Before the first tile, the number is 0.
+    """
+    cut = still_open(_cut_now.get())
+    return ("", 0) if cut is None or not cut.operations else (cut.operations[0].__name__,
+                                                              cut.number)
+
+
+def operand_of(cube: Cube) -> Mat | None:
+    """Return the operand with that storage of the operation that is carried out in tiles."""
+    cut = still_open(_cut_now.get())
+    return next((x for x in (() if cut is None else cut.operands) if x.storage is cube), None)
+
+
+def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
+    """Return a block for the tiles of a call; they are not cut again."""
+    outer = still_open(_cut_now.get())
+    if outer is not None and outer.operations:
+        return _Cutting((*outer.operations, operation), outer.operands)
+    return _Cutting((operation,), tuple(x for x in args if isinstance(x, Mat)))
+
+
+def calls_of_their_own() -> _Cutting:
+    """Return a block whose operations are no parts of a tile, and may be cut."""
+    return _Cutting(())
+
+
+class _Cutting(Block["_Cut"]):
+    """The block that `cutting` returns."""
+
+    __slots__ = ("cut",)
+
+    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
+        super().__init__()
+        self.cut = _Cut(operations, operands)
+
+    def begin(self) -> _Cut:
+        enter(_cut_now, self.cut)
+        return self.cut
+
+    def end(self, error: BaseException | None) -> None:
+        leave(_cut_now, self.cut)
+
+
+class Patience:
+    """How long a call that finds no room is tried again, since other threads use the memory."""
+
+    def __init__(self, device: Device) -> None:
+        self.memory = device.memory
+        self.end: float | None = None
+
+    def lasts(self, shortage: OutOfDeviceMemory) -> bool:
+        """Wait until another thread has ended a use; return False if none had begun one, or it is
+        too late, or the call is a part of another one that has to make room first.
+        """
+        if not shortage.used_by_others or being_cut():
+            return False
+        now, before = monotonic(), self.memory.used_by_others()
+        self.end = self.end or now + PATIENCE
+        while before <= self.memory.used_by_others() and before and now < self.end:
+            sleep(0.0005)
+            now = monotonic()
+        return now < self.end
+
+
+def span_bytes(*views: Operand) -> int:
+    """Return the bytes that a device needs for these views: each takes the range of its storage
+    from its lowest element to its highest. Numbers take none.
+    """
+    spans = {(id(x.storage), *(edge * x.element_size for edge in x.layout.bounds))
+             for x in views if isinstance(x, Mat)}
+    return sum(high - low for _, low, high in spans)
+
+
+def is_too_large(device: Device, *views: Operand) -> bool:
+    """Return whether the limit of a device leaves no room for these views at once."""
+    limit = device.memory.limit
+    return limit is not None and span_bytes(*views) > limit
+
+
+def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
+        memory: Memory) -> tuple[Tile | None, Iterator[Tile]]:
+    """Return the first tile of a call and an iterator of the others.
+
+    Two tiles fit into `room` beside the operands that are copied whole; if that is impossible, two
+    tiles without these; else one tile.
+    """
+    storages = {id(x.storage): x.storage for x in args if isinstance(x, Mat)}.values()
+    whole = sum(s.nbytes for s in storages if s.is_small_in(memory))
+    for budget in dict.fromkeys(((room - whole) // 2, room // 2)):
+        with suppress(TileTooLarge):
+            tiles = cutter(args, kwargs, budget)
+            return next(tiles, None), tiles
+    tiles = cutter(args, kwargs, room)
+    return next(tiles, None), tiles
+
+
+def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwargs: Keywords,
+                       shortage: OutOfDeviceMemory | None = None) -> object:
+    """Carry out a call with checked arguments in tiles on `device`; return the result of the last
+    one.
+
+    `shortage` is the error that was raised without tiles.
+    """
+    outer = being_cut()
+    # the tile is tried again with more room: what tiles of its own had done would be done twice
+    if outer and shortage is not None:
+        raise shortage
+    if operation.cutter is None or operation in outer:
+        raise _no_room(device, operation, args, shortage) from shortage
+    try:
+        for k in operation.operands:  # before any tile, since those that are done remain
+            if isinstance(args[k], Mat):
+                args[k].storage.check_access(args[k], device.facet,
+                                             operation.declared_direction(k, args))
+    except TornError as error:
+        raise _torn(error, shortage) from None
+    execution = _Execution(device, operation, args, kwargs)
+    execution.shortage = shortage
+    if not outer:  # else it is undone with the tile that it is a part of
+        execution.keep_contents()
+        execution.progress = TileProgress(operation.__name__, execution.total)
+    with cutting(operation, args) as execution.cut_now:
+        result = execution.run()
+    if not outer and execution.count > 1:
+        notify_cut(operation.__name__, device.name, execution.count, execution.total)
+    return result
+
+
+def _torn(torn: TornError, shortage: OutOfDeviceMemory | None) -> TornError | OutOfDeviceMemory:
+    """Return the error for a Mat that is torn: the shortage that tore it, if there is one."""
+    if shortage is None:
+        return torn
+    shortage.add_note(str(torn))
+    return shortage
+
+
+class _CopiesAhead(Prefetch):
+    """Copies for the next tile; those of this one's operands are made first, and not evicted."""
+
+    __slots__ = ("execution", "reads", "room")
+
+    # the parameters are those of the copies
+    def __init__(self, execution: _Execution, reads: tuple[Mat, ...], room: tuple[Mat, ...],
+                 to_device: list[Mat] | tuple[Mat, ...], to_host: list[Mat] | tuple[Mat, ...],
+                 ) -> None:
+        super().__init__(list(to_device), list(to_host))
+        self.execution = execution
+        self.reads = reads
+        self.room = room
+
+    def begin(self) -> Prefetch:
+        for x in (*self.to_device, *self.reads):  # those that are there are not to be evicted
+            x.storage.note_use(self.execution.device.memory, x)
+        accesses = [(x, self.execution.device.facet, "input") for x in self.reads]
+        with suppress(OutOfDeviceMemory), with_facets(*accesses) if accesses else nullcontext():
+            self.execution.make_room(*self.room)
+            super().begin()
+        return self
+
+
+class _Execution:
+    """One call of an operation that is carried out in tiles."""
+
+    def __init__(self, device: Device, operation: Cuttable, args: Arguments,
+                 kwargs: Keywords) -> None:
+        self.device = device
+        self.operation = operation
+        self.args = args
+        self.kwargs = kwargs
+        self.total = span_bytes(*(args[k] for k in operation.operands))
+        limit = device.memory.limit
+        self.limit: int = self.total if limit is None else min(self.total, limit)
+        self.room: int = self.limit  # the bytes that tiles may take
+        self.written = span_bytes(*(args[k] for k in operation.written))
+        self.number = 0  # of the tile that is carried out
+        self.count = 0  # of those that were, without what has no operands
+        self.cut_now = _Cut(())
+        self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
+        self.before: list[Contents] = []  # of what it writes
+        self.progress: TileProgress | None = None  # of a call that is no part of a tile
+
+    def keep_contents(self) -> None:
+        """Keep the previous contents of the written operands, to restore them if a tile fails."""
+        written = {id(x): x for k in self.operation.written if isinstance(x := self.args[k], Mat)}
+        self.before = [Contents(x) for x in written.values()]
+
+    def undo(self) -> bool:
+        """Restore the written operands; return False if their contents are not all known, or cannot
+        be written.
+        """
+        restored = [before.restore() for before in self.before]
+        return bool(restored) and all(restored)
+
+    def run(self) -> object:
+        """Carry out the call.
+
+        Other copies may be accessed or kept on the device, of which only trying tells: where there
+        is no room for a tile, smaller ones are tried, if those before it can be undone.
+        """
+        while True:
+            tiles = self.cut()
+            try:
+                return self.walk(tiles)
+            except TornError as error:
+                raise _torn(error, self.shortage) from None
+            except OutOfDeviceMemory as error:
+                self.shortage = self.shortage or error
+                self.shortage.used_by_others |= error.used_by_others
+                self.room //= 2
+                if self.number or not self.room:
+                    raise
+
+    def cut(self) -> Iterator[Tile]:
+        """Return the tiles, with room to copy the next one ahead if possible."""
+        assert self.operation.cutter is not None
+        try:
+            first, tiles = cut(self.operation.cutter, self.args, self.kwargs, self.room,
+                               self.device.memory)
+        except TileTooLarge as error:
+            raise self.no_room(error) from None
+        return self.in_order(first, tiles)
+
+    def in_order(self, first: Tile | None, tiles: Iterator[Tile]) -> Iterator[Tile]:
+        """Return the tiles, those first whose operands are on the device, if they are free."""
+        if first is None:
+            return tiles
+        found = chain((first,), tiles)
+        bit = self.device.facet.bit
+        operands = (self.args[k] for k in self.operation.operands)
+        if not first.free or not any(x.storage.seen & bit for x in operands if isinstance(x, Mat)):
+            return found
+        ordered = sorted(islice(found, MOST_ORDERED), key=lambda tile: not self.is_there(tile))
+        return chain(ordered, found)
+
+    def is_there(self, tile: Tile) -> bool:
+        """Return whether all that a tile reads is on the device."""
+        return all(self.device.memory.name in x.fresh for x in tile.reads)
+
+    def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
+        """Return the error for a smallest tile that needs too many bytes."""
+        least = too_large.needed + self.limit - self.room
+        smallest = (f"the smallest tile of {self.operation.__name__} needs {too_large.needed:,} "
+                    f"bytes in {self.device.name!r}")
+        if too_large.reason:
+            smallest += f" ({too_large.reason})"
+        if self.shortage is None:
+            return OutOfDeviceMemory(f"{smallest}: give pool_bytes = {least} or more")
+        self.shortage.add_note(f"{smallest}, and there is no room for them either")
+        return self.shortage
+
+    def walk(self, tiles: Iterator[Tile]) -> object:
+        """Carry out the tiles; return the result of the last one."""
+        value, self.count = None, 0
+        before: tuple[Mat, ...] = ()
+        tile = next(tiles, None)
+        while tile is not None:
+            following = next(tiles, None)
+            try:
+                value = self.carry_out(tile, following, before)
+                self.report(tile, following is None)
+            except BaseException as error:
+                undone = self.undo()
+                if self.number:
+                    # others may have to be packed before they can be counted
+                    rest = (following is not None) + sum(1 for _ in tiles) if tile.free else None
+                    of = "" if rest is None else f" of {self.number + 1 + rest}"
+                    error.add_note(f"in tile {self.number + 1}{of} of {self.operation.__name__}; "
+                                   f"those before it are {'undone' if undone else 'done'}")
+                if undone:
+                    self.number = 0
+                elif self.number and isinstance(error, OutOfDeviceMemory):
+                    error.used_by_others = False  # it cannot be tried again
+                raise
+            self.count += tile.has_operands
+            before, tile = tile.writes, following
+            self.number += 1
+        return value
+
+    def report(self, tile: Tile, is_last: bool) -> None:
+        """Report the progress to the setting of that name, if it is set."""
+        progress = self.progress
+        if progress is not None and progress.callback is not None:
+            operands = [x for k in self.operation.operands if isinstance(x := self.args[k], Mat)]
+            with calls_of_their_own():
+                if is_last:
+                    progress.finish()
+                else:
+                    progress.add_parts((*tile.reads, *tile.stays, *tile.writes), operands)
+
+    def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
+        """Carry out a tile, while data for the following one is copied to the device, and results
+        of the previous one to the host.
+        """
+        ahead = [] if following is None else self.apart(following.reads, tile.writes)
+        home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
+        room = *self.apart(tile.writes, before), *ahead
+        self.cut_now.number = self.number + 1
+        try:
+            with _CopiesAhead(self, tile.reads, room, ahead, home):
+                return tile.run()
+        except OutOfDeviceMemory:
+            if not ahead:
+                raise
+        return tile.run()  # now that no copy for the next one is in the way
+
+    def make_room(self, *views: Mat) -> None:
+        """Evict the least recently used copies where there is no room for the views that are not on
+        the device: the memory itself would first evict copies that are fresh on the host, such as
+        the operands of this tile.
+        """
+        memory = self.device.memory
+        if memory.limit is not None:
+            memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
+
+    def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
+        """Return those views without elements that are written meanwhile, by a tile or by an open
+        block with a copy of its own.
+        """
+        return [x for x in views if not any(overlap(x, y) for y in written)
+                and not x.storage.is_being_written(x)]
+
+
+def _no_room(device: Device, operation: Cuttable, args: Arguments,
+             shortage: OutOfDeviceMemory | None) -> OutOfDeviceMemory:
+    """Return the error for an operation that cannot be cut."""
+    needed = span_bytes(*(args[k] for k in operation.operands))
+    more = "" if shortage is None else f": {shortage}"
+    error = OutOfDeviceMemory(
+        f"{operation.__name__} is computed whole, since {operation.whole_because}; its operands "
+        f"need {needed:,} bytes in {device.name!r}, and there is no room for them and for what it "
+        f"needs besides; give more pool_bytes, or compute on the host{more}")
+    error.used_by_others = shortage is not None and shortage.used_by_others
+    return error

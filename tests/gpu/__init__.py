@@ -1,3 +1,0 @@
-"""What a GPU is measured with: ``python -m tests.gpu`` runs the tests on it and the benchmarks, and
-writes a report.
-"""

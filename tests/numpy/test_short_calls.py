@@ -1,0 +1,193 @@
+"""NumPy's functions called in their shortest way: with the results, dtypes and errors of the long
+one, which a device in use or an observer takes.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat.numpy.registry import OF_MANY
+from mat.numpy.short_calls import WAYS, Along, ByNumPy, ByPlan, OrNumPy, called_shortly
+
+from ..support import needs
+
+pytestmark = [needs.native, pytest.mark.host]
+REDUCTIONS = [f for f, way in WAYS.items() if isinstance(way, ByPlan)]
+CALLS = [  # of the functions that NumPy computes
+    (np.bincount, [[1, 0, 1, 4]], {}), (np.nonzero, [[[1.0, 0], [0, 2]]], {}),
+    (np.repeat, [[1, 2, 3], 2], {}), (np.repeat, [[[1, 2], [3, 4]], 2, 1], {}),
+    (np.searchsorted, [[1.0, 2, 3], [0.5, 2]], {}),
+    (np.searchsorted, [[1, 2], 2], {"side": "right"}), (np.trace, [[[1.0, 2], [3, 4]]], {}),
+    (np.trace, [[[1, 2], [3, 4]], 1], {"dtype": "float32"}),
+    (np.round, [[1.25, -0.5], 1], {}), (np.round, [[15, 25], -1], {}),
+    (np.argsort, [[[3, 1], [2, 9]], 0], {}), (np.diff, [[[1, 4], [9, 16]]], {"axis": 0}),
+    (np.where, [[True, False], [1, 2], 0], {}), (np.where, [[1, 0], 2.5, [1.0, 3.0]], {}),
+    (np.where, [[True, False]], {}), (np.unique, [[3, 1, 3]], {"return_counts": True}),
+    (np.interp, [[1.5, 9], [1, 2], [10, 20]], {}), (np.array_equal, [[1, 2], [1, 3]], {}),
+    (np.tile, [[1, 2], (2, 2)], {}), (np.pad, [[1, 2], 1], {}), (np.roll, [[1, 2, 3], 1], {})]
+
+
+def as_arrays(found):
+    return [np.asarray(x) for x in (found if isinstance(found, list | tuple) else [found])]
+
+
+def with_mats(args):
+    return [mat.array(np.array(a)) if isinstance(a, list) else a for a in args]
+
+
+@pytest.mark.parametrize("case", CALLS, ids=lambda c: f"{c[0].__name__}{c[1]}{c[2]}")
+def test_numpy_computes_with_copies(case):
+    function, args, kwargs = case
+    given = with_mats(args)
+    found = called_shortly(function, tuple(given), kwargs)
+    assert found is not None
+    wanted = function(*(np.array(a) if isinstance(a, list) else a for a in args), **kwargs)
+    for one, other in zip(as_arrays(found), as_arrays(wanted), strict=True):
+        assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    for mats, a in zip(given, args, strict=True):
+        if isinstance(a, list):
+            assert_array_equal(mats.to_numpy(), np.array(a))
+
+
+def test_all_that_numpy_is_faster_at_have_a_way():
+    assert all(isinstance(WAYS[f], ByNumPy | OrNumPy) for f in OF_MANY)
+    assert isinstance(WAYS[np.stack], Along)
+
+
+@pytest.mark.parametrize("function", REDUCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool"])
+def test_plans_of_reductions(function, dtype, rng):
+    a = (rng.random((3, 5)) * 3).astype(dtype)
+    for args, kwargs in (((), {}), ((0,), {}), ((), {"axis": -1})):
+        found = called_shortly(function, (mat.array(a), *args), kwargs)
+        assert isinstance(found, mat.Mat)
+        wanted = np.asarray(function(a, *args, **kwargs))
+        assert_allclose(found.to_numpy(), wanted, 1e-6)
+        assert found.dtype == wanted.dtype
+
+
+def test_what_has_no_short_way():
+    x = mat.ones(2, 3)
+    for function, args, kwargs in (
+            (np.sum, (x, (0, 1)), {}), (np.sum, (x,), {"keepdims": True}), (np.sum, ([1, 2],), {}),
+            (np.max, (x, True), {}), (np.ravel, (x, "F"), {}), (np.ravel, (x.T,), {}),
+            (np.concatenate, ([x, x], 0, mat.ones(4, 3)), {}), (np.sort, (x,), {"kind": "stable"}),
+            (np.repeat, (x, 2, 0, 1), {}), (np.bincount, (mat.array([-1]),), {}),
+            (np.round, (x, 0, mat.ones(2, 3)), {}),
+            (np.max, (mat.ones(3, dtype="bfloat16"),), {})):
+        assert called_shortly(function, args, kwargs) is None
+
+
+def test_a_device_in_use_takes_the_long_way():
+    x = mat.ones(2, 3)
+    with mat.use_device("emulated"):
+        assert called_shortly(np.sum, (x,), {}) is None
+        assert mat.bincount(mat.array([1, 1])).to_numpy().tolist() == [0, 2]
+
+
+def test_errors_are_those_of_the_long_way():
+    with pytest.raises(mat.AxisError):
+        np.sum(mat.ones(2), 3)
+    with pytest.raises(ValueError, match="negative"):
+        mat.bincount(mat.array([-1, 2]))
+
+
+def test_results_compute_where_operands_do():
+    x = mat.ones(3).astype("int64")
+    x.device_enabled = False
+    assert not mat.bincount(x).device_enabled
+    assert not mat.unique(x).device_enabled
+
+
+def test_vectors_of_elements_and_diagonals_are_views():
+    x = mat.zeros(2, 3)
+    np.ravel(x)[4] = 7
+    np.diag(x)[0] = 5
+    assert x.tolist() == [[5, 0, 0], [0, 7, 0]]
+
+
+def test_iterators_see_what_is_written_meanwhile():
+    for x in (mat.zeros(3), mat.zeros(6)[::2], mat.zeros(3, 2)):
+        found = []
+        for row in x:
+            x[2] = 7
+            found.append(row)
+        assert np.array(found)[-1].tolist() == x[2].tolist()
+        assert len(found) == len(x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16", "float32",
+                                   "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 4), (2, 3, 4), (0,), (2, 0)], ids=str)
+def test_places_of_what_is_true(shape, dtype, rng):
+    a = (rng.integers(-1, 2, shape) * -1).astype(dtype)
+    if a.dtype.kind == "f" and a.size:
+        a.reshape(-1)[0] = -0.0
+    for x, array in ((mat.array(a), a), (mat.array(a)[1:], a[1:]), (mat.array(a).T, a.T)):
+        found, wanted = mat.nonzero(x), np.nonzero(array)
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_array_equal(one.to_numpy(), other)
+            assert one.dtype == other.dtype
+            assert one.max_size == one.size  # a storage of its own
+
+
+def test_counts(rng):
+    for a in (rng.integers(0, 9, 40), np.array([5]), np.array([0, 0]), np.array([7])):
+        x = mat.array(a)
+        assert_array_equal(mat.bincount(x).to_numpy(), np.bincount(a))
+        assert_array_equal(mat.bincount(x[::-1]).to_numpy(), np.bincount(a))
+        assert_array_equal(mat.bincount(x, minlength=12).to_numpy(), np.bincount(a, minlength=12))
+    assert called_shortly(np.bincount, (mat.array([5000]),), {}) is not None
+    assert mat.bincount(mat.array([1, 3])[1:]).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
+def test_traces(dtype, rng):
+    a = (rng.random((5, 7)) * 4).astype(dtype)
+    for x, array in ((mat.array(a), a), (mat.array(a)[1:, 2:], a[1:, 2:]), (mat.array(a).T, a.T)):
+        for more in ((), (1,), (-2,)):
+            wanted = np.asarray(np.trace(array, *more))
+            found = mat.trace(x, *more)
+            assert found.dtype == wanted.dtype
+            assert_allclose(found.to_numpy(), wanted, 1e-6)
+            assert_allclose(np.trace(x, *more).to_numpy(), wanted, 1e-6)
+
+
+VIEWS = [lambda a: a, lambda a: a[1:], lambda a: a[:, ::2], lambda a: a.T, lambda a: a[::-1, 1:]]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=range(len(VIEWS)))
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32"])
+@pytest.mark.parametrize("call", [
+    lambda xp, x: xp.repeat(x, 2, 0), lambda xp, x: xp.repeat(x, 3, -1),
+    lambda xp, x: xp.tile(x, (2, 3)), lambda xp, x: xp.tile(x, (1, 1)),
+    lambda xp, x: xp.diff(x, axis=0), lambda xp, x: xp.diff(x), lambda xp, x: xp.round(x),
+    lambda xp, x: xp.where(x > 1, x, 0), lambda xp, x: xp.where(x > 1, 1, x),
+    lambda xp, x: xp.where(x > 1, x, x[0]), lambda xp, x: xp.where(x > 1, x, 300),
+    lambda xp, x: xp.where(x > 1, x, 0.5), lambda xp, x: xp.where(x > 1, x, -1.5)], ids=range(13))
+def test_operations_on_views(call, dtype, view, rng):
+    """Twice, since the second call finds what the first one has remembered."""
+    a = (rng.random((4, 6)) * 4).astype(dtype)
+    x, array = view(mat.array(a)), view(a)
+    for _ in range(2):
+        wanted, found = call(np, array), call(mat, x)
+        assert_array_equal(found.to_numpy(), wanted)
+        assert found.dtype == wanted.dtype
+        assert found.max_size == found.size
+    wide = call(mat, view(mat.array(a.astype("float64"))))  # of the same shape and strides
+    assert_array_equal(wide.to_numpy(), call(np, view(a.astype("float64"))))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("widths", [1, (0, 2), ((1, 0), (0, 3)), 0])
+@pytest.mark.parametrize("constants", [0, 1, ((1, 0), (0, 1))])
+def test_borders_of_numbers(dtype, widths, constants):
+    a = np.arange(90 * 80).reshape(90, 80).astype(dtype)
+    found = mat.pad(mat.array(a), widths, constant_values=constants)
+    assert_array_equal(found.to_numpy(), np.pad(a, widths, constant_values=constants))
+    for mode in ("edge", "wrap", "reflect", "symmetric"):
+        assert_array_equal(mat.pad(mat.array(a), widths, mode).to_numpy(), np.pad(a, widths, mode))
+    assert mat.pad(mat.array(a), widths, "empty").shape == found.shape

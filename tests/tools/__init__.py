@@ -1,0 +1,1 @@
+"""Programs that the tests, the measurements and CI use."""
