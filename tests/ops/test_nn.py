@@ -328,6 +328,19 @@ def reference_to_w(x, yd, taps):
 # Settings and mistakes
 
 
+def test_methods_take_operands_by_position_and_by_name(rng):
+    x, w, yd = (mat.array(rng.standard_normal(s)) for s in (6, 2, 6))
+    y = mat.nn.convolve(x, w, mat.zeros(6))
+    for found in (mat.zeros(6).convolve_(x, w), mat.zeros(6).convolve_(w=w, x=x),
+                  mat.zeros(6).convolve_(x, w=w)):
+        assert found.tolist() == y.tolist()
+    pooled = mat.nn.max_pool(x, mat.empty(6), pool_shape=2)
+    assert mat.empty(6).max_pool_(x, pool_shape=2).tolist() == pooled.tolist()
+    xd = mat.nn.derive_max_pool(x, mat.zeros(6), pooled, yd, pool_shape=2).tolist()
+    assert mat.zeros(6).derive_max_pool_(x, pooled, yd, pool_shape=2).tolist() == xd
+    assert mat.zeros(6).derive_max_pool_(yd=yd, y=pooled, x=x, pool_shape=2).tolist() == xd
+
+
 def test_settings_may_be_integers_lists_and_numpys():
     x, w = np.arange(20.0).reshape(4, 5), np.ones((2, 2))
     for stride in (2, (2, 2), [2, 2], np.array([2, 2]), np.int64(2), (np.int8(2), 2)):

@@ -15,7 +15,7 @@ from ...support.deferred_signature import DeferredSignature
 from ...support.dtypes import check_operand
 from ...support.types import Arguments, DType, Function, Keywords
 from .calls import Calls
-from .roles import Role, method_like, readable, roles_of
+from .roles import Role, method_like, readable, roles_of, with_self
 
 # BLAS's names for using a part of an operand
 _PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
@@ -160,15 +160,8 @@ class Declaration(Calls):
         operand `at` is self.
         """
         at %= self.arity
-        vars(method)["__signature__"] = DeferredSignature(lambda: self._signature_with_self(at))
+        vars(method)["__signature__"] = DeferredSignature(lambda: with_self(self.__signature__, at))
         return method_like(self, method, name or self.__name__ + "_", self.positional[at])
-
-    def _signature_with_self(self, at: int) -> inspect.Signature:
-        """Return the signature of a method, with operand `at` as self."""
-        given = list(self.__signature__.parameters.values())
-        own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
-                                annotation=inspect.Parameter.empty)
-        return inspect.Signature([own, *given[:at], *given[at + 1:]])
 
 
 def _positional(check: Function) -> list[str]:

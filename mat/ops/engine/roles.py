@@ -81,6 +81,28 @@ def method_like(function: object, method: Function, name: str, operand: str) -> 
     return named(method, name, f"{doc}\n\n{more}" if more else doc)
 
 
+def with_self(signature: inspect.Signature, at: int) -> inspect.Signature:
+    """Return the signature of a method: the parameter at position `at` is self."""
+    given = list(signature.parameters.values())
+    own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
+                            annotation=inspect.Parameter.empty)
+    return signature.replace(parameters=[own, *given[:at], *given[at + 1:]])
+
+
+def as_method(function: Function, name: str, operand: str) -> Function:
+    """Return a function as the method `name`: its parameter `operand` is self."""
+    at: int = function.__code__.co_varnames.index(operand)
+
+    def method(self: object, *args: object, **kwargs: object) -> object:
+        if len(args) < at:  # some are given by name
+            return function(*args, **{operand: self}, **kwargs)
+        return function(*args[:at], self, *args[at:], **kwargs)
+
+    vars(method)["__signature__"] = DeferredSignature(
+        lambda: with_self(inspect.signature(function), at))
+    return method_like(function, method, name, operand)
+
+
 class Word(str):
     """An annotation as help() shows it: a word without quotes."""
 

@@ -19,7 +19,7 @@ from ...support.native import compiled
 from ...support.types import Array, DType, DTypeLike, Engine, Function, Keywords, Operand, Presented
 from ..engine.accumulation import same_dtype
 from ..engine.operation import InOut, Input, op
-from ..engine.roles import method_like
+from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
 from ..tiles.cut_windows import by_windows
 from ..tiles.overlap import check_disjoint
@@ -174,12 +174,6 @@ def convolve(x: Mat, w: Mat, y: Mat, *, start: Setting = None, stride: Setting =
     axes = window_axes("convolve", x, w, y, start, stride, anchor, batched)
     result: Mat = convolution(x, w, y, axes=axes)
     return result
-
-
-# the signature is convolve's
-def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Setting = None, stride: Setting = None,
-               anchor: Setting = None, batched: bool = False) -> Mat:
-    return convolve(x, w, self, start=start, stride=stride, anchor=anchor, batched=batched)
 
 
 # Its derivatives
@@ -337,4 +331,4 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
     return xd, wd
 
 
-bind("convolve_", method_like(convolve, _convolve_, "convolve_", "y"))
+bind("convolve_", as_method(convolve, "convolve_", "y"))

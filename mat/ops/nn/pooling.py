@@ -27,7 +27,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...support.types import Array, Engine
 from ..engine.operation import InOut, Input, Output, op
-from ..engine.roles import method_like
+from ..engine.roles import as_method
 from ..tiles.cut_windows import by_windows
 from ..tiles.overlap import check_disjoint
 from .nn import (
@@ -142,14 +142,6 @@ def max_pool(x: Mat, y: Mat, *, pool_shape: Setting, start: Setting = None,
     return result
 
 
-# the signature is max_pool's
-def _max_pool_(self: Mat, x: Mat, *, pool_shape: Setting, start: Setting = None,
-               stride: Setting = None, anchor: Setting = None,
-               batched: bool = False) -> Mat:
-    return max_pool(x, self, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor,
-                    batched=batched)
-
-
 def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
                     start: Setting = None, stride: Setting = None,
                     anchor: Setting = None,
@@ -188,17 +180,8 @@ def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
     return result
 
 
-# the signature is derive_max_pool's
-def _derive_max_pool_(self: Mat, x: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
-                      start: Setting = None, stride: Setting = None,
-                      anchor: Setting = None, batched: bool = False) -> Mat:
-    return derive_max_pool(x, self, y, yd, pool_shape=pool_shape, start=start, stride=stride,
-                           anchor=anchor, batched=batched)
-
-
-bind("max_pool_", method_like(max_pool, _max_pool_, "max_pool_", "y"))
-bind("derive_max_pool_",
-     method_like(derive_max_pool, _derive_max_pool_, "derive_max_pool_", "xd"))
+bind("max_pool_", as_method(max_pool, "max_pool_", "y"))
+bind("derive_max_pool_", as_method(derive_max_pool, "derive_max_pool_", "xd"))
 
 
 # Images with channels
