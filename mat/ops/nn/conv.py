@@ -18,8 +18,8 @@ from ...layout.sliding_window import MOST_SPATIAL, Channels, Setting, regions, s
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import FLOATING
-from ...support.types import Array, Engine
-from ..engine.operation import InOut, Input, Output, op
+from ...support.types import Array, Engine, Function
+from ..engine.operation import InOut, Input, Op, Output, op
 from ..tiles.overlap import check_disjoint
 from .cut_conv import by_images
 from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_axes, sum_dtype
@@ -65,6 +65,15 @@ def _some_short(*mats: Mat) -> bool:
     return _some(*mats) and few_short_axes(*mats)
 
 
+def _over_images(operation: Op, roles: str, prepare: Function) -> None:
+    """Register the cutter of an operation and its kernels, which `prepare` makes of an engine, the
+    operands and `sizes`. `roles`: what each operand is, or is the derivative by.
+    """
+    operation.cut_by(by_images(operation, roles))
+    operation.prepare("cuda", dtypes=FLOATING, when=_some_short)(prepare)
+    operation.prepare("foreign", dtypes=FLOATS, when=_some)(prepare)
+
+
 @op(method="", by_form=True, name="conv")
 def correlation(x: Input, w: Input, y: Output, *, sizes: Channels) -> None:
     """Write to y, for each output, the sum over channels and taps of w times x."""
@@ -72,13 +81,7 @@ def correlation(x: Input, w: Input, y: Output, *, sizes: Channels) -> None:
     check_disjoint("conv", y, x, w)
 
 
-correlation.cut_by(by_images(correlation, "xwy"))
-
-
-@correlation.prepare("cuda", dtypes=FLOATING, when=_some_short)
-@correlation.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, *, sizes: Channels) -> Engine:
-    return engine.prepare_conv(sizes, x, w, y)
+_over_images(correlation, "xwy", lambda engine, *mats, sizes: engine.prepare_conv(sizes, *mats))
 
 
 @op(method="", by_form=True, name="derive_conv")
@@ -88,13 +91,8 @@ def correlation_to_x(yd: Input, w: Input, xd: InOut, *, sizes: Channels) -> None
     check_disjoint("derive_conv", xd, yd, w)
 
 
-correlation_to_x.cut_by(by_images(correlation_to_x, "ywx"))
-
-
-@correlation_to_x.prepare("cuda", dtypes=FLOATING, when=_some_short)
-@correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, *, sizes: Channels) -> Engine:
-    return engine.prepare_conv_to_x(sizes, yd, w, xd)
+_over_images(correlation_to_x, "ywx",
+             lambda engine, *mats, sizes: engine.prepare_conv_to_x(sizes, *mats))
 
 
 @op(method="", by_form=True, name="derive_conv")
@@ -104,13 +102,8 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, sizes: Channels) -> None
     check_disjoint("derive_conv", wd, x, yd)
 
 
-correlation_to_w.cut_by(by_images(correlation_to_w, "xyw"))
-
-
-@correlation_to_w.prepare("cuda", dtypes=FLOATING, when=_some_short)
-@correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, *, sizes: Channels) -> Engine:
-    return engine.prepare_conv_to_w(sizes, x, yd, wd)
+_over_images(correlation_to_w, "xyw",
+             lambda engine, *mats, sizes: engine.prepare_conv_to_w(sizes, *mats))
 
 
 # NumPy: one product of matrices for each tap

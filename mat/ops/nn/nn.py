@@ -18,7 +18,7 @@ from ...support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ...support.native import compiled
 from ...support.types import Array, DType, DTypeLike, Engine, Function, Keywords, Operand, Presented
 from ..engine.accumulation import same_dtype
-from ..engine.operation import InOut, Input, op
+from ..engine.operation import InOut, Input, Op, op
 from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
 from ..tiles.cut_windows import by_windows
@@ -112,6 +112,16 @@ def _with_axes(w: Array, axes: Windows) -> Array:
     return w.reshape((1,) * (len(axes) - w.ndim) + w.shape)
 
 
+def over_windows(operation: Op, inputs: Ints, outputs: Ints, prepare: Function) -> None:
+    """Register the cutter of an operation on windows and its kernels, which `prepare` makes of an
+    engine, the operands and `axes`. Windows see the operands at `inputs`; those at `outputs` have
+    an element for each.
+    """
+    operation.cut_by(by_windows(operation, inputs, outputs))
+    operation.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)(prepare)
+    operation.prepare("foreign", dtypes=FLOATS, when=few_axes)(prepare)
+
+
 # Convolution
 
 
@@ -122,13 +132,8 @@ def convolution(x: Input, w: Input, y: InOut, *, axes: Windows) -> None:
     check_disjoint("convolve", y, x, w)
 
 
-convolution.cut_by(by_windows(convolution, (0,), (2,)))
-
-
-@convolution.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@convolution.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, *, axes: Windows) -> Engine:
-    return engine.prepare_convolve(axes, x, w, y)
+over_windows(convolution, (0,), (2,),
+             lambda engine, *mats, axes: engine.prepare_convolve(axes, *mats))
 
 
 @convolution.on("array")
@@ -186,13 +191,8 @@ def convolution_to_x(yd: Input, w: Input, xd: InOut, *, axes: Windows) -> None:
     check_disjoint("derive_convolve", xd, yd, w)
 
 
-convolution_to_x.cut_by(by_windows(convolution_to_x, (2,), (0,)))
-
-
-@convolution_to_x.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@convolution_to_x.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, *, axes: Windows) -> Engine:
-    return engine.prepare_to_x(axes, yd, w, xd)
+over_windows(convolution_to_x, (2,), (0,),
+             lambda engine, *mats, axes: engine.prepare_to_x(axes, *mats))
 
 
 @convolution_to_x.on("array")
@@ -210,13 +210,8 @@ def convolution_to_w(x: Input, yd: Input, wd: InOut, *, axes: Windows) -> None:
     check_disjoint("derive_convolve", wd, x, yd)
 
 
-convolution_to_w.cut_by(by_windows(convolution_to_w, (0,), (1,)))
-
-
-@convolution_to_w.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@convolution_to_w.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat, *, axes: Windows) -> Engine:
-    return engine.prepare_to_w(axes, x, yd, wd)
+over_windows(convolution_to_w, (0,), (1,),
+             lambda engine, *mats, axes: engine.prepare_to_w(axes, *mats))
 
 
 @convolution_to_w.on("array")
@@ -234,13 +229,8 @@ def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
     """Add both derivatives of a convolution to `xd` and `wd`; `derive_convolve` has checked."""
 
 
-convolution_back.cut_by(by_windows(convolution_back, (0, 3), (2,)))
-
-
 # the signature is the operation's
-@convolution_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@convolution_back.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, *,
+def _prepare_back(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, *,
                           axes: Windows) -> Function:
     to_x, to_w = engine.prepare_to_x(axes, yd, w, xd), engine.prepare_to_w(axes, x, yd, wd)
     for part in (to_x, to_w):
@@ -252,6 +242,9 @@ def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: 
         to_w(x, yd, wd)
 
     return both
+
+
+over_windows(convolution_back, (0, 3), (2,), _prepare_back)
 
 
 # the signature is the operation's

@@ -28,18 +28,14 @@ from ...matrix.methods import bind
 from ...support.types import Array, Engine
 from ..engine.operation import InOut, Input, Output, op
 from ..engine.roles import as_method
-from ..tiles.cut_windows import by_windows
 from ..tiles.overlap import check_disjoint
 from .nn import (
-    FLOATS,
-    ON_DEVICE,
     check_derivatives,
     check_mats,
     check_real,
     convolution,
     convolution_to_x,
-    few_axes,
-    few_short_axes,
+    over_windows,
     shape_of,
     sum_dtype,
     window_axes,
@@ -55,13 +51,7 @@ def pooling(x: Input, y: Output, *, axes: Windows) -> None:
     check_disjoint("max_pool", y, x)
 
 
-pooling.cut_by(by_windows(pooling, (0,), (1,)))
-
-
-@pooling.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@pooling.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def max_pool_kernel(engine: Engine, x: Mat, y: Mat, *, axes: Windows) -> Engine:
-    return engine.prepare_pool(axes, x, y)
+over_windows(pooling, (0,), (1,), lambda engine, *mats, axes: engine.prepare_pool(axes, *mats))
 
 
 @pooling.on("array")
@@ -76,14 +66,8 @@ def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, axes: Windows) -> 
     """Add yd to xd wherever x is the largest of a window; the public functions have checked."""
 
 
-pooling_back.cut_by(by_windows(pooling_back, (0, 3), (1, 2)))
-
-
-@pooling_back.prepare("cuda", dtypes=ON_DEVICE, when=few_short_axes)
-@pooling_back.prepare("foreign", dtypes=FLOATS, when=few_axes)
-def max_pool_back_kernel(engine: Engine, x: Mat, y: Mat, yd: Mat, xd: Mat, *,
-                         axes: Windows) -> Engine:
-    return engine.prepare_pool_back(axes, x, y, yd, xd)
+over_windows(pooling_back, (0, 3), (1, 2),
+             lambda engine, *mats, axes: engine.prepare_pool_back(axes, *mats))
 
 
 @pooling_back.on("array")
