@@ -18,13 +18,12 @@ from .counters import (
     check_directions,
     count_allocations,
     count_copies,
-    expect_copies,
     guard,
     list_calls,
 )
 from .nvtx_ranges import nvtx_ranges
 from .tile_plan import PlannedCall, TilePlan, plan
-from .trace import Trace, trace
+from .trace import Trace, expect_copies, trace
 
 __all__ = [
     "AllocationCounter",

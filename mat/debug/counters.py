@@ -12,9 +12,9 @@ import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
-from ..core.cube import Cube, View
+from ..core.cube import Cube
 from ..core.observers import COPY, ELEMENT, SIZE, Observation, Observer, observe_always
-from ..core.registry import Memory, host
+from ..core.registry import Memory, ViewLike, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
@@ -22,7 +22,6 @@ from ..errors import ConflictError, DirectionError, SettingError
 from ..support.fork import renew_after_fork
 from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
-from .trace import Trace
 
 
 class CopyCounter(Observer):
@@ -84,7 +83,7 @@ class CopyCounter(Observer):
         with self._lock:
             self.waits += 1
 
-    def packed(self, view: View) -> None:
+    def packed(self, view: ViewLike) -> None:
         with self._lock:
             self.packs += 1
 
@@ -206,67 +205,6 @@ def count_allocations() -> Observation[AllocationCounter]:
     (1, 48)
     """
     return Observation(AllocationCounter)
-
-
-class _ExpectedCopies(Observation[Trace]):
-    """The block of `expect_copies`."""
-
-    __slots__ = ("trace", "wanted")
-
-    def __init__(self, wanted: dict[str, int | None]) -> None:
-        super().__init__(Trace)
-        self.wanted = wanted
-        self.trace: Trace | None = None
-
-    def again(self) -> _ExpectedCopies:
-        return _ExpectedCopies(self.wanted)
-
-    def begin(self) -> Trace:
-        self.trace = super().begin()
-        return self.trace
-
-    def end(self, error: BaseException | None) -> None:
-        super().end(error)
-        t, self.trace = self.trace, None
-        if t is None or error is not None:
-            return
-        wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in self.wanted.items()
-                 if n not in (None, getattr(t, name))]
-        if wrong:
-            raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
-
-
-def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
-                  fallbacks: int | None = None, waits: int | None = None) -> Observation[Trace]:
-    """Raise `AssertionError` at the end of a block if it made other numbers of copies; for tests.
-
-    Parameters
-    ----------
-    h2d, d2h : int, optional
-        The expected number of copies from the host and to it. None allows any number.
-    packs : int, optional
-        The expected number of strided operands that are packed.
-    fallbacks : int, optional
-        The expected number of operations that the host carries out for the device in use.
-    waits : int, optional
-        The expected number of moments at which the host waits for a device.
-
-    Returns
-    -------
-    context manager
-        Its value in the block is its `Trace`, which is in the text of the error, too.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x = mat.ones(3).exp_()
-    >>> with mat.debug.expect_copies(h2d=1, d2h=0), mat.use_device("emulated"):
-    ...     mat.blas.dot(x, x) > 0
-    True
-    """
-    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks,
-              "waits": waits}
-    return _ExpectedCopies(wanted)
 
 
 class _Logger(Protocol):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
-from ..core.observers import Observation, Observer, why_on_host
+from ..core.observers import Observation, why_on_host
 from ..core.registry import Memory, host
 from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
@@ -29,8 +29,8 @@ from ..matrix.mat import Mat
 from ..ops.tiles.origins import origin_of
 from ..ops.tiles.tiling import operand_of, tile_now
 from ..support import formatting
-from ..support.fork import renew_after_fork
 from . import trace_file
+from .counters import CopyCounter
 from .timeline import page
 from .trace_event import TraceEvent
 from .trace_file import chrome
@@ -90,7 +90,7 @@ class PingPong(NamedTuple):
                 "second out of the loop")
 
 
-class Trace(Observer):
+class Trace(CopyCounter):
     """The events of a traced block.
 
     Attributes
@@ -99,15 +99,12 @@ class Trace(Observer):
         All events in their order.
     copies : list of TraceEvent
         The copies between memories.
-    within : int
-        The bytes that were copied within the memory of a device, as where parts are joined, which
-        are not among the `bytes`.
     operations : list of TraceEvent
         The operations that were carried out, which are not among the `events`: the timeline shows
         them beside the copies.
     tiled : list of TiledCall
         The operations that a device carried out in tiles, each with the number of these.
-    h2d, d2h, bytes, packs, fallbacks, waits : int
+    h2d, d2h, bytes, within, waits, packs, fallbacks : int
         Counts, as in `mat.debug.CopyCounter`. The events of waits have their times and, as a
         reason, what the host has waited for.
     """
@@ -117,7 +114,6 @@ class Trace(Observer):
         self.operations: list[TraceEvent] = []
         self.tiled: list[TiledCall] = []
         self.begun: float = perf_counter()
-        self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Cube, int] = weakref.WeakKeyDictionary()
         self._in_tiles: weakref.WeakSet[Cube] = weakref.WeakSet()  # that were made there
@@ -125,11 +121,7 @@ class Trace(Observer):
         self._origins: weakref.WeakKeyDictionary[Cube, tuple[int, str]] = (
             weakref.WeakKeyDictionary())
         self._number = 0  # of the next cube
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock in a forked child."""
-        self._lock = threading.Lock()
+        super().__init__()
 
     # the parameters are the facts of an event
     def _add(self, kind: str, of: Events, memories: tuple[str, str] = ("", ""), *,
@@ -176,6 +168,7 @@ class Trace(Observer):
             self._dirtied[record.view.storage] = f"{file}:{line}"
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
+        super().copied(cube, source, target, seconds)
         other = source if target is host() else target
         near = cube.handles.get(host())
         self._add("copy", cube, (source.name, target.name), seconds=seconds,
@@ -184,6 +177,7 @@ class Trace(Observer):
     # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
+        super().copied_runs(cube, source, target, runs, seconds)
         other = source if target is host() else target
         near = cube.handles.get(host())
         kind = "copy within" if source is target else "copy"
@@ -192,9 +186,11 @@ class Trace(Observer):
 
     # the parameters are those of the method of `Observer`
     def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
+        super().waited(what, cube, memory, seconds)
         self._add("wait", cube, (memory.name, host().name), seconds=seconds, reason=what)
 
     def packed(self, view: Mat) -> None:
+        super().packed(view)
         self._add("pack", view.storage, view=view)
 
     def allocated(self, cube: Cube, memory: Memory) -> None:
@@ -207,6 +203,7 @@ class Trace(Observer):
         self._add("eviction", cube, (memory.name, ""))
 
     def fell_back_since(self, operation: str, device: str, reason: str) -> None:
+        super().fell_back(operation, device)
         event = self._of_call("fallback", operation, (device, "host"), 0.0)
         self.events.append(event._replace(reason=reason))
 
@@ -231,41 +228,6 @@ class Trace(Observer):
     def copies(self) -> list[TraceEvent]:
         """The copies between memories."""
         return [e for e in self.events if e.kind == "copy"]
-
-    @property
-    def h2d(self) -> int:
-        """The number of copies from the host."""
-        return sum(e.source == host().name for e in self.copies)
-
-    @property
-    def d2h(self) -> int:
-        """The number of copies to the host."""
-        return sum(e.target == host().name for e in self.copies)
-
-    @property
-    def bytes(self) -> int:
-        """The number of bytes that were copied between memories."""
-        return sum(e.nbytes for e in self.copies)
-
-    @property
-    def within(self) -> int:
-        """The number of bytes that were copied within the memory of a device."""
-        return sum(e.nbytes for e in self.events if e.kind == "copy within")
-
-    @property
-    def waits(self) -> int:
-        """The number of times that the host waited for a device."""
-        return sum(e.kind == "wait" for e in self.events)
-
-    @property
-    def packs(self) -> int:
-        """The number of strided operands that were packed."""
-        return sum(e.kind == "pack" for e in self.events)
-
-    @property
-    def fallbacks(self) -> int:
-        """The number of operations that the host carried out instead of the device in use."""
-        return sum(e.kind == "fallback" for e in self.events)
 
     def ping_pong(self) -> list[PingPong]:
         """Find the Mats that moved back and forth.
@@ -465,3 +427,64 @@ def trace() -> Observation[Trace]:
     (1, 1, 16000)
     """
     return Observation(Trace)
+
+
+class _ExpectedCopies(Observation[Trace]):
+    """The block of `expect_copies`."""
+
+    __slots__ = ("trace", "wanted")
+
+    def __init__(self, wanted: dict[str, int | None]) -> None:
+        super().__init__(Trace)
+        self.wanted = wanted
+        self.trace: Trace | None = None
+
+    def again(self) -> _ExpectedCopies:
+        return _ExpectedCopies(self.wanted)
+
+    def begin(self) -> Trace:
+        self.trace = super().begin()
+        return self.trace
+
+    def end(self, error: BaseException | None) -> None:
+        super().end(error)
+        t, self.trace = self.trace, None
+        if t is None or error is not None:
+            return
+        wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in self.wanted.items()
+                 if n not in (None, getattr(t, name))]
+        if wrong:
+            raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
+
+
+def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
+                  fallbacks: int | None = None, waits: int | None = None) -> Observation[Trace]:
+    """Raise `AssertionError` at the end of a block if it made other numbers of copies; for tests.
+
+    Parameters
+    ----------
+    h2d, d2h : int, optional
+        The expected number of copies from the host and to it. None allows any number.
+    packs : int, optional
+        The expected number of strided operands that are packed.
+    fallbacks : int, optional
+        The expected number of operations that the host carries out for the device in use.
+    waits : int, optional
+        The expected number of moments at which the host waits for a device.
+
+    Returns
+    -------
+    context manager
+        Its value in the block is its `Trace`, which is in the text of the error, too.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.ones(3).exp_()
+    >>> with mat.debug.expect_copies(h2d=1, d2h=0), mat.use_device("emulated"):
+    ...     mat.blas.dot(x, x) > 0
+    True
+    """
+    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks,
+              "waits": waits}
+    return _ExpectedCopies(wanted)
