@@ -8,7 +8,6 @@ import atexit
 import importlib
 import os
 import sys
-import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
@@ -19,12 +18,12 @@ from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
 from ..errors import ConflictError, DirectionError, SettingError
-from ..support.fork import renew_after_fork
+from ..support.fork import WithLock
 from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
 
 
-class CopyCounter(Observer):
+class CopyCounter(WithLock, Observer):
     """Counts of copies, given to the block of `count_copies`.
 
     Attributes
@@ -53,12 +52,7 @@ class CopyCounter(Observer):
         self.waits: int = 0
         self.packs: int = 0
         self.fallbacks: int = 0
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        super().__init__()
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
         with self._lock:
@@ -103,7 +97,7 @@ class CopyCounter(Observer):
         return "; ".join(parts) + ">"
 
 
-class AllocationCounter(Observer):
+class AllocationCounter(WithLock, Observer):
     """Counts of new storages, given to the block of `count_allocations`.
 
     Attributes
@@ -115,12 +109,7 @@ class AllocationCounter(Observer):
     def __init__(self) -> None:
         self.count: int = 0
         self.nbytes: int = 0
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        super().__init__()
 
     def created(self, cube: Cube) -> None:
         with self._lock:

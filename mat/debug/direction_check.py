@@ -26,7 +26,7 @@ from ..errors import DirectionError
 from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..memories.pooled import Pooled
-from ..support.fork import renew_after_fork
+from ..support.fork import WithLock
 from .protected_pages import (
     FAULT_HANDLER,
     READ_ONLY,
@@ -41,7 +41,7 @@ from .relocation import Relocation, revoke
 from .watched_access import WatchedAccess, internal
 
 
-class DirectionReport:
+class DirectionReport(WithLock):
     """The findings of one direction check.
 
     Attributes
@@ -61,12 +61,7 @@ class DirectionReport:
         self.faults: list[str] = []
         # by the block or operation that requested io: whether it ever changed anything
         self._changed: dict[str, bool] = {}
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        super().__init__()
 
     def note(self, subject: str, changed: bool) -> None:
         """Record the end of an access for ``io`` by a block or operation."""
@@ -97,7 +92,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class DirectionCheck(Observer):
+class DirectionCheck(WithLock, Observer):
     """The observer that watches accesses, for any number of reports at once."""
 
     every_access = True
@@ -110,12 +105,7 @@ class DirectionCheck(Observer):
         self._memories: set[Pooled] = set()  # of the devices that were accessed
         self._exported: weakref.WeakSet[Pages] = weakref.WeakSet()
         self._watching = False
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.RLock()
+        super().__init__()
 
     # Beginning and ending
 

@@ -5,6 +5,7 @@ locked, so the owners of locks make new ones.
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from typing import Protocol
 
@@ -22,6 +23,19 @@ _all: weakref.WeakSet[Forked] = weakref.WeakSet()
 def renew_after_fork(owner: Forked) -> None:
     """Call ``owner.after_fork()`` in every forked child, as long as `owner` exists."""
     _all.add(owner)
+
+
+class WithLock:
+    """An object with a lock, `_lock`, of which every forked child makes a new one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock."""
+        self._lock = threading.RLock()
 
 
 def _renew() -> None:

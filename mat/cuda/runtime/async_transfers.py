@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -11,7 +10,7 @@ import numpy as np
 from ...core.recorder import RECORDERS
 from ...errors import DeviceError, OutOfDeviceMemory
 from ...support.c_pointers import address_of
-from ...support.fork import renew_after_fork
+from ...support.fork import WithLock
 from ...support.options import current
 from ...support.types import Array, Bytes
 from .blocks import DeviceBlock
@@ -23,7 +22,7 @@ from .staging import StreamEvent, get, put
 from .transfers import as_bytes, fetch, refuse_to_fetch, refuse_to_send, send
 
 
-class Transfer:
+class Transfer(WithLock):
     """A copy on the copy stream.
 
     `keep` must remain allocated until its end. `unpack` are the target of the data and the
@@ -36,12 +35,7 @@ class Transfer:
         self._keep = keep
         self._unpack = unpack
         self._failed: DeviceError | None = None
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Make a new lock, as in a forked child."""
-        self._lock = threading.Lock()
+        super().__init__()
 
     def wait(self) -> None:
         """Wait for the end of the copy; raise `DeviceError` if it failed, each time."""
