@@ -343,9 +343,6 @@ class Observation(Decorating[Kind]):
         self.make: Callable[[], Kind] = make
         self.observed: _Observed | None = None
 
-    def again(self) -> Observation[Kind]:
-        return Observation(self.make)
-
     def begin(self) -> Kind:
         observer = self.make()
         self.observed = _Observed(observer, threading.get_ident())

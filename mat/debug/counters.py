@@ -323,9 +323,6 @@ class _AllowedConflicts(Decorating[None]):
         self.home: dict[str, Any] = {}
         self.token: object = None
 
-    def again(self) -> _AllowedConflicts:
-        return _AllowedConflicts()
-
     def begin(self) -> None:
         self.home, self.token = vars(_allowed), object()  # of this thread
         self.home.setdefault("open", []).append(self.token)
@@ -357,20 +354,18 @@ class _DirectionsBlock(Decorating[DirectionReport]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.observation = Observation(lambda: CHECK)
+        self.observation: Observation[Observer] | None = None
         self.report: DirectionReport | None = None
-
-    def again(self) -> _DirectionsBlock:
-        return _DirectionsBlock()
 
     def begin(self) -> DirectionReport:
         self.report = report = DirectionReport()
         CHECK.begin(report)
+        self.observation = Observation(lambda: CHECK)
         self.observation.__enter__()
         return report
 
     def end(self, error: BaseException | None) -> None:
-        if self.observation.entered:
+        if self.observation is not None and self.observation.entered:
             self.observation.__exit__(None, error, None)
         late = [] if self.report is None else CHECK.end(self.report)
         self.report = None

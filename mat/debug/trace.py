@@ -439,9 +439,6 @@ class _ExpectedCopies(Observation[Trace]):
         self.wanted = wanted
         self.trace: Trace | None = None
 
-    def again(self) -> _ExpectedCopies:
-        return _ExpectedCopies(self.wanted)
-
     def begin(self) -> Trace:
         self.trace = super().begin()
         return self.trace

@@ -131,7 +131,9 @@ class Decorating(Block[T]):
 
     def again(self) -> Self:
         """Return a new block like this one."""
-        raise NotImplementedError
+        found = self._copied()
+        found.body = None
+        return found
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         self.unused = None

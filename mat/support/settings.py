@@ -86,9 +86,6 @@ class SettingsBlock(Decorating[Options]):
         self.token: Token[Changed | None] | None = None
         self.warn_unless_entered(f"mat.settings({given})")
 
-    def again(self) -> SettingsBlock:
-        return SettingsBlock(self.changes)
-
     def already_open(self) -> SettingError:
         return SettingError("this block of settings is already open; call mat.settings again")
 
