@@ -85,6 +85,8 @@ cdef class HostBlocks:
     cdef int fill_integers(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                            int64_t value) except -1
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
+    cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
+                        Py_ssize_t step) noexcept
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,

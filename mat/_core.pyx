@@ -170,6 +170,17 @@ cdef class HostBlocks:
         """Copy bytes from one address to another; arrays of the user may share memory."""
         memmove(<void *>target, <const void *>source, nbytes)
 
+    cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
+                        Py_ssize_t step) noexcept:
+        """Move rows of bytes, `step` bytes apart in both places, which may overlap."""
+        cdef Py_ssize_t k
+        for k in range(rows):
+            if target > source:  # from the last one, so that none is overwritten before
+                memmove(<char *>target + (rows - 1 - k) * step,
+                        <const char *>source + (rows - 1 - k) * step, nbytes)
+            else:
+                memmove(<char *>target + k * step, <const char *>source + k * step, nbytes)
+
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1:
         """Sort packed elements along an axis, as NumPy does; other threads may run."""

@@ -1,5 +1,9 @@
 cimport cython
 
+cdef extern from "Python.h":
+    ctypedef class builtins.slice [object PySliceObject]:  # with its fields
+        cdef object start, stop, step
+
 
 cpdef Py_ssize_t position(object item, Py_ssize_t axis, Py_ssize_t n) except? -1
 
@@ -8,6 +12,7 @@ cpdef bint is_int(object item)
 @cython.locals(i=Py_ssize_t)
 cpdef Py_ssize_t bound(object item, Py_ssize_t default, Py_ssize_t n) except? -1
 
+@cython.locals(one=slice)
 cpdef bint is_plain(object item)
 
 cpdef bint is_all(slice item)

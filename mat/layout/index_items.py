@@ -42,7 +42,10 @@ def bound(item: int | None, default: int, n: int) -> int:
 
 def is_plain(item: object) -> TypeGuard[slice]:
     """Return whether `item` is a slice without a step whose start and stop are None or an `int`."""
-    return type(item) is slice and item.step is None and is_int(item.start) and is_int(item.stop)
+    if type(item) is not slice:
+        return False
+    one = item
+    return one.step is None and is_int(one.start) and is_int(one.stop)
 
 
 def is_all(item: slice) -> bool:

@@ -1,9 +1,14 @@
 cimport cython
 
-from mat.layout.index_items cimport bound, is_all, is_plain, position, resolve
+from mat.layout.index_items cimport slice, bound, is_all, is_plain, position, resolve
 
 
 cdef tuple _ONE
+
+
+cdef class Known:
+    cdef tuple vector, matrix
+    cdef Layout transposed, row, part, parts, reshaped
 
 
 cdef class Layout:
@@ -11,41 +16,43 @@ cdef class Layout:
     cdef readonly Py_ssize_t displacement, size
     cdef readonly bint contiguous
     cdef int _injective
-    cdef tuple _vector, _matrix
-    cdef Layout _transposed, _row, _part, _parts, _reshaped
+    cdef Known _known
     cdef readonly Layout like
     cdef public object form
+    cdef Known _facts(self)
     @cython.locals(found=Layout)
     cdef Layout moved_to(self, Py_ssize_t displacement)
     @cython.locals(k=Py_ssize_t, n=Py_ssize_t, step=Py_ssize_t, packed_so_far=bint)
     cpdef fill_in(self, tuple shape, tuple strides, Py_ssize_t displacement)
-    @cython.locals(found=Layout)
+    @cython.locals(known=Known)
     cpdef Layout transposed(self)
-    @cython.locals(found=Layout, lengths=tuple)
+    @cython.locals(known=Known, found=Layout, lengths=tuple)
     cpdef Layout reshaped(self, object shape)
     @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
     cdef bint _has_size_of(self, tuple shape)
     cpdef Layout reshape(self, object shape)
     cpdef Layout viewed_as(self, tuple shape)
-    @cython.locals(like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t, first=Py_ssize_t,
-                   stop=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t, s=Py_ssize_t,
-                   start=Py_ssize_t)
+    @cython.locals(known=Known, like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t,
+                   first=Py_ssize_t, stop=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t,
+                   s=Py_ssize_t, start=Py_ssize_t)
     cpdef Layout rows(self, slice item)
-    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, start=Py_ssize_t)
+    @cython.locals(n=Py_ssize_t, i=Py_ssize_t)
     cpdef Layout row(self, object index)
-    @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t,
-                   like=Layout, lengths=tuple, steps=tuple)
+    @cython.locals(known=Known, like=Layout, start=Py_ssize_t)
+    cdef Layout row_at(self, Py_ssize_t k)
+    @cython.locals(known=Known, shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t,
+                   rest=Py_ssize_t, like=Layout, lengths=tuple, steps=tuple)
     cpdef Layout part(self, tuple items)
     @cython.locals(shape=tuple, strides=tuple, n=Py_ssize_t, m=Py_ssize_t, s=Py_ssize_t,
                    t=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t, rows=Py_ssize_t, columns=Py_ssize_t,
-                   start=Py_ssize_t, like=Layout)
+                   start=Py_ssize_t, known=Known, like=Layout)
     cdef Layout _window(self, slice down, slice across)
-    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, like=Layout, shape=tuple)
+    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, shape=tuple)
     cpdef Layout column(self, tuple items)
     @cython.locals(dots=int, used=int)
     cdef Py_ssize_t _unnamed(self, tuple items) except -1
     @cython.locals(n=Py_ssize_t, step=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t,
-                   times=Py_ssize_t)
+                   times=Py_ssize_t, part=slice)
     cdef Py_ssize_t _select(self, object item, Py_ssize_t axis, list shape, list strides) except? -1
     @cython.locals(items=tuple, shape=tuple, strides=tuple, found=Py_ssize_t, n=Py_ssize_t,
                    i=Py_ssize_t, k=Py_ssize_t)

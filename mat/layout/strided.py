@@ -48,6 +48,23 @@ def packed(shape: Ints, displacement: int = 0) -> Layout:
     return Layout(shape, packed_strides(shape), displacement)
 
 
+class Known:
+    """Facts and views of a layout, made when they are first needed: most layouts need none."""
+
+    __slots__ = ("matrix", "part", "parts", "reshaped", "row", "transposed", "vector")
+
+    def __init__(self) -> None:
+        # None before that is found out; () if it is not one
+        self.vector: tuple[int, int] | tuple[()] | None = None
+        self.matrix: tuple[int, bool] | tuple[()] | None = None
+        self.transposed: Layout | None = None
+        # the last views of these kinds: the next ones likely have their shapes and strides
+        self.row: Layout | None = None
+        self.part: Layout | None = None
+        self.parts: Layout | None = None
+        self.reshaped: Layout | None = None
+
+
 class Layout:
     """Displacement, shape and strides; every method returns a new `Layout` of the same storage."""
 
@@ -57,15 +74,7 @@ class Layout:
     size: int
     contiguous: bool
     _injective: int  # whether it is: 1, -1 if it is not; 0 before that is found out
-    # None before that is found out; () if it is not one
-    _vector: tuple[int, int] | tuple[()] | None
-    _matrix: tuple[int, bool] | tuple[()] | None
-    _transposed: Layout | None
-    # the last views of these kinds: the next ones likely have their shapes and strides
-    _row: Layout | None
-    _part: Layout | None
-    _parts: Layout | None
-    _reshaped: Layout | None
+    _known: Known | None
     # that from which this one differs in displacement only; None if it is not known
     like: Layout | None
     form: Any  # what those who check operations know of Mats of this layout, and of those like it
@@ -104,6 +113,12 @@ class Layout:
     def __repr__(self) -> str:
         return (f"Layout(shape={self.shape}, strides={self.strides}, "
                 f"displacement={self.displacement})")
+
+    def _facts(self) -> Known:
+        """Return the object with what is known of self."""
+        if self._known is None:
+            self._known = Known()
+        return self._known
 
     @property
     def ndim(self) -> int:
@@ -159,9 +174,10 @@ class Layout:
 
         None if they are not one. BLAS takes the lowest address also if the increment is negative.
         """
-        if self._vector is None:
-            self._vector = self._as_vector() or ()
-        return self._vector or None
+        known = self._facts()
+        if known.vector is None:
+            known.vector = self._as_vector() or ()
+        return known.vector or None
 
     def _as_vector(self) -> tuple[int, int] | None:
         axes = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
@@ -184,9 +200,10 @@ class Layout:
         None if it is not one. If not transposed, the leading dimension is the stride of the rows,
         and the elements of a row are adjacent.
         """
-        if self._matrix is None:
-            self._matrix = self._as_matrix() or ()
-        return self._matrix or None
+        known = self._facts()
+        if known.matrix is None:
+            known.matrix = self._as_matrix() or ()
+        return known.matrix or None
 
     def _as_matrix(self) -> tuple[int, bool] | None:
         if self.ndim != 2:
@@ -204,12 +221,10 @@ class Layout:
 
     def transposed(self) -> Layout:
         """Return self with all axes in reverse order."""
-        found = self._transposed
-        if found is None:
-            found = Layout.__new__(Layout)
-            found.fill_in(self.shape[::-1], self.strides[::-1], self.displacement)
-            self._transposed = found
-        return found
+        known = self._facts()
+        if known.transposed is None:
+            known.transposed = _made(self.shape[::-1], self.strides[::-1], self.displacement)
+        return known.transposed
 
     def reshaped(self, shape: object) -> Layout:
         """Return the same elements in another shape, one of whose lengths may be -1: inferred."""
@@ -220,9 +235,10 @@ class Layout:
             lengths = with_inferred(lengths, self.size)
             if not self._has_size_of(lengths):
                 return self.reshape(shape)
-        found = self._reshaped
+        known = self._facts()
+        found = known.reshaped
         if found is None or found.shape != lengths:
-            found = self._reshaped = packed(lengths, self.displacement)
+            found = known.reshaped = packed(lengths, self.displacement)
         return found
 
     def _has_size_of(self, shape: Ints) -> bool:
@@ -334,9 +350,10 @@ class Layout:
                 axis += 1
         shape += self.shape[axis:]
         strides += self.strides[axis:]
-        like, lengths, steps = self._parts, tuple(shape), tuple(strides)
+        known, lengths, steps = self._facts(), tuple(shape), tuple(strides)
+        like = known.parts
         if like is None or like.shape != lengths or like.strides != steps:
-            like = self._parts = _made(lengths, steps, start)
+            like = known.parts = _made(lengths, steps, start)
         return like.moved_to(start)
 
     def _window(self, down: slice, across: slice) -> Layout:
@@ -347,10 +364,12 @@ class Layout:
         rows = max(0, bound(down.stop, n, n) - i)
         columns = max(0, bound(across.stop, m, m) - k)
         start = self.displacement + (i * s if rows else 0) + (k * t if columns else 0)
-        like = self._parts
-        if like is None or len(like.shape) != 2 or (
-                like.shape[0] != rows or like.shape[1] != columns or like.strides != strides):
-            like = self._parts = _made((rows, columns), strides, start)
+        known = self._facts()
+        like = known.parts
+        if like is None or len(like.shape) != 2 or like.shape[0] != rows or (
+                like.shape[1] != columns or (like.strides is not strides
+                                             and like.strides != strides)):
+            like = known.parts = _made((rows, columns), strides, start)
         return like.moved_to(start)
 
     def _unnamed(self, items: tuple[object, ...]) -> int:
@@ -370,12 +389,12 @@ class Layout:
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
             return position(item, axis, n) * step
-        times = 1
-        if is_plain(item):
-            first = bound(item.start, 0, n)
-            length = max(0, bound(item.stop, n, n) - first)
+        part, times = item, 1
+        if is_plain(part):
+            first = bound(part.start, 0, n)
+            length = max(0, bound(part.stop, n, n) - first)
         else:
-            first, length, times = resolve(item, n)
+            first, length, times = resolve(part, n)
         shape.append(length)
         strides.append(step * times)
         return first * step if length else 0
@@ -398,9 +417,10 @@ class Layout:
             first, length, times = resolve(item, n)
             step = s * times
         start = self.displacement + first * s if length else self.displacement
-        like = self._part
+        known = self._facts()
+        like = known.part
         if like is None or like.shape[0] != length or like.strides[0] != step:
-            like = self._part = _made((length, *shape[1:]), (step, *strides[1:]), start)
+            like = known.part = _made((length, *shape[1:]), (step, *strides[1:]), start)
         return like.moved_to(start)
 
     def row(self, index: int) -> Layout:
@@ -408,10 +428,15 @@ class Layout:
         i, n = index, self.shape[0]
         if not -n <= i < n:
             position(index, 0, n)  # which raises an error
-        start = self.displacement + (i if i >= 0 else i + n) * self.strides[0]
-        if self._row is None:
-            self._row = _made(self.shape[1:], self.strides[1:], start)
-        return self._row.moved_to(start)
+        return self.row_at(i if i >= 0 else i + n)
+
+    def row_at(self, k: int) -> Layout:
+        """Return row `k`, counted from the front."""
+        known = self._facts()
+        like, start = known.row, self.displacement + k * self.strides[0]
+        if like is None:
+            like = known.row = _made(self.shape[1:], self.strides[1:], start)
+        return like.moved_to(start)
 
     def column(self, items: tuple[object, ...]) -> Layout | None:
         """Return ``self[:, k]`` of two axes, a row of the cached transpose; None for other indices.
@@ -426,10 +451,7 @@ class Layout:
         i, n = items[1], shape[1]
         if not -n <= i < n:
             position(i, 1, n)  # which raises an error
-        like = self.transposed()
-        if like._row is None:
-            like._row = _made(shape[:1], self.strides[:1], self.displacement)
-        return like._row.moved_to(self.displacement + (i if i >= 0 else i + n) * self.strides[1])
+        return self.transposed().row_at(i if i >= 0 else i + n)
 
     def element(self, index: int | tuple[object, ...]) -> int:
         """Return the storage index of the element that `index` selects; -1 unless there is one

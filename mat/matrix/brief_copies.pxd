@@ -11,7 +11,9 @@ cpdef bint is_brief(Py_ssize_t nbytes) except -1
 
 cpdef copy_bytes(uintptr_t at, uintptr_t to, Py_ssize_t nbytes)
 
-cpdef copy_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step)
+cpdef copy_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step,
+                Py_ssize_t step_from)
 
 @cython.locals(kernel=KernelCall)
-cpdef set_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step)
+cpdef set_rows(uintptr_t at, uintptr_t to, Py_ssize_t rows, Py_ssize_t nbytes, Py_ssize_t step,
+               Py_ssize_t step_from)

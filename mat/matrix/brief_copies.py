@@ -1,5 +1,5 @@
-"""Copies of packed bytes that are done at once, without an access: by the caller, or by threads
-where that pays.
+"""Copies of bytes, packed or in rows, that are done at once, without an access: by the caller, or
+by threads where that pays.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ def copy_bytes(at: int, to: int, nbytes: int) -> None:
     if nbytes < _shared or (at < to + nbytes and to < at + nbytes):
         _blocks.copy(to, at, nbytes)
     else:
-        copy_rows(at, to, 1, nbytes, nbytes)
+        copy_rows(at, to, 1, nbytes, nbytes, nbytes)
 
 
-def copy_rows(at: int, to: int, rows: int, nbytes: int, step: int) -> None:
-    """Copy so many packed rows to places that are `step` bytes apart."""
+def copy_rows(at: int, to: int, rows: int, nbytes: int, step: int, step_from: int) -> None:
+    """Copy so many rows, `step_from` bytes apart, to places that are `step` bytes apart."""
     if rows == 1 and nbytes < _shared:
         _blocks.copy(to, at, nbytes)
         return
-    set_rows(at, to, rows, nbytes, step)
+    set_rows(at, to, rows, nbytes, step, step_from)
     _rows.run_at_once()
 
 
-def set_rows(at: int, to: int, rows: int, nbytes: int, step: int) -> None:
-    """Give the kernel so many packed rows, and where each is to be, `step` bytes apart."""
+def set_rows(at: int, to: int, rows: int, nbytes: int, step: int, step_from: int) -> None:
+    """Give the kernel the same arguments."""
     kernel = _rows
     kernel.set_units(rows * nbytes)
     kernel.set_number(0, rows)
     kernel.set_number(1, nbytes)
-    kernel.set_number(2, nbytes)
+    kernel.set_number(2, step_from)
     kernel.set_number(3, step)
     kernel.set_operand(0, at)
     kernel.set_operand(1, to)

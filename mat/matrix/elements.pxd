@@ -5,20 +5,19 @@ from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
-from mat.matrix.brief_copies cimport copy_bytes, is_brief
+from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief
 from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use, _only_mats
 cdef object _host, _float64, _float32, _int64
 cdef Registration _array, _foreign
-cdef frozenset _OF_VIEWS
 cdef dict _EXACT
-cdef Py_ssize_t MOST_AT_ONCE
+cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
 
 
 cdef class Elements(MatBase):
-    @cython.locals(layout=Layout, column=Layout, k=Py_ssize_t)
+    @cython.locals(layout=Layout, part=Layout, k=Py_ssize_t)
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
@@ -43,8 +42,10 @@ cdef class RowIterator:
 
 cdef Layout _part_of(Layout layout, object index)
 cdef Py_ssize_t _size_if_plain(object dtype, bint of_integer) except -1
+cdef Py_ssize_t _rows_of(Layout one, Layout other) except -1
 cdef bint _makes_a_view(tuple index) except -1
 
 @cython.locals(one=Layout, given=Storage, storage=Storage, to=uintptr_t, at=uintptr_t,
-               nbytes=Py_ssize_t)
+               nbytes=Py_ssize_t, itemsize=Py_ssize_t, rows=Py_ssize_t, step=Py_ssize_t,
+               step_from=Py_ssize_t)
 cpdef bint copied_to_part(MatBase target, Layout layout, Layout part, MatBase source) except -1

@@ -5,7 +5,6 @@ What these do not know is left to `Items` and to indexing among the operations.
 
 from __future__ import annotations
 
-from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
-from .brief_copies import WORTH, copy_bytes, is_brief
+from .brief_copies import WORTH, copy_bytes, copy_rows, is_brief
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
@@ -29,10 +28,10 @@ _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64 = FLOAT32, np.dtype(np.int64)
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
+_MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
 # NumPy's scalars that are numbers of Python without a loss
 _EXACT = {np.float64: float, np.float32: float, np.int8: int, np.int16: int, np.int32: int,
           np.int64: int, np.uint8: int, np.uint16: int, np.uint32: int}
-_OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
 
 
 class Elements(MatBase):
@@ -64,11 +63,10 @@ class Elements(MatBase):
                     return self._view_of(packed((), k))
                 return self._element(k)
             if kind is tuple:
-                column = layout.column(index)
-                if column is not None:
-                    return self._view_of(column)
-                if _makes_a_view(index):
-                    return self._view_of(layout.part(index))
+                part = layout.column(index)
+                if part is None and _makes_a_view(index):
+                    part = layout.part(index)
+                return None if part is None else self._view_of(part)
         return None
 
     def _element(self, k: int) -> Number | None:
@@ -225,8 +223,8 @@ class RowIterator:
         """Return the view of row `k`, or the element there."""
         mat = self.mat
         layout = mat.layout
-        if len(layout.shape) > 1:
-            return mat._view_of(layout.row(k))
+        if len(layout.shape) > 1 and k < layout.shape[0]:
+            return mat._view_of(layout.row_at(k))
         found = None
         if not _only_mats and len(layout.shape) == 1 and k < layout.size:
             step = layout.strides[0]
@@ -257,22 +255,31 @@ def _size_if_plain(dtype: DType, of_integer: bool) -> int:
 
 def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBase) -> bool:
     """Fast path: copy a small Mat to a part of `target`, whose layout is `layout`, if shape and
-    dtype are equal and the elements of both are packed; return False, with nothing done, for
-    others, and where an access has to be opened.
+    dtype are equal and the elements of both are packed, or in rows; return False, with nothing
+    done, for others, and where an access has to be opened.
     """
     one, given, storage = source.layout, source.storage, target.storage
     if given is storage and one.displacement == part.displacement and (
             source.element_type is target.element_type) and (
             one.shape == part.shape and one.strides == part.strides):
         return True  # what x[index] += y leaves to do
-    if _in_use or _observers or not _blocks.enabled or not one.contiguous or not part.contiguous:
+    if _in_use or _observers or not _blocks.enabled or one.size != part.size:
         return False
-    if one.size != part.size or one.shape != part.shape:
-        return False
-    if source.element_type is not target.element_type or not storage.writable:
+    if one.shape != part.shape or source.element_type is not target.element_type or (
+            not storage.writable):
         return False
     itemsize = target.element_size
     nbytes = one.size * itemsize
+    rows = step = step_from = 1
+    if not (one.contiguous and part.contiguous):
+        rows = _rows_of(one, part)
+        if not rows:
+            return False
+        step, step_from = part.strides[0] * itemsize, one.strides[0] * itemsize
+        # rows that overlap are moved one by one
+        if given is storage and (step_from != step or step * rows < nbytes or (
+                rows > _MOST_MOVED and nbytes < rows * _WORTH_A_CALL)):
+            return False
     if not is_brief(nbytes):
         return False
     given.find_address()
@@ -285,10 +292,28 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
     to = storage.ready(_foreign.mask, _foreign.bit, nbytes != storage.nbytes, True)
     if not at or not to:
         return False
-    copy_bytes(at + one.displacement * itemsize,
-               to + part.displacement * itemsize, nbytes)
+    at += one.displacement * itemsize
+    to += part.displacement * itemsize
+    if rows == 1:
+        copy_bytes(at, to, nbytes)
+    elif given is storage:
+        _blocks.move_rows(to, at, rows, nbytes // rows, step)
+    else:
+        copy_rows(at, to, rows, nbytes // rows, step, step_from)
     storage.written(_foreign.mask)
     return True
+
+
+def _rows_of(one: Layout, other: Layout) -> int:
+    """Return the number of equally distant rows of packed elements that both layouts, of one shape,
+    consist of; 0 if they do not.
+    """
+    rank = len(one.shape)
+    if rank == 1 or (rank == 2 and (one.shape[1] == 1 or (
+            one.strides[1] == 1 and other.strides[1] == 1))):
+        rows: int = one.shape[0]
+        return rows
+    return 0
 
 
 class _NotAnIndex:
@@ -314,6 +339,7 @@ class _NotAnIndex:
 def _makes_a_view(index: tuple[object, ...]) -> bool:
     """Return whether `index` is one of basic indexing: integers, slices, ``...`` and None."""
     for item in index:
-        if type(item) not in _OF_VIEWS:
+        kind = type(item)
+        if kind is not slice and kind is not int and item is not None and item is not Ellipsis:
             return False
     return True

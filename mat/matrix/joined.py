@@ -166,7 +166,7 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
         if not at or left < 0 or not view.layout.contiguous:
             return False  # another thread may have changed it
         at += view.layout.displacement * itemsize
-        copy_rows(at, to, rows, nbytes, step)
+        copy_rows(at, to, rows, nbytes, step, nbytes)
         to += nbytes
     target.storage.written(_foreign.mask)
     return left == 0
@@ -196,7 +196,7 @@ def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
             threads = serving() if rows * nbytes >= 2 * WORTH else 1
             if nbytes:
                 # no code of Python may run from here until the kernel has its operands
-                set_rows(address, to, rows, nbytes, step)
+                set_rows(address, to, rows, nbytes, step, nbytes)
                 kernel.run_by(threads, WORTH)
             to += nbytes
     return True

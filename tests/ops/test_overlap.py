@@ -150,6 +150,36 @@ def test_arrays_in_the_memory_of_a_mat(call, shape, rng):
         assert_array_equal(x.to_numpy(), wanted.to_numpy())
 
 
+SLICES = (np.s_[:, 1:], np.s_[:, :-1], np.s_[1:, :-1], np.s_[:-1, 1:], np.s_[:-1, :-1],
+          np.s_[1:, 1:],
+          np.s_[::2, 1:4], np.s_[1::2, :3], np.s_[2:5, 3], np.s_[0:3, 3], np.s_[::2, 3], np.s_[2],
+          np.s_[4], np.s_[::-1, 1:], np.s_[:, ::-1], np.s_[:, ::2], np.s_[:, 1::2], np.s_[:2],
+          np.s_[3:5], np.s_[:, :1], np.s_[:, 2:3], np.s_[5, 1:], np.s_[5, :-1], np.s_[5, :-1:2])
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex128", "uint8", "int16",
+                                   "bool"])
+def test_assignments_between_parts_of_one_matrix_and_of_two(dtype, rng):
+    given = (rng.random((6, 6)) * 5).astype(dtype)
+    other = given[::-1].copy()
+    for to in SLICES:
+        for source in SLICES:
+            if given[to].shape != given[source].shape:
+                continue
+            a, x = given.copy(), mat.array(given)
+            a[to] = given[source]
+            x[to] = x[source]
+            assert_array_equal(x.to_numpy(), a, f"{to} = {source}")
+            a[to] = other[source]
+            x[to] = mat.array(other)[source]
+            assert_array_equal(x.to_numpy(), a)
+            for _ in range(2):  # by a plan, from the second one on
+                a[to] += a[source].copy()
+                x[to] += x[source]
+                assert_array_equal(x.to_numpy(), a)
+
+
 # NumPy's own errors
 
 

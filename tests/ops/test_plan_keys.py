@@ -109,6 +109,21 @@ def test_an_operand_that_is_written_too_is_told_from_another_one():
 
 
 @pytest.mark.host
+def test_parts_of_one_storage_have_a_plan_where_they_are_apart():
+    x = mat.arange(12.0).reshape(4, 3)
+    a = x.to_numpy()
+    for _ in range(2):
+        x[:2] += x[2:]
+        x[1:] += x[:-1]
+        a[:2] += a[2:]
+        a[1:] += a[:-1].copy()
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    first = x[:2]
+    assert plan_of(ADD, first, x[2:], first) is not None
+    assert plan_of(ADD, first, mat.ones(2, 3), first) is None
+    assert ADD.walk(ADD.root, (first, x[1:3], first), {}, True) is None
+
+
 @pytest.mark.parametrize("other", [
     lambda: mat.ones(3, 2), lambda: mat.ones(3, 2).T, lambda: mat.ones(6),
     lambda: mat.ones(2, 3, dtype="float32"), lambda: mat.ones(4, 3)[:2],

@@ -2,15 +2,17 @@ cimport cython
 
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
+from mat.matrix.elements cimport copied_to_part
 from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.engine.plan cimport Plan
 
 cdef list _in_use, _observers, _mat_types
 cdef dict _NO_KEYWORDS
-cdef object _same, _negative, _cpu, _clock, _device_in_use
+cdef object _same, _beside, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
 cdef dict _INTEGERS
+cdef Py_ssize_t _MOST_APART
 
 
 cdef class PlanNode:
@@ -30,8 +32,11 @@ cdef class Calls(Operation):
     cdef public list device_roots
     cdef public int count
     cdef public bint reads_once
+    cdef public object meets_read
     @cython.locals(node=PlanNode, plan=Plan)
     cdef object carry_out(self, tuple args, dict kwargs)
+    @cython.locals(out=MatBase, made=MatBase, layout=Layout, k=int, meets=bint)
+    cdef bint carry_out_apart(self, tuple args) except -1
     @cython.locals(view=MatBase)
     cdef object carry_out_on(self, object device, tuple args, dict kwargs)
     @cython.locals(node=PlanNode, plan=Plan)
@@ -59,5 +64,10 @@ cdef class Calls(Operation):
     @cython.locals(view=MatBase, form=Form)
     cdef bint is_plain(self, object value, tuple args) except -1
 
+
+@cython.locals(one=Layout, other=Layout, k=Py_ssize_t, reach=Py_ssize_t, low=Py_ssize_t,
+               high=Py_ssize_t, start=Py_ssize_t, stop=Py_ssize_t, size=Py_ssize_t,
+               other_size=Py_ssize_t)
+cpdef bint may_meet(MatBase x, MatBase y) except -1
 
 cdef bint is_plain_number(object value)

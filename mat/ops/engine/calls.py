@@ -5,6 +5,7 @@ Keys of plans are made in `Calls.find` only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...core.registry import Memory
 from ...devices.in_use import CPU, Device, in_use
 from ...errors import OutOfDeviceMemory, ShapeError
 from ...matrix.base import Form, MatBase
+from ...matrix.elements import copied_to_part
 from ...matrix.operators import Operation
 from ...memories.pooled import CLOCK
 from ...support.dtypes import EXACT
@@ -34,6 +36,8 @@ _unchecked = UNCHECKED  # with a type of C
 _INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8,
                                          np.uint16, np.uint32, np.uint64)}
 _same = object()  # token of an operand that is the main one again
+_beside = object()  # token before that of one elsewhere in the main one's storage
+_MOST_APART = 1 << 20  # bytes of a result that is copied sooner than a call is planned
 # types of settings that a plan can depend on, besides tuples
 _PLAIN = frozenset((bool, int, str, type(None)))
 _MOST_PLANS = 1024
@@ -77,8 +81,8 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "count", "device_roots", "main", "new_root", "others", "reads_once",
-                 "root", "settings", "zero_at")
+    __slots__ = ("arity", "count", "device_roots", "main", "meets_read", "new_root", "others",
+                 "reads_once", "root", "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -91,6 +95,8 @@ class Calls(Operation):
         self.zero_at: int = zero_at
         # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
+        # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
+        self.meets_read: Callable[[Arguments], bool] | None = None
         self.forget_plans()
 
     def forget_plans(self) -> None:
@@ -115,8 +121,37 @@ class Calls(Operation):
         node = self.find(self.root, args, kwargs, False)
         plan = None if node is None else node.plan  # compiled code keeps local variables only alive
         if plan is None:
+            if self.meets_read is not None and not kwargs and self.carry_out_apart(args):
+                return args[self.main]
             return self.call(args, kwargs)
         return plan.run(args, kwargs)
+
+    def carry_out_apart(self, args: Arguments) -> bool:
+        """Fast path: carry out a small call, whose result may overlap an operand, into a new Mat,
+        and copy that there; return False, with nothing written, for other calls.
+        """
+        if len(args) != self.arity or type(args[self.main]) is not _mat_types[0]:
+            return False
+        out: MatBase = args[self.main]
+        layout, meets = out.layout, False
+        if layout.size * out.element_size > _MOST_APART:
+            return False
+        for k in self.others:
+            if type(args[k]) is _mat_types[0] and args[k] is not out:
+                meets = meets or may_meet(args[k], out)
+        if not meets or not out.storage.writable or not (
+                layout.contiguous or layout.injective):
+            return False
+        found = self.make((*args[:self.main], None, *args[self.main + 1:]))
+        if type(found) is not _mat_types[0]:
+            return False
+        made: MatBase = found
+        if made.layout.shape != layout.shape or made.element_type is not out.element_type:
+            return False
+        if not copied_to_part(out, layout, layout, made):
+            target: Any = out
+            target.assign_(made)
+        return True
 
     def carry_out_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out the operation while a device is in use, in this thread or another: on that, if
@@ -322,9 +357,11 @@ class Calls(Operation):
                 like = view
                 if view is main:
                     node = node.step(_same, add)
-                elif other is not None and other.storage is view.storage:
-                    return None
                 else:
+                    if other is not None and other.storage is view.storage:
+                        node = None if may_meet(view, other) else node.step(_beside, add)
+                        if node is None:
+                            return None
                     node = node.step(view._find_form() if view.known_form is None
                                      else view.known_form, add)
             else:
@@ -405,6 +442,28 @@ class Calls(Operation):
             node.plan = plan
             node.result_form = result_form
             self.count += 1
+
+
+def may_meet(x: MatBase, y: MatBase) -> bool:
+    """Return whether Mats of one storage have bytes between common bounds."""
+    if x.storage is not y.storage or not x.layout.size or not y.layout.size:
+        return False
+    one, other, size, other_size = x.layout, y.layout, x.element_size, y.element_size
+    low, high, start, stop = one.displacement, one.displacement + 1, other.displacement, (
+        other.displacement + 1)
+    for k in range(len(one.shape)):
+        reach = (one.shape[k] - 1) * one.strides[k]
+        if reach < 0:
+            low += reach
+        else:
+            high += reach
+    for k in range(len(other.shape)):
+        reach = (other.shape[k] - 1) * other.strides[k]
+        if reach < 0:
+            start += reach
+        else:
+            stop += reach
+    return start * other_size < high * size and low * size < stop * other_size
 
 
 def is_plain_number(value: Operand) -> bool:

@@ -43,7 +43,6 @@ __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", 
 
 P = ParamSpec("P")  # an operation's parameters
 R = TypeVar("R")  # its result
-_APART = 1 << 15  # bytes of a result that is copied sooner than a call is planned
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: Keywords = {}
 Fits = Callable[[Layout], object]  # whether an implementation can take an operand of a layout
@@ -64,8 +63,6 @@ class Op(Declaration):
         # returns arguments without numbers beyond the range of a Mat's integers, where NumPy takes
         # these
         self.adapt: Callable[[Arguments], Arguments] | None = None
-        # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
-        self.meets_read: Callable[[Arguments], bool] | None = None
         # returns shape and dtype of the result for arguments with None in its place
         self.result_of: Callable[..., tuple[Ints, DType]] | None = None
         # how it is cut into tiles; None: it is not, for that reason
@@ -279,24 +276,7 @@ class Op(Declaration):
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out a call that has no plan yet."""
-        if self.meets_read is not None and not kwargs and len(args) == self.arity:
-            out = args[self.main]
-            if type(out) is Mat and out.nbytes <= _APART and any(
-                    type(x) is Mat and x is not out and x.storage is out.storage for x in args):
-                return self._call_briefly_apart(args, out)
         return self._call(args, kwargs, CPU)
-
-    def _call_briefly_apart(self, args: Arguments, out: Mat) -> Operand:
-        """Carry out a small call without plans, whose result shares its storage with operands, into
-        a new Mat; in the usual way if that has another form than the result.
-        """
-        out.allowed(IO)
-        made = self.new((*args[:self.main], None, *args[self.main + 1:]))
-        if not isinstance(made, Mat) or (made.shape, made.element_type) != (
-                out.shape, out.element_type):
-            return self._call(args, NO_KEYWORDS, CPU)
-        out.assign_(made)
-        return None if self.result is None else out
 
     def call_new(self, args: Arguments) -> Operand:
         """Carry out a call with None in place of the operand that is written, into a new Mat."""

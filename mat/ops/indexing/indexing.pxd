@@ -3,6 +3,7 @@ cimport cython
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
 from mat.matrix.elements cimport copied_to_part
+from mat.ops.engine.calls cimport may_meet
 from mat.ops.indexing.selection cimport Selection, selected
 
 cdef frozenset _CHOICES, _BASIC

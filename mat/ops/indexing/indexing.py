@@ -24,6 +24,7 @@ from ...matrix.nested import as_array
 from ...support.dtypes import check_number
 from ...support.options import current
 from ...support.types import Array, DType, Index, Nested, Operand
+from ..engine.calls import may_meet
 from ..engine.operands import as_operand, is_operand
 from ..primitives.elementwise import assign, fill
 from ..primitives.selecting import number_as_mat
@@ -118,8 +119,8 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
         fill(value, target)
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
         if not copied_to_part(target, target.layout, target.layout, value):
-            # of one storage, a call is planned anew each time
-            apart = value.storage is not now.storage or _in_use or _observers or (
+            # a call is planned anew each time if they may overlap
+            apart = not may_meet(value, target) or _in_use or _observers or (
                 value.nbytes > MOST_COPIED)
             assign(value if apart else value.copy(), target)
     else:

@@ -14,6 +14,7 @@ from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number, Operand
+from ..engine.calls import may_meet
 from ..engine.declare_elementwise import binary, clipping, result_dtype, special, test, unary
 from ..engine.operation import InputOrNumber, Op, Output, Scalar, op
 from ..tiles.cut_elements import by_elements
@@ -247,8 +248,8 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     """
     if not isinstance(x, Mat) or x.element_type != out.element_type:
         return False
-    if x.storage is not out.storage or out.nbytes <= SMALL_IN_PLACE:
-        return x.storage is not out.storage
+    if not may_meet(x, out) or out.nbytes <= SMALL_IN_PLACE:
+        return not may_meet(x, out)
     return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
 
 
@@ -263,7 +264,7 @@ def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
 
 
 @assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
-    isinstance(x, Mat) and x.storage is not out.storage and few_axes(out)
+    isinstance(x, Mat) and not may_meet(x, out) and few_axes(out)
     and converts(x.element_type, out.element_type)))
 def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that converts."""
