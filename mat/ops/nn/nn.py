@@ -6,7 +6,7 @@ the public functions make the axes of the settings that users give.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ...errors import DTypeError, ShapeError
@@ -16,13 +16,24 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ...support.native import compiled
-from ...support.types import Array, DType, DTypeLike, Engine, Function, Keywords, Operand, Presented
+from ...support.types import (
+    Arguments,
+    Array,
+    DType,
+    DTypeLike,
+    Engine,
+    Function,
+    Keywords,
+    Operand,
+    Presented,
+)
 from ..engine.accumulation import same_dtype
 from ..engine.operation import InOut, Input, Op, op
 from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
-from ..tiles.cut_windows import by_windows
 from ..tiles.overlap import check_disjoint
+from ..tiles.tile_grid import Gridded, Span, TileGrid, tile_of
+from ..tiles.tiling import Cutter, Tile
 
 FLOATS = compiled(REAL_TYPES)
 MOST_AXES = 8  # that the compiled kernels take, with the batch
@@ -110,6 +121,58 @@ def sum_dtype(np: Engine, dtype: DType) -> DTypeLike:
 def _with_axes(w: Array, axes: Windows) -> Array:
     """Return taps with the axes of a batch before their own."""
     return w.reshape((1,) * (len(axes) - w.ndim) + w.shape)
+
+
+# Tiles: blocks of windows, with the part of the input that these see
+
+
+class WindowGrid(TileGrid):
+    """The grid of the windows of a call.
+
+    Parameters
+    ----------
+    axes : tuple of WindowAxis
+        The axes; those of a batch have windows of one element.
+    inputs, outputs : tuple of int
+        The positions of operands that windows see, and of those that have an element for each
+        window. The others stay whole.
+    args : tuple
+        The arguments.
+    """
+
+    def __init__(self, axes: Windows, inputs: Ints, outputs: Ints, args: Arguments) -> None:
+        every = tuple(range(len(axes)))
+        others = {k: (None,) * x.ndim for k, x in enumerate(args)
+                  if isinstance(x, Mat) and k not in (*inputs, *outputs)}
+        super().__init__(tuple(a.n for a in axes), {**dict.fromkeys(outputs, every), **others},
+                         args)
+        self.axes = axes
+        self.inputs = inputs
+        self.spans += [Span(args[k], every, axes) for k in inputs]
+
+    def block(self, window: tuple[slice, ...]) -> tuple[Arguments, Windows]:
+        """Return the arguments, with views of a block of windows and of the elements they cover,
+        and the axes of the block.
+        """
+        found = list(self.arguments(window))
+        parts = [a.part(part.start, part.stop) for a, part in zip(self.axes, window, strict=True)]
+        for k in self.inputs:
+            found[k] = self.args[k].over(self.args[k].layout.part(tuple(seen for seen, _ in parts)))
+        return tuple(found), tuple(axis for _, axis in parts)
+
+
+def by_windows(operation: Gridded, inputs: Ints, outputs: Ints) -> Cutter:
+    """Return the cutter of an operation whose setting `axes` are those of its windows."""
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        axes: Windows = kwargs["axes"]
+        if any(a.n == 0 or a.k == 0 for a in axes):  # nothing is written
+            return
+        grid = WindowGrid(axes, inputs, outputs, args)
+        for window in grid.windows(grid.blocks(budget)):
+            block, inner = grid.block(window)
+            yield tile_of(operation, block, {"axes": inner})
+
+    return cut
 
 
 def over_windows(operation: Op, inputs: Ints, outputs: Ints, prepare: Function) -> None:
@@ -231,7 +294,7 @@ def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
 
 # the signature is the operation's
 def _prepare_back(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, *,
-                          axes: Windows) -> Function:
+                  axes: Windows) -> Function:
     to_x, to_w = engine.prepare_to_x(axes, yd, w, xd), engine.prepare_to_w(axes, x, yd, wd)
     for part in (to_x, to_w):
         if hasattr(part, "bind"):
