@@ -225,7 +225,7 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
     >>> mat.nn.conv(x, w, stride=2, padding=1).tolist()
     [[[40.0, 63.0, 3.0]]]
     """
-    check_mats("conv", x=x, w=w, **({} if out is None else {"out": out}))
+    check_mats("conv", {"x": x, "w": w} if out is None else {"x": x, "w": w, "out": out})
     y = None if out is None else out.layout.shape
     sizes = channels("conv", x.layout.shape, w.layout.shape, y, stride, padding, dilation, groups)
     if out is None:

@@ -53,7 +53,7 @@ def window_axes(name: str, x: Mat, w: Operand, y: Mat, start: Setting, stride: S
         shape, of_y = x.layout.shape, y.layout.shape
         taps = setting(w, "pool_shape") if pools else w.layout.shape
     except AttributeError:
-        check_mats(name, x=x, y=y, **({} if pools else {"w": w}))
+        check_mats(name, {"x": x, "y": y} if pools else {"x": x, "w": w, "y": y})
         raise
     if type(batched) is not bool:
         check_bool(batched=batched)
@@ -87,7 +87,7 @@ def shape_of(axes: Windows) -> Ints:
     return tuple(a.n for a in axes)
 
 
-def check_mats(name: str, **values: object) -> None:
+def check_mats(name: str, values: dict[str, Mat]) -> None:
     """Raise `DTypeError` unless all are Mats."""
     for k, value in values.items():
         if not isinstance(value, Mat):
@@ -324,7 +324,7 @@ def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str
     `DTypeError`, `ShapeError` unless each derivative has the shape of the operand it is by,
     `AliasError` where it overlaps any other.
     """
-    check_mats(name, **mats)
+    check_mats(name, mats)
     check_real(name, *mats.values())
     for derivative, by in pairs:
         out = mats[derivative]

@@ -172,20 +172,25 @@ bind("derive_max_pool_", as_method(derive_max_pool, "derive_max_pool_", "xd"))
 
 
 # the parameters are those of `pool`
-def _image_axes(name: str, x: Mat, window: Setting, kind: str, stride: Setting,
+def _image_axes(name: str, x: Mat, y: Mat | None, window: Setting, kind: str, stride: Setting,
                 padding: Setting) -> Windows:
-    """Return the axes of windows over images, with those of images and channels."""
+    """Return the axes of windows over images, with those of images and channels; `ShapeError`
+    unless y has an element for each window.
+    """
     if kind not in KINDS:
         raise SettingError(f"{name}: kind is one of {KINDS}, got {kind!r}")
     if kind == "average" and x.element_type.kind in "iu":
         raise DTypeError(f"{name}: averages are floats, x has dtype {x.dtype}; convert with "
                          "x.astype('float64')")
-    return _windows(name, x.layout.shape, setting(window, "window"), setting(stride, "stride"),
+    return _windows(name, x.layout.shape, None if y is None else y.layout.shape,
+                    setting(window, "window"), setting(stride, "stride"),
                     setting(padding, "padding"))
 
 
+# the parameters are those of `_image_axes`
 @lru_cache
-def _windows(name: str, x: Ints, window: Setting, stride: Setting, padding: Setting) -> Windows:
+def _windows(name: str, x: Ints, y: Ints | None, window: Setting, stride: Setting,
+             padding: Setting) -> Windows:
     if not 3 <= len(x) <= 2 + MOST_SPATIAL:
         raise ShapeError(f"{name} requires x of shape (n, channels, *spatial), with 1 to "
                          f"{MOST_SPATIAL} spatial axes, got {x}; x[None] adds the first axis")
@@ -194,15 +199,12 @@ def _windows(name: str, x: Ints, window: Setting, stride: Setting, padding: Sett
     if any(-2 * a.off > a.k for a in axes):
         raise ShapeError(f"{name}: the padding is at most half of the window, {taps}, so that "
                          f"each window meets an element; got {padding}")
-    return with_batch(axes, *x[:2])
-
-
-def _check_pooled(name: str, x: Mat, y: Mat, axes: Windows) -> None:
-    """Raise `ShapeError` unless y has an element for each window."""
-    if y.layout.shape != shape_of(axes):
-        raise ShapeError(f"{name} of x {x.shape} with windows of shape "
-                         f"{tuple(a.k for a in axes[2:])} has the shape {shape_of(axes)} with "
-                         f"these settings, the output has shape {y.shape}")
+    axes = with_batch(axes, *x[:2])
+    if y not in (None, shape_of(axes)):
+        raise ShapeError(f"{name} of x {x} with windows of shape {taps}, stride {stride or taps} "
+                         f"and padding {padding or 0} has the shape {shape_of(axes)}, the output "
+                         f"has shape {y}")
+    return axes
 
 
 def _taps(x: Mat, axes: Windows) -> Mat:
@@ -257,13 +259,11 @@ def pool(x: Mat, window: Setting, *, kind: str = "max", stride: Setting = None,
     >>> mat.nn.pool(x, 3, kind="average", stride=2, padding=1).round(2).tolist()
     [[[2.0, 2.33, 2.33]]]
     """
-    check_mats("pool", x=x)
-    axes = _image_axes("pool", x, window, kind, stride, padding)
-    check_real("pool", x)
+    check_mats("pool", {"x": x} if out is None else {"x": x, "out": out})
+    axes = _image_axes("pool", x, out, window, kind, stride, padding)
     if out is None:
+        check_real("pool", x)
         out = form_of_result(shape_of(axes), x.dtype).new(x.device_enabled, None)
-    check_mats("pool", out=out)
-    _check_pooled("pool", x, out, axes)
     if kind == "max":
         return pooling(x, out, axes=axes)
     check_real("pool", x, out)
@@ -303,8 +303,7 @@ def derive_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, window: Setting, *, kind: str 
     [[[0.0, 1.0, 10.0, 0.0]]]
     """
     _check_back("derive_pool", x, xd, y, yd)
-    axes = _image_axes("derive_pool", x, window, kind, stride, padding)
-    _check_pooled("derive_pool", x, y, axes)
-    result: Mat = (pooling_back(x, y, yd, xd, axes=axes) if kind == "max"
-                   else convolution_to_x(yd, _taps(x, axes), xd, axes=axes))
-    return result
+    axes = _image_axes("derive_pool", x, y, window, kind, stride, padding)
+    if kind == "max":
+        return pooling_back(x, y, yd, xd, axes=axes)
+    return convolution_to_x(yd, _taps(x, axes), xd, axes=axes)
