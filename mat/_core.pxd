@@ -124,6 +124,12 @@ cdef class Maker:
     cdef object make_like(self, object other)
 
 
+cdef class Callee:
+    cdef void *vectorcall
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict kwargs)
+
+
 cdef class PackedMethod:
     cdef dict __dict__
     cdef object function

@@ -63,6 +63,16 @@ cdef extern from *:
         own->nb_rshift = base->nb_rshift;
     }
 
+    /* Objects of the class have no references in which a cycle could be found, as NumPy's arrays:
+       the garbage collector need not know them. Classes derived from it are tracked, as all are. */
+    static void mat_untrack(PyObject *type) {
+        ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
+        ((PyTypeObject *)type)->tp_traverse = NULL;
+        ((PyTypeObject *)type)->tp_clear = NULL;
+        ((PyTypeObject *)type)->tp_free = PyObject_Free;
+        PyType_Modified((PyTypeObject *)type);
+    }
+
     /* for Cython, the owner is an object that was set before */
     static void mat_set_owner(Py_buffer *buffer, PyObject *owner) {
         Py_XINCREF(owner);
@@ -78,6 +88,7 @@ cdef extern from *:
     int mat_add_dlpack(object module) except -1
     void mat_inherit_operators(object kind, object operators)
     void mat_set_buffer(object kind, void *get)
+    void mat_untrack(object kind)
     void mat_set_owner(Py_buffer *buffer, PyObject *owner)
 
 cdef enum:
@@ -418,6 +429,7 @@ cdef class Maker:
         self.kind = kind
         mat_inherit_operators(kind, operators)
         give_buffer(kind)
+        mat_untrack(kind)
 
     cdef object make(self):
         """Return a new object, whose attributes are still to be set."""

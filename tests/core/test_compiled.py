@@ -348,3 +348,36 @@ def test_a_part_of_a_new_storage_is_written_at_once():
     x = mat.empty(10)
     x[2:4] = mat.ones(2)
     assert x[2:4].tolist() == [1, 1]
+
+
+def test_the_garbage_collector_knows_classes_derived_from_mat_only():
+    class Named(mat.Mat):
+        pass
+
+    x, y = mat.ones(3), Named(3)
+    assert not gc.is_tracked(x)
+    assert not gc.is_tracked(x[1:])
+    y.itself = y
+    assert gc.is_tracked(y)
+    gone = weakref.ref(y)
+    del y
+    gc.collect()
+    assert gone() is None
+    still = weakref.ref(x)
+    del x
+    assert still() is None
+
+
+def test_functions_of_elements_take_arguments_in_every_way(rng):
+    a = rng.standard_normal(5)
+    x, out = mat.array(a), mat.zeros(5)
+    for found in (mat.abs(x), mat.abs(x=x), mat.abs(x, out), mat.abs(x, out=out), mat.abs(*[x]),
+                  mat.abs.__call__(x), mat.abs(a), mat.abs(x, dtype=float)):
+        assert_array_equal(found.to_numpy(), np.abs(a))
+    for found in (mat.add(x, x), mat.add(x, y=x), mat.add(y=x, x=x), mat.add(x, x, out=out),
+                  mat.add(a, x), mat.add(*(x, a)), mat.add(x, x, out, casting="same_kind")):
+        assert_array_equal(found.to_numpy(), a + a)
+    for wrong in (mat.abs, lambda: mat.add(x), lambda: mat.abs(x, x, x)):
+        with pytest.raises(DTypeError):
+            wrong()
+    assert callable(mat.add)

@@ -1,27 +1,36 @@
+from mat._core cimport Callee
 from mat.ops.engine.calls cimport Calls
 
 cdef object _mat
 cdef frozenset _unchecked
+cdef list _in_use
 cdef dict _NO_KEYWORDS
 
-cdef class Ufunc:
+cdef class Ufunc(Callee):
     cdef dict __dict__
+    cdef object call_fully(self, tuple args, dict kwargs)
 
 
 cdef class FunctionOfMatrices(Ufunc):
     cdef Calls operation
     cdef object function
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict kwargs)
 
 
 cdef class FunctionOfOne(Ufunc):
     cdef readonly Calls operation
     cdef readonly object rule
     cdef readonly object kernel
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict others)
 
 
 cdef class FunctionOfTwo(Ufunc):
     cdef readonly Calls operation
     cdef readonly object rule, check_values, shortcut, kernel, operand
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict others)
 
 
 cdef bint _need_no_conversion(object x, object y)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...core.compiled import IN_USE
+from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
 from ...matrix.mat import Mat
 from ...support.deferred_signature import DeferredSignature
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Function)
 CheckValues = Callable[[Operand, Operand], None]
 # returns an operation of one operand that computes the same of these two, and its operand
 Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
-_mat, _unchecked = Mat, UNCHECKED  # with types of C
+_mat, _unchecked, _in_use = Mat, UNCHECKED, IN_USE  # with types of C
 _NO_KEYWORDS: Keywords = {}
 # keywords with which NumPy computes, and their defaults
 OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
@@ -42,11 +42,18 @@ def check_is_mat(out: object) -> Mat:
     return out
 
 
-class Ufunc:
+class Ufunc:  # compiled, `Callee` of the core is its base
     """A function of elements, as NumPy's ufuncs are: as an attribute of a class it is no method.
 
     ``mat.add.reduce`` and the like, and what a ufunc says of itself, are attributes.
     """
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        return self.call_fully(args, kwargs)
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Call the function with any arguments; the dictionary may be changed."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         facts = vars(self)
@@ -66,10 +73,12 @@ class FunctionOfMatrices(Ufunc):
         functools.update_wrapper(self, function)
         self.__signature__ = DeferredSignature(lambda: _with_keywords(function))
 
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
-        if (len(args) == 2 and not kwargs and type(args[0]) is _mat and type(args[1]) is _mat
-                and not IN_USE):
-            return self.operation.new((args[0], args[1], None))
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if count != 2 or type(x) is not _mat or type(y) is not _mat or _in_use:
+            return None
+        return self.operation.make((x, y, None))
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
         return self.function(*args, **kwargs)
 
 
@@ -94,9 +103,10 @@ class FunctionOfOne(Ufunc):
         self.kernel: Calls | None = kernel
         self.__signature__ = DeferredSignature(lambda: _signature(("x",), kernel, rule))
 
-    def __call__(self, *args: Operand, **others: Operand) -> Operand:
-        if len(args) == 1 and not others and type(args[0]) is _mat:
-            return _of_one(self.operation, args[0], None)
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        return self.operation.make((x, None)) if count == 1 and type(x) is _mat else None
+
+    def call_fully(self, args: Arguments, others: Keywords) -> Operand:
         x, out = _arguments(self.operation, ("x",), args, others)
         if others or type(out) is tuple or is_foreign(x):
             return _by_numpy(self, (x,), out, others)
@@ -127,12 +137,13 @@ class FunctionOfTwo(Ufunc):
         self.operand: Function = _or_none if rule in (np.equal, np.not_equal) else as_operand
         self.__signature__ = DeferredSignature(lambda: _signature(("x", "y"), kernel, rule))
 
-    def __call__(self, *args: Operand, **others: Operand) -> Operand:
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if count != 2 or self.check_values is not None or not _need_no_conversion(x, y):
+            return None
+        return self.operation.make((x, y, None))
+
+    def call_fully(self, args: Arguments, others: Keywords) -> Operand:
         plain = self.check_values is None
-        if plain and len(args) == 2 and not others:
-            x, y = args
-            if _need_no_conversion(x, y):
-                return _of_mats(self.operation, x, y, None)
         x, y, out = _arguments(self.operation, ("x", "y"), args, others)
         if plain and not others and _need_no_conversion(x, y) and type(out) is not tuple:
             return _of_mats(self.operation, x, y, out)
@@ -155,6 +166,10 @@ class FunctionOfTwo(Ufunc):
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             x, y = as_mat(x, "x"), as_mat(y, "y")
         return _of_mats(self.operation, x, y, out)
+
+
+for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo):
+    give_vectorcall(_kind)
 
 
 def _need_no_conversion(x: Operand, y: Operand) -> bool:
