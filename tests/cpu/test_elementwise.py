@@ -271,6 +271,10 @@ def test_division_by_one_integer(rng, dtype):
         for rule in (np.floor_divide, np.remainder):
             assert_array_equal(rule(x, divisor).to_numpy(), rule(a, np.dtype(dtype).type(divisor)),
                                err_msg=f"by {divisor}")
+    for divisor in np.unique([limits.min, limits.min + 1, *a[:9], limits.max - 1, limits.max]):
+        for rule in (np.floor_divide, np.remainder):  # numbers beyond 2**53, too
+            one = np.full(1, divisor, dtype)
+            assert_array_equal(rule(x, mat.array(one)).to_numpy(), rule(a, one))
 
 
 COMPLEX = {"add": 0, "subtract": 0, "multiply": 4, "divide": 8, "square": 4, "negative": 0,

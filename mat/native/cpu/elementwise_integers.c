@@ -7,10 +7,14 @@
 
 #pragma GCC diagnostic ignored "-Wtype-limits" /* unsigned numbers are compared with 0, too */
 
-/* Two versions of these suffice: with AVX-512 they gain little. */
+/* Two versions of these suffice, but for divisions: with AVX-512 they gain little. */
 #if defined(MAT_HAS_CLONES)
 #undef MAT_CLONES
 #define MAT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#define DIVISION_CLONES \
+    __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define DIVISION_CLONES
 #endif
 
 /* The functions of integers */
@@ -66,64 +70,63 @@ FUNCTIONS(uint16_t, u16)
 FUNCTIONS(uint32_t, u32)
 FUNCTIONS(uint64_t, u64)
 
-/* Division by one number, by multiplication (Granlund and Montgomery, Division by Invariant
-   Integers using Multiplication, 1994): U is the unsigned type, W has twice as many bits. */
-#define DIVIDER(T, type, U, W) \
+/* The upper half of a product; of 64 bits by products of 32, for which vectors have instructions. */
+INLINE uint16_t high_u16(uint16_t x, uint16_t y) { return (uint16_t)((uint32_t)x * y >> 16); }
+INLINE uint32_t high_u32(uint32_t x, uint32_t y) { return (uint32_t)((uint64_t)x * y >> 32); }
+INLINE uint64_t high_u64(uint64_t x, uint64_t y) {
+    const uint64_t a = (uint32_t)x, b = x >> 32, c = (uint32_t)y, d = y >> 32;
+    const uint64_t middle = b * c + (a * c >> 32);
+    return b * d + (middle >> 32) + ((a * d + (uint32_t)middle) >> 32);
+}
+
+/* Division by one number that is not 0, by multiplication (Granlund and Montgomery, Division by
+   Invariant Integers using Multiplication, 1994): U is the unsigned type for that, `of` its name.
+   With -x and -y in place of x and a negative y, and all bits of a number below 0 and then of the
+   quotient flipped, quotients of unsigned numbers are rounded down. */
+#define DIVIDER(T, type, U, of, FACTORS, QUOTIENT) \
     typedef struct { \
-        U factor; \
+        U factor, flip, whole; \
         int before, after; \
     } divider_##type; \
     INLINE divider_##type divider_of_##type(T y) { \
-        enum { BITS = 8 * sizeof(T) }; \
-        const int is_signed = IS_SIGNED(T); \
-        const U size = y < 0 ? (U)(0 - (U)y) : (U)y; \
-        int bits = size > 1 ? 64 - __builtin_clzll((uint64_t)size - 1) : 0; \
-        if (is_signed) { \
-            if (bits < 1) bits = 1; \
-            const W power = (W)1 << (BITS + bits - 1); \
-            return (divider_##type){(U)(power / size + 1), 0, bits - 1}; \
-        } \
-        const W power = bits == BITS ? (W)0 - size : ((W)1 << bits) - size; \
-        const U factor = (U)(((W)(U)power << BITS) / size + 1); \
-        return (divider_##type){factor, bits < 1 ? bits : 1, bits > 1 ? bits - 1 : 0}; \
-    } \
-    /* The quotient rounded towards 0, y is not 0 */ \
-    INLINE T divided_##type(T x, T y, divider_##type by) { \
-        enum { BITS = 8 * sizeof(T) }; \
-        if (!IS_SIGNED(T)) { \
-            const U high = (U)((W)by.factor * (U)x >> BITS); \
-            return (T)((U)(high + (U)((U)((U)x - high) >> by.before)) >> by.after); \
-        } \
-        /* the signed product's upper half, of the unsigned one's */ \
-        U high = (U)((W)by.factor * (U)x >> BITS); \
-        high -= x < 0 ? by.factor : 0; \
-        high -= (T)by.factor < 0 ? (U)x : 0; \
-        const T moved = (T)((T)((U)x + high) >> by.after); \
-        const T quotient = (T)(moved - (x < 0 ? -1 : 0)); \
-        return y < 0 ? (T)-quotient : quotient; \
+        const U flip = y < 0 ? (U)-1 : 0, size = (U)(((U)y ^ flip) - flip); \
+        FACTORS(type, U, size, flip) \
     } \
     INLINE T by_floor_divide_##type(T x, T y, divider_##type by) { \
-        const T quotient = divided_##type(x, y, by); \
-        return (T)(quotient - ((T)(quotient * y) != x && (x < 0) != (y < 0))); \
+        (void)y; \
+        const U n = (U)(((U)x ^ by.flip) - by.flip); \
+        const U sign = IS_SIGNED(T) && (by.flip ? x > 0 : x < 0) ? (U)-1 : 0; \
+        const U size = n ^ sign, high = high_##of(size, by.factor); \
+        return (T)((U)(QUOTIENT(U, size, high)) ^ sign); \
     } \
     INLINE T by_remainder_##type(T x, T y, divider_##type by) { \
         return (T)(x - by_floor_divide_##type(x, y, by) * y); \
     }
-DIVIDER(int8_t, i8, uint8_t, uint16_t)
-DIVIDER(int16_t, i16, uint16_t, uint32_t)
-DIVIDER(int32_t, i32, uint32_t, uint64_t)
-DIVIDER(uint8_t, u8, uint8_t, uint16_t)
-DIVIDER(uint16_t, u16, uint16_t, uint32_t)
-DIVIDER(uint32_t, u32, uint32_t, uint64_t)
-#if defined(__SIZEOF_INT128__)
+/* Numbers of 8 bits take 16 for all of it; by 1, the factor would not fit. */
+#define FACTORS_SMALL(type, U, size, flip) \
+    return (divider_##type){(U)(65535 / size + 1), flip, size == 1 ? (U)-1 : 0, 0, 0};
+#define QUOTIENT_SMALL(U, size, high) (high) + ((size) & by.whole)
+#define FACTORS_WIDE(type, U, size, flip) \
+    enum { BITS = 8 * sizeof(U) }; \
+    const int bits = size > 1 ? 64 - __builtin_clzll((uint64_t)size - 1) : 0; \
+    const mat_twice power = bits == BITS ? (mat_twice)0 - size : ((mat_twice)1 << bits) - size; \
+    const U factor = (U)(((mat_twice)(U)power << BITS) / size + 1); \
+    return (divider_##type){factor, flip, 0, bits < 1 ? bits : 1, bits > 1 ? bits - 1 : 0};
+#define QUOTIENT_WIDE(U, size, high) \
+    (U)((high) + (U)((U)((size) - (high)) >> by.before)) >> by.after
 typedef unsigned __int128 mat_twice;
-DIVIDER(int64_t, i64, uint64_t, mat_twice)
-DIVIDER(uint64_t, u64, uint64_t, mat_twice)
-#endif
+DIVIDER(int8_t, i8, uint16_t, u16, FACTORS_SMALL, QUOTIENT_SMALL)
+DIVIDER(int16_t, i16, uint16_t, u16, FACTORS_WIDE, QUOTIENT_WIDE)
+DIVIDER(int32_t, i32, uint32_t, u32, FACTORS_WIDE, QUOTIENT_WIDE)
+DIVIDER(int64_t, i64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
+DIVIDER(uint8_t, u8, uint16_t, u16, FACTORS_SMALL, QUOTIENT_SMALL)
+DIVIDER(uint16_t, u16, uint16_t, u16, FACTORS_WIDE, QUOTIENT_WIDE)
+DIVIDER(uint32_t, u32, uint32_t, u32, FACTORS_WIDE, QUOTIENT_WIDE)
+DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
 
 #define DIVISION_LOOP(kernel, name, T, type, expression) \
-    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
-                                           const double *numbers) { \
+    DIVISION_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, \
+                                                const int64_t *step, const double *numbers) { \
         (void)numbers; \
         MAT_INPUT(T, a, 0); \
         MAT_INPUT(T, b, 1); \
