@@ -120,6 +120,7 @@ cdef class LiveObjects:
 
 cdef class Maker:
     cdef type kind
+    cdef bint making  # that all attributes are set afterwards
     cdef object make(self)
     cdef object make_like(self, object other)
 

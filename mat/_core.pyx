@@ -433,13 +433,19 @@ cdef class Maker:
 
     cdef object make(self):
         """Return a new object, whose attributes are still to be set."""
-        return (<PyTypeObject *>self.kind).tp_new(<type>self.kind, <PyObject *>NOTHING, NULL)
+        self.making = True  # no other code runs: objects of just this class are not tracked
+        try:
+            return (<PyTypeObject *>self.kind).tp_new(<type>self.kind, <PyObject *>NOTHING, NULL)
+        finally:
+            self.making = False
 
     cdef object make_like(self, object other):
         """Return a new object of the class of `other`, which is that of the maker or derived.
 
         A `__new__` of the derived class is not called: its parameters are not known.
         """
+        if type(other) is self.kind:
+            return self.make()
         return (<PyTypeObject *>self.kind).tp_new(<type>type(other), <PyObject *>NOTHING, NULL)
 
 

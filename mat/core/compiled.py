@@ -248,6 +248,8 @@ class _PythonLiveObjects:
 class _PythonMaker:
     """Makes objects of a class without calling its `__init__`."""
 
+    making = False
+
     def set_type(self, kind: Any, operators: type) -> None:
         """Make objects of that class from now on."""
         def new(kind: Any, *_: object, **__: object) -> Any:

@@ -145,6 +145,8 @@ class MatBase(Operators):
                  "known_form", "layout")
 
     def __cinit__(self) -> None:  # Cython's name; uncompiled, `Mat.__new__` calls it
+        if _maker.making:
+            return
         self.storage: Storage = _closed
         self.layout: Layout = _closed_layout
         # of what self sees: the storage may have been made with elements of another dtype
@@ -231,10 +233,14 @@ class MatBase(Operators):
         if self.storage is _closed:
             raise not_initialised()
         view: Self = _maker.make_like(self)
-        view._set_up(self.storage, layout, None, self.device_enabled)
+        view.storage = self.storage
+        view.layout = layout
         view.element_type = self.element_type
         view.element_size = self.element_size
+        view.known_form = view.presented = None
+        view.device_enabled = self.device_enabled
         view.is_view = True
+        view._place = _mats.add(view)
         return view
 
     def _be_typed(self, like: MatBase) -> None:

@@ -55,6 +55,8 @@ class Elements(MatBase):
         if kind is int and len(layout.shape) > 1:
             return self._view_of(layout.row(index))
         if kind is int or kind is tuple:
+            if kind is tuple and len(index) == 2 and type(index[0]) is type(index[1]) is slice:
+                return self._view_of(layout.part(index))
             k = layout.element(index)
             if k >= 0:
                 if kind is tuple and not layout.shape:
@@ -213,11 +215,10 @@ class RowIterator:
         return self
 
     def __next__(self) -> Operand:
-        k = self.at
-        if k >= self.count:
+        if self.at >= self.count:
             raise StopIteration
-        self.at = k + 1
-        return self._following(k)
+        self.at += 1
+        return self._following(self.at - 1)
 
     def _following(self, k: int) -> Operand:
         """Return the view of row `k`, or the element there."""
