@@ -14,6 +14,8 @@ cdef class ConflictChecks(SpannedCopies):
     @cython.locals(writer=AccessRecord, other=AccessRecord, thread=cython.ulonglong)
     cpdef bint covers(self, unsigned long long mask, bint writes) except -1
     cdef bint may_conflict(self, unsigned long long mask, bint writes) except -1
+    @cython.locals(records=list, other=AccessRecord)
+    cdef bint _writes(self) except -1
     @cython.locals(other=AccessRecord, apart=bint, mine=bint)
     cdef bint _check_conflicts(self, object view, Registration facet, object direction,
                                unsigned long long thread, object task, object where) except -1

@@ -57,7 +57,7 @@ class ConflictChecks(SpannedCopies):
         Return True if one that is open would conflict with it if it saw the same elements.
         """
         apart = False
-        if getattr(allow_conflicts, "depth", 0):
+        if (direction is _input and not self._writes()) or getattr(allow_conflicts, "depth", 0):
             return apart
         other: RecordLike
         for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
@@ -78,6 +78,14 @@ class ConflictChecks(SpannedCopies):
             wanted = describe(view, facet, direction, thread, where or _threads.line())
             raise conflict(wanted, other, mine)
         return apart
+
+    def _writes(self) -> bool:
+        """Return whether an access is open that does not only read."""
+        records = self.accesses
+        for other in records:  # noqa: SIM110  # a generator takes longer
+            if other.direction is not _input and other.thread:
+                return True
+        return False
 
     def promises(self, block: RecordLike, view: ViewLike) -> bool:
         """Return whether `block`, which only reads, encloses a write of its thread to elements that

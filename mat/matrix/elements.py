@@ -20,7 +20,7 @@ from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
-from .brief_copies import WORTH, copy_bytes, copy_rows, is_brief
+from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
@@ -122,7 +122,9 @@ class Elements(MatBase):
             k = layout.element(index)
         if k < 0:
             part = None if _in_use or not _blocks.enabled else _part_of(layout, index)
-            if part is None or not part.contiguous or not 0 < size * part.size < MOST_AT_ONCE:
+            # integers would be planned anew each time
+            most = MOST_AT_ONCE if dtype.kind == "f" else LARGE
+            if part is None or not part.contiguous or not 0 < size * part.size < most:
                 return False
             k, count, facet = part.displacement, part.size, _foreign
         storage.find_address()

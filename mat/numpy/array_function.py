@@ -15,6 +15,7 @@ from types import CodeType
 import numpy as np
 
 from ..core.compiled import IN_USE
+from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
@@ -127,7 +128,7 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
 
 def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a NumPy function that has no short way for these arguments."""
-    if func in _ordering:
+    if func in _ordering and (kwargs or not _are_plain(args)):
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
@@ -147,6 +148,18 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         return func(*map(_without_elements, args),
                     **{k: _without_elements(v) for k, v in kwargs.items()})
     return _delegated(func, args, kwargs)
+
+
+def _are_plain(args: Arguments) -> bool:
+    """Return whether arguments are Mats of dtypes of NumPy's own, text and numbers."""
+    for value in args:
+        if type(value) is _mat_type:
+            view: Mat = value
+            if not is_numpys(view.element_type):
+                return False
+        elif type(value) is not str and type(value) not in _numbers:
+            return False
+    return True
 
 
 def call_implementation(func: Function, args: Arguments, kwargs: Keywords) -> Operand:

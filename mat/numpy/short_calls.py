@@ -22,6 +22,7 @@ from ..ops.engine.calls import Calls
 from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import sorted_along
 from ..ops.primitives.few_elements import (
+    all_equal,
     chosen,
     counted,
     diagonal,
@@ -194,6 +195,7 @@ def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -
     for f, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
         WAYS[f] = OrNumPy(shorter, by_numpy[f])
     WAYS[np.trace] = OrNumPy(traced, by_numpy[np.trace], 1, (0, 0, 1))
+    WAYS[np.array_equal] = OrNumPy(all_equal, by_numpy[np.array_equal], 2)
     WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
     WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
     WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)

@@ -191,3 +191,38 @@ def test_borders_of_numbers(dtype, widths, constants):
     for mode in ("edge", "wrap", "reflect", "symmetric"):
         assert_array_equal(mat.pad(mat.array(a), widths, mode).to_numpy(), np.pad(a, widths, mode))
     assert mat.pad(mat.array(a), widths, "empty").shape == found.shape
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "uint8", "bool", "complex64",
+                                   "bfloat16"])
+def test_whole_comparisons(dtype, rng):
+    x = mat.array((rng.random((7, 5)) * 9).astype("float32").round()).astype(dtype)
+    other = x.copy()
+    for n in (1, 7):
+        assert mat.array_equal(x[:n], other[:n]) is True
+        assert mat.array_equal(x[:n].T, other[:n].T) is True
+        assert mat.array_equal(x[:n], x[:n, ::-1]) is False
+        assert mat.array_equal(x[:n], x[:n].reshape(-1)) is False
+    assert mat.array_equal(x[:0], other[:0]) is True
+    assert mat.array_equal(x, x.real.astype("float64")) is True
+    if dtype != "bool":
+        other[6, 4] = 99
+        assert mat.array_equal(x, other) is False
+    if other.dtype.kind in "fc":
+        other[6, 4] = float("nan")
+        assert mat.array_equal(other, other) is False
+        assert mat.array_equal(other, other, equal_nan=True) is True
+        x[6, 4], other[6, 4] = 0.0, -0.0
+        assert mat.array_equal(x, other) is True
+
+
+@pytest.mark.parametrize("n", [3, 30, 90])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "complex128"])
+def test_einsum_row_by_row(n, dtype, rng):
+    a, b = (rng.random((2, n, n)) * 9).astype(dtype)
+    x, y = mat.array(a), mat.array(b)
+    for subscripts in ("ij,ij->i", "ij,ji->i", "ij,ij->j", "ij,ij->"):
+        wanted = np.einsum(subscripts, a, b)
+        assert_allclose(mat.einsum(subscripts, x, y).to_numpy(), wanted, rtol=1e-4)
+        if subscripts != "ij,ij->":
+            assert_array_equal(mat.einsum(subscripts, x, y).to_numpy(), wanted)

@@ -48,12 +48,16 @@ def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Resu
     if x.dtype.char in BOOL:
         values = [(bool(low), bool(high)) for low, high in values]
     # all at once takes less time than each side, but on the host for floating-point numbers
-    first = None if not IN_USE and x.dtype.char in REAL_TYPES else values[0][0]
+    zeros = all(type(v) is int and not v for pair in values for v in pair)
+    each = not zeros and not IN_USE and x.dtype.char in REAL_TYPES
+    first = None if each else values[0][0]
     return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
 
 
 def _pairs(value: Operand, count: int) -> list[Any]:
     """Return the lengths before and after, along each of `count` axes."""
+    if type(value) is int:
+        return [(value, value)] * count
     try:
         pairs: list[Any] = np.broadcast_to(np.asarray(value), (count, 2)).tolist()
     except (TypeError, ValueError):

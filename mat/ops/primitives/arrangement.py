@@ -126,11 +126,13 @@ def fill_with_numbers(values: list[tuple[Number, Number]], first: Number) -> Fil
     unless all equal the present value `first`.
     """
     def fill(target: Mat, widths: Widths) -> None:
+        if all(v == first for pair in values for v in pair):
+            return
         for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
             for part, value in ((slice(None, before), low),
                                 (slice(target.shape[axis] - after, None), high)):
                 side = along(target, axis, part)
-                if side.size and any(v != first for pair in values for v in pair):
+                if side.size:
                     side.fill_(value)
 
     return fill

@@ -13,7 +13,7 @@ from mat.ops.engine.calls cimport Calls
 cdef HostBlocks _blocks
 cdef Registration _array
 cdef object _mat, _int64, _bool
-cdef Calls _sum, _select, _assign, _subtract, _rint
+cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all
 cdef dict _masks, _layouts, _spreads, _NO_KEYWORDS
 cdef Py_ssize_t _MOST, _LARGEST
 
@@ -35,6 +35,9 @@ cpdef object traced(object x)
 
 @cython.locals(truth=MatBase, one=MatBase, other=MatBase, made=MatBase)
 cpdef object chosen(object condition, object a, object b)
+
+@cython.locals(one=MatBase, other=MatBase)
+cpdef object all_equal(object a, object b)
 
 @cython.locals(view=MatBase)
 cpdef object rounded(object x)

@@ -22,7 +22,7 @@ from ...support.types import DType, Keywords, Operand
 from ..engine.calls import Calls
 from . import elementwise, reduce
 from .selecting import adapted_to, select
-from .truth import mask_of
+from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
 _LARGEST = 1 << 40  # elements of a result
@@ -36,7 +36,8 @@ def _operations(*functions: Any) -> list[Calls]:
 # with types of C
 _blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
-_subtract, _rint = _operations(elementwise.subtract, elementwise.rint)
+_subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
+_all = ALL
 _NO_KEYWORDS: Keywords = {}
 _masks: dict[DType, int] = {}
 _layouts: dict[object, Any] = {}  # which keep the forms of views, by shape and strides
@@ -158,6 +159,18 @@ def chosen(condition: object, a: object, b: object) -> Operand:
     if one.element_type is not other.element_type or not is_numpys(one.element_type):
         return None
     return _select.make((truth, one, other, None))
+
+
+def all_equal(a: object, b: object) -> Operand:
+    """Return whether all elements of Mats of one shape are equal; NaN equals nothing."""
+    if type(a) is not _mat or type(b) is not _mat:
+        return None
+    one: Any = a
+    other: Any = b
+    if one.layout.shape != other.layout.shape or not one.layout.size or not (
+            is_numpys(one.element_type) and is_numpys(other.element_type)):
+        return None
+    return bool(_all.make((_equal.make((one, other, None)), None, None, False)))
 
 
 def rounded(x: object) -> Operand:
