@@ -57,7 +57,9 @@ class ConflictChecks(SpannedCopies):
         Return True if one that is open would conflict with it if it saw the same elements.
         """
         apart = False
-        if (direction is _input and not self._writes()) or getattr(allow_conflicts, "depth", 0):
+        if direction is _input and not self._writes():
+            return apart
+        if getattr(allow_conflicts, "depth", 0):
             return apart
         other: RecordLike
         for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed

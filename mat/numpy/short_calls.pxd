@@ -40,6 +40,8 @@ cdef class OrNumPy(Way):
 
 
 cdef class AlongOrNumPy(OrNumPy):
+    cdef object axis
+    cdef bint named
     cpdef object call(self, tuple args, dict kwargs)
 
 

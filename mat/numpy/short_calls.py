@@ -29,6 +29,7 @@ from ..ops.primitives.few_elements import (
     differenced,
     places,
     repeated,
+    rolled,
     rounded,
     tiled,
     traced,
@@ -119,14 +120,25 @@ class OrNumPy(Way):
 
 
 class AlongOrNumPy(OrNumPy):
-    """By a function of the only argument and an axis that is given by its name, or by NumPy."""
+    """By a function of `count` arguments and an axis, given by its name or after them, or by NumPy.
 
-    __slots__ = ()
+    `axis` is what it is by default, `named` whether it is given by its name only.
+    """
+
+    __slots__ = ("axis", "named")
+
+    def __init__(self, function: Function, other: Way, count: int, axis: object,
+                 named: bool) -> None:
+        super().__init__(function, other, count)
+        self.axis: object = axis
+        self.named: bool = named
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         found = None
-        if len(args) == 1:
-            found = self.function(args[0], only_axis(args, kwargs, -1))
+        if len(args) == self.count and (not kwargs or len(kwargs) == 1):
+            found = self.function(*args, kwargs.get("axis", _not_brief) if kwargs else self.axis)
+        elif len(args) == self.count + 1 and not kwargs and not self.named:
+            found = self.function(*args)
         return self.other.call(args, kwargs) if found is None else found
 
 
@@ -199,7 +211,8 @@ def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -
     WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
     WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
     WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)
-    WAYS[np.diff] = AlongOrNumPy(differenced, by_numpy[np.diff])
+    WAYS[np.diff] = AlongOrNumPy(differenced, by_numpy[np.diff], 1, -1, True)
+    WAYS[np.roll] = AlongOrNumPy(rolled, by_numpy[np.roll], 2, None, False)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

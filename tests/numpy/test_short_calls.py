@@ -226,3 +226,22 @@ def test_einsum_row_by_row(n, dtype, rng):
         assert_allclose(mat.einsum(subscripts, x, y).to_numpy(), wanted, rtol=1e-4)
         if subscripts != "ij,ij->":
             assert_array_equal(mat.einsum(subscripts, x, y).to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(7,), (4, 5), (2, 3, 4), (300, 500), (0, 3), ()])
+def test_elements_moved_around_an_end(dtype, shape, rng):
+    a = (rng.random(shape) * 9).astype(dtype)
+    x = mat.array(a)
+    views = [lambda x: x[1:], lambda x: x.T, lambda x: x[::-2]] if shape else []
+    for view in (lambda x: x, *views):
+        b, y = view(a), view(x)
+        for shift in (0, 1, -1, 3, 7, -23, 10**12, 2**70):
+            assert_array_equal(mat.roll(y, shift).to_numpy(), np.roll(b, shift % max(b.size, 1)))
+            for axis in range(-b.ndim, b.ndim):
+                wanted = np.roll(b, shift % max(b.shape[axis], 1), axis)
+                assert_array_equal(mat.roll(y, shift, axis).to_numpy(), wanted)
+                assert_array_equal(mat.roll(y, shift, axis=axis).to_numpy(), wanted)
+    if len(shape) == 2:
+        assert_array_equal(mat.roll(x, (1, 2), (0, 1)).to_numpy(), np.roll(a, (1, 2), (0, 1)))
+        assert_array_equal(mat.roll(x, True, 0).to_numpy(), np.roll(a, 1, 0))

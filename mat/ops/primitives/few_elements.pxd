@@ -6,6 +6,7 @@ from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.brief_copies cimport copy_rows, is_brief
 from mat.matrix.joined cimport packed_copy
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
@@ -57,6 +58,11 @@ cpdef object repeated(object x, object count, object axis)
 
 @cython.locals(view=MatBase, layout=Layout, found=Spread)
 cpdef object tiled(object x, object times)
+
+@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, size=Py_ssize_t,
+               rows=Py_ssize_t, n=Py_ssize_t, length=Py_ssize_t, cut=Py_ssize_t, rank=Py_ssize_t,
+               k=Py_ssize_t, at=uintptr_t, to=uintptr_t)
+cpdef object rolled(object x, object shift, object axis)
 
 @cython.locals(like=Layout)
 cdef MatBase _part(MatBase view, tuple shape, tuple strides, Py_ssize_t displacement)

@@ -16,6 +16,7 @@ from ...facets.array import ARRAY
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys
+from ...matrix.brief_copies import copy_rows, is_brief
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
 from ...support.types import DType, Keywords, Operand
@@ -286,6 +287,41 @@ def _remembered(key: object, spread: Spread) -> Spread:
         _spreads.clear()
     _spreads[key] = spread
     return spread
+
+
+def rolled(x: object, shift: object, axis: object) -> Operand:
+    """Return a packed Mat with the elements moved so far along an axis, around its end, or along
+    all of them if that is None.
+    """
+    if type(x) is not _mat or type(shift) is not int or not _blocks.enabled:
+        return None
+    view: Any = x
+    layout, storage, size = view.layout, view.storage, view.element_size
+    if not layout.contiguous or not is_brief(layout.size * size):
+        return None
+    rows, n = 1, layout.size
+    if axis is not None:
+        rank = len(layout.shape)
+        if type(axis) is not int or not -rank <= axis < rank:
+            return None
+        k = axis if axis >= 0 else axis + rank
+        rows, n = prod(layout.shape[:k]), layout.shape[k]
+    length = layout.size // rows
+    cut = shift % n * (length // n)
+    made: Any = form_of_result(layout.shape, view.element_type).new(view.device_enabled, None)
+    storage.find_address()
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    at = storage.element_address(_array.mask, _array.bit, False)
+    if not to or not at or view.layout is not layout or view.storage is not storage:
+        return None
+    at += layout.displacement * size
+    cut, length = cut * size, length * size
+    copy_rows(at, to + cut, rows, length - cut, length, length)
+    if cut:
+        copy_rows(at + length - cut, to, rows, cut, length, length)
+    made.storage.written(_array.mask)
+    return made
 
 
 def _part(view: Mat, shape: Ints, strides: Ints, displacement: int) -> Mat:
