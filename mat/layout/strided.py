@@ -457,8 +457,11 @@ class Layout:
         """Return the storage index of the element that `index` selects; -1 unless there is one
         `int` for each axis, in range.
         """
-        items: tuple[Any, ...] = index if type(index) is tuple else (index,)
         shape, strides, found = self.shape, self.strides, self.displacement
+        if type(index) is int and len(shape) == 1:
+            i, n = index, shape[0]
+            return found + (i + n if i < 0 else i) * strides[0] if -n <= i < n else -1
+        items: tuple[Any, ...] = index if type(index) is tuple else (index,)
         if len(items) != len(shape):
             return -1
         for k in range(len(items)):

@@ -10,7 +10,7 @@ from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use, _only_mats
-cdef object _host, _float64, _float32, _int64
+cdef object _host, _float64, _float32, _int64, _float64_scalar
 cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
@@ -36,8 +36,9 @@ cdef class Elements(MatBase):
 
 cdef class RowIterator:
     cdef Elements mat
-    cdef Py_ssize_t at, count
-    @cython.locals(step=Py_ssize_t, mat=Elements, layout=Layout)
+    cdef Layout layout, like
+    cdef Py_ssize_t at, count, step
+    @cython.locals(mat=Elements, layout=Layout, like=Layout)
     cdef object _following(self, Py_ssize_t k)
 
 

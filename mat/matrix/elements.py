@@ -26,7 +26,7 @@ from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
-_float32, _int64 = FLOAT32, np.dtype(np.int64)
+_float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
 # NumPy's scalars that are numbers of Python without a loss
@@ -99,7 +99,7 @@ class Elements(MatBase):
         kind = type(value)
         if _observers:
             return False
-        if kind is float or kind is int:
+        if kind is float or kind is int or kind is _float64_scalar:
             return self._set_number(index, value)
         if kind is type(self):
             return self._set_part_quickly(index, value)
@@ -206,12 +206,16 @@ class Elements(MatBase):
 class RowIterator:
     """The iterator over the first axis of a Mat, as it was at the beginning: views, or elements."""
 
-    __slots__ = ("at", "count", "mat")
+    __slots__ = ("at", "count", "layout", "like", "mat", "step")
 
     def __init__(self, mat: Elements, count: int) -> None:
         self.mat: Elements = mat
         self.at: int = 0
         self.count: int = count
+        self.layout: Layout = mat.layout
+        # that of a row, and how far the rows are apart
+        self.like: Layout | None = self.layout.row_at(0) if len(self.layout.shape) > 1 else None
+        self.step: int = self.layout.strides[0]
 
     def __iter__(self) -> RowIterator:
         return self
@@ -224,14 +228,13 @@ class RowIterator:
 
     def _following(self, k: int) -> Operand:
         """Return the view of row `k`, or the element there."""
-        mat = self.mat
+        mat, like, found = self.mat, self.like, None
         layout = mat.layout
-        if len(layout.shape) > 1 and k < layout.shape[0]:
-            return mat._view_of(layout.row_at(k))
-        found = None
-        if not _only_mats and len(layout.shape) == 1 and k < layout.size:
-            step = layout.strides[0]
-            found = mat._element(layout.displacement + k * step)
+        if layout is self.layout:  # nobody has changed its shape meanwhile
+            if like is not None:
+                return mat._view_of(like.moved_to(like.displacement + k * self.step))
+            if not _only_mats:
+                found = mat._element(layout.displacement + k * self.step)
         return mat[k] if found is None else found
 
 

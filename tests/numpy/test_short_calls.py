@@ -196,12 +196,12 @@ def test_borders_of_numbers(dtype, widths, constants):
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "uint8", "bool", "complex64",
                                    "bfloat16"])
 def test_whole_comparisons(dtype, rng):
-    x = mat.array((rng.random((7, 5)) * 9).astype("float32").round()).astype(dtype)
+    x = mat.array((1 + rng.random((7, 5)) * 9).astype("float32").round()).astype(dtype)
     other = x.copy()
     for n in (1, 7):
         assert mat.array_equal(x[:n], other[:n]) is True
         assert mat.array_equal(x[:n].T, other[:n].T) is True
-        assert mat.array_equal(x[:n], x[:n, ::-1]) is False
+        assert mat.array_equal(x[:n], x[:n, ::-1]) is (dtype == "bool")
         assert mat.array_equal(x[:n], x[:n].reshape(-1)) is False
     assert mat.array_equal(x[:0], other[:0]) is True
     assert mat.array_equal(x, x.real.astype("float64")) is True

@@ -337,3 +337,42 @@ def test_values_may_have_more_axes_of_length_1():
             assert_array_equal(host(x), a)
         with pytest.raises(ShapeError):
             x[index] = np.zeros((2, *value.shape[1:]))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool", "complex64"])
+def test_rows_and_elements_one_after_another(dtype, rng):
+    a = (rng.random((5, 4, 3)) * 9).astype(dtype)
+    x = mat.array(a)
+    for view in (lambda x: x, lambda x: x.T, lambda x: x[::-2], lambda x: x[1:, ::2],
+                 lambda x: x[2], lambda x: x[:, 1, 2], lambda x: x[::-1, 0, 0], lambda x: x[:0],
+                 lambda x: x[1, 1]):
+        rows, wanted = list(view(x)), list(view(a))
+        assert len(rows) == len(wanted)
+        for row, other in zip(rows, wanted, strict=True):
+            assert row.shape == other.shape
+            assert row.dtype == other.dtype
+            np.testing.assert_array_equal(np.asarray(row), other)
+    y, found = x.copy(), []
+    for row in y:  # of the shape that it has at each step, as often as at the beginning
+        found.append(row.shape)
+        y.shape = (5, 6, 2)
+    assert found == [(4, 3), *[(6, 2)] * 4]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint8"])
+def test_numbers_added_to_elements_one_by_one(dtype):
+    a = np.arange(5).astype(dtype)
+    x = mat.array(a)
+    for k in range(-5, 5):
+        for value in (1, np.float64(2.5), np.float32(0.5), np.int8(3)):
+            if a.dtype.kind in "iu" and isinstance(value, np.floating):
+                continue
+            a[k] += value
+            x[k] += value
+            a[k], x[k] = a[k] + value, x[k] + value
+            np.testing.assert_array_equal(x.to_numpy(), a)
+    for k in (5, -6, 10**30):
+        with pytest.raises(IndexError):
+            x[k]
+        with pytest.raises(IndexError):
+            x[k] = 1

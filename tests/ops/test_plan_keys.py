@@ -182,8 +182,8 @@ def test_a_zero_factor_counts():
 
 
 @pytest.mark.parametrize("args", [
-    lambda x: (x[:1], x[1:], x[1:]),  # parts of one storage
-    lambda x: (x[:1], mat.ones(1, 3), x[1:]),
+    lambda x: (x[:, :2], x[:, 1:], x[:, 1:]),  # parts of one storage that may overlap
+    lambda x: (x[:, :2], mat.ones(2, 2), x[:, 1:]),
     lambda x: (x, 10**30, x), lambda x: (x, np.uint64(2**63), x),
     lambda x: (x, "1", x), lambda x: (x, x.to_numpy(), x), lambda x: (x, x),
     lambda x: (1.0, 2.0, 3.0)])
