@@ -73,8 +73,7 @@ class AccessRecord:
 
 def narrowed(runs: Runs, view: ViewLike) -> Runs:
     """Return the elements that `view` sees, given their `runs` or their bounds."""
-    found: Runs = runs if runs.size == view._count() else view._touched_alone()
-    return found
+    return runs if runs.size == view._count() else view._touched_alone()
 
 
 def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: Runs) -> Runs:

@@ -55,8 +55,7 @@ class View:
 
     def _count(self) -> int:
         """Return how many elements of the storage are visible."""
-        size: int = self.storage.units
-        return size
+        return self.storage.units
 
     def _whole(self) -> View:
         """Return a view of all elements of the storage."""

@@ -317,8 +317,7 @@ def _rows_of(one: Layout, other: Layout) -> int:
     rank = len(one.shape)
     if rank == 1 or (rank == 2 and (one.shape[1] == 1 or (
             one.strides[1] == 1 and other.strides[1] == 1))):
-        rows: int = one.shape[0]
-        return rows
+        return one.shape[0]
     return 0
 
 

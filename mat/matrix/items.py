@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 from ..core.compiled import THREADS
 from ..core.direction import INPUT
@@ -119,9 +119,8 @@ class Items(Exports):
             with self._waits("iteration"), self.facet("array", "input"):
                 pass
         own = type(self).__getitem__ is Elements.__getitem__  # not that of a derived class
-        found: Iterator[Any] = (RowIterator(self, len(self)) if own
-                                else map(self.__getitem__, range(len(self))))
-        return found
+        return (RowIterator(self, len(self)) if own
+                else map(self.__getitem__, range(len(self))))
 
 
 def _storage_index(layout: Layout, k: int) -> int:

@@ -44,13 +44,15 @@ Progress: TypeAlias = Callable[[int, int], object] | bool
 F = TypeVar("F", bound=Function)
 
 
-class Elementwise:
-    """Element-wise functions: a new Mat is returned, or with an underscore self is overwritten."""
+class Methods:
+    """The methods of `Mat`, which inherits from this class; implementations are bound to it."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
+        # Element-wise functions: a new Mat is returned, or with an underscore self is
+        # overwritten
         def square(self, out: Self | None = None) -> Self: ...
         def square_(self) -> Self: ...
         def sqrt(self, out: Self | None = None) -> Self: ...
@@ -110,14 +112,7 @@ class Elementwise:
         def geerv_(self, /, alpha: Number, a: Self, x: Self, beta: Number) -> Self: ...
         def add_sign_(self, /, alpha: Number, a: Self, beta: Number) -> Self: ...
 
-
-class Reductions:
-    """Sums, products and extremes over axes, with NumPy's parameters."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Sums, products and extremes over axes, with NumPy's parameters
         def sum(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Self | None = None,
                    keepdims: bool = False, initial: Number = ...,
                    where: Operand = ...) -> Self: ...
@@ -137,14 +132,7 @@ class Reductions:
         def sum_(self, x: Self, axis: AxisLike = None, alpha: Number = 1,
                  beta: Number = 0) -> Self: ...
 
-
-class LinearAlgebra:
-    """BLAS routines that write self, factors for rows and columns, and factorisations."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # BLAS routines that write self, factors for rows and columns, and factorisations
         def axpy_(self, /, alpha: Number, x: Self, *, n: int | None = None, incx: int = 1,
                   incy: int = 1) -> Self: ...
         def copy_(self, /, x: Self, *, n: int | None = None, incx: int = 1,
@@ -172,14 +160,7 @@ class LinearAlgebra:
         def cholesky(self) -> Self: ...
         def slogdet(self) -> tuple[Number, float]: ...
 
-
-class NeuralNetworks:
-    """Convolution and pooling: self is overwritten."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Convolution and pooling: self is overwritten
         def convolve_(self, x: Self, w: Self, *, start: AxisLike = None, stride: AxisLike = None,
                       anchor: AxisLike = None, batched: bool = False) -> Self: ...
         def max_pool_(self, x: Self, *, pool_shape: AxisLike, start: AxisLike = None,
@@ -190,28 +171,14 @@ class NeuralNetworks:
                              start: AxisLike = None, stride: AxisLike = None,
                              anchor: AxisLike = None, batched: bool = False) -> Self: ...
 
-
-class RandomNumbers:
-    """Random numbers: self is overwritten."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Random numbers: self is overwritten
         def uniform_(self, limit: Number = 1, *, rng: Rng | None = None) -> Self: ...
         def normal_(self, mean: Number = 0, stddev: Number = 1, *,
                     rng: Rng | None = None) -> Self: ...
         def bernoulli_(self, p: Number, *, rng: Rng | None = None) -> Self: ...
         def orthogonal_(self, scale: Number = 1, *, rng: Rng | None = None) -> Self: ...
 
-
-class ElementMethods:
-    """Reading, writing and comparing elements."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Reading, writing and comparing elements
         def _get_by(self, index: Index) -> Any: ...
         def _set_by(self, index: Index, value: Operand) -> None: ...
         def _set_view(self, layout: Layout, part: Layout, value: Self) -> bool: ...
@@ -221,14 +188,7 @@ class ElementMethods:
         def replace_(self, nested: Operand) -> Self: ...
         def equals(self, other: Self) -> bool: ...
 
-
-class Copies:
-    """Copies of a Mat, for another owner, layout, dtype or device."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Copies of a Mat, for another owner, layout, dtype or device
         def copy(self, order: str | None = "C") -> Self: ...
         def __copy__(self) -> Self: ...
         def __deepcopy__(self, memo: object) -> Self: ...
@@ -243,40 +203,20 @@ class Copies:
                    subok: bool = True, copy: bool = True) -> Self: ...
         def to_device(self, device: DeviceName | Device, /, *, stream: object = None) -> Self: ...
 
-
-class Transposes:
-    """Views with the axes in another order."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Views with the axes in another order
         def transpose(self, *axes: AxisLike) -> Self: ...
         @property
         def mT(self) -> Self: ...
 
-
-class Files:
-    """Reading from files and writing to them."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Reading from files and writing to them
         def load_(self, file: File, *, progress: Progress | None = None) -> Self: ...
         def read_(self, file: File, *, progress: Progress | None = None) -> Self: ...
         def write(self, file: File, *, progress: Progress | None = None) -> None: ...
         def flush(self) -> None: ...
         def changed(self) -> Self: ...
 
-
-class NumPyMethods:
-    """Methods that call NumPy's functions of the same names; their signatures are NumPy's."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Methods that call NumPy's functions of the same names; their signatures are
+        # NumPy's
         def all(self, axis: AxisLike = None, out: Self | None = None, keepdims: bool = ..., *,
                 where: Operand = ...) -> Self: ...
         def any(self, axis: AxisLike = None, out: Self | None = None, keepdims: bool = ..., *,
@@ -308,14 +248,7 @@ class NumPyMethods:
                 ddof: float = 0, keepdims: bool = ..., *, where: Operand = ...,
                 mean: Operand = ..., correction: float = ...) -> Self: ...
 
-
-class ArrayMethods:
-    """Further methods and attributes of NumPy's arrays."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Further methods and attributes of NumPy's arrays
         # which write self
         def fill(self, value: Number) -> None: ...
         def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *,
@@ -369,14 +302,7 @@ class ArrayMethods:
         @real.setter
         def real(self, value: Operand) -> None: ...
 
-
-class Protocols:
-    """Protocols for NumPy, other libraries, Python and notebooks."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
+        # Protocols for NumPy, other libraries, Python and notebooks
         # NumPy and the array API standard
         def __array_function__(self, func: Function, types: Arguments, args: Arguments,
                                kwargs: Keywords) -> object: ...
@@ -400,13 +326,6 @@ class Protocols:
         def __reduce_ex__(self, protocol: SupportsIndex) -> Arguments: ...
         def __sizeof__(self) -> int: ...
         def _repr_html_(self) -> str: ...
-
-
-class Methods(Elementwise, Reductions, LinearAlgebra, NeuralNetworks, RandomNumbers,
-              ElementMethods, Copies, Transposes, Files, NumPyMethods, ArrayMethods, Protocols):
-    """All these methods. `Mat` inherits from this class; implementations are bound to it."""
-
-    __slots__ = ()
 
 
 def bind(name: str, function: Any) -> None:

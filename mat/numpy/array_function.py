@@ -253,8 +253,7 @@ def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,
 
 def code_of(func: Function) -> CodeType | None:
     """Return the code of a function in Python, for its parameters: `inspect` takes longer."""
-    found: CodeType | None = getattr(inspect.unwrap(func), "__code__", None)
-    return found
+    return getattr(inspect.unwrap(func), "__code__", None)
 
 
 @cache

@@ -26,26 +26,25 @@ def _is_setter(node):
 
 
 def declarations():
-    """What is declared, by name: the group and the definition."""
+    """The definitions in the class, by name."""
     tree = ast.parse(Path(methods.__file__).read_text(encoding="utf-8"))
+    (declaring,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     found = {}
-    for group in tree.body:
-        if isinstance(group, ast.ClassDef):
-            for node in ast.walk(group):
-                if isinstance(node, ast.FunctionDef) and not _is_setter(node):
-                    assert node.name not in found, f"{node.name} is declared twice"
-                    found[node.name] = group.name, node
+    for node in ast.walk(declaring):
+        if isinstance(node, ast.FunctionDef) and not _is_setter(node):
+            assert node.name not in found, f"{node.name} is declared twice"
+            found[node.name] = node
     return found
 
 
 DECLARED = declarations()
-PROPERTIES = {name for name, (_, node) in DECLARED.items() if node.decorator_list}
+PROPERTIES = {name for name, node in DECLARED.items() if node.decorator_list}
 FUNCTIONS = sorted(DECLARED.keys() - PROPERTIES)
 
 
 def declared_parameters(name):
     """Names, kinds and defaults as the declaration of `name` has them; ``...`` is any default."""
-    node = ast.parse(f"def f({ast.unparse(DECLARED[name][1].args)}): pass").body[0]
+    node = ast.parse(f"def f({ast.unparse(DECLARED[name].args)}): pass").body[0]
     for argument in ast.walk(node):
         if isinstance(argument, ast.arg):
             argument.annotation = None
@@ -107,15 +106,9 @@ def test_properties_are_properties(name):
     assert isinstance(vars(Methods)[name], property)
 
 
-def test_every_group_is_part_of_the_methods_and_says_what_it_is():
-    groups = {group for group, _ in DECLARED.values()}
-    assert groups == {base.__name__ for base in Methods.__bases__}
-    assert all(base.__doc__.splitlines()[0].endswith(".") for base in Methods.__bases__)
-
-
 def test_none_is_declared_with_any_options():
     with_options = {name for name in FUNCTIONS
-                    if DECLARED[name][1].args.kwarg is not None and not name.startswith("__")}
+                    if DECLARED[name].args.kwarg is not None and not name.startswith("__")}
     assert with_options == set()
 
 

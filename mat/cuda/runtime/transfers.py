@@ -31,8 +31,7 @@ MOST_PITCH = (1 << 31) - 1  # bytes from row to row: CU_DEVICE_ATTRIBUTE_MAX_PIT
 
 def as_bytes(host: Array) -> Bytes:
     """Return the bytes of an array, packed."""
-    found: Bytes = np.ascontiguousarray(host).view(np.uint8)
-    return found
+    return np.ascontiguousarray(host).view(np.uint8)
 
 
 def refuse_to_send(host: Array) -> None:

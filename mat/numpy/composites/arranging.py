@@ -138,8 +138,7 @@ def _joined_blocks(arrays: Operand, known: dict[int, Mat], ndim: int, axis: int)
     if isinstance(arrays, list):
         return joining.concat([_joined_blocks(a, known, ndim, axis + 1) for a in arrays], axis)
     x = known[id(arrays)]
-    found: Mat = x.reshape((1,) * (ndim - x.ndim) + x.shape)
-    return found
+    return x.reshape((1,) * (ndim - x.ndim) + x.shape)
 
 
 @implements("fill_diagonal", on_device=1)

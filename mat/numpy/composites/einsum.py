@@ -92,8 +92,7 @@ def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
     if one[-1] != other[-2 if len(other) > 1 else 0] or (
             b.element_type is not dtype or dtype.char not in BLAS_TYPES):
         return None
-    product: Mat = a @ b
-    return product
+    return a @ b
 
 
 @cache

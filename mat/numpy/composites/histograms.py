@@ -32,8 +32,7 @@ def _edges(a: Mat, bins: Operand, range: Operand) -> Array:
     limits = np.zeros(2, a.dtype)
     if np.ndim(bins) == 0 and range is None:
         limits = sorting.limits_of(a)[0]
-    found: Array = np.histogram_bin_edges(limits, bins, range)
-    return found
+    return np.histogram_bin_edges(limits, bins, range)
 
 
 @implements("histogram_bin_edges", on_device=1)

@@ -159,8 +159,7 @@ def _turned(skipped: int) -> Side:
         n = x.shape[axis]
         edge = along(x, axis, slice(-1, None) if last else slice(None, 1))
         part = slice(n - skipped - width, n - skipped) if last else slice(skipped, skipped + width)
-        found: Mat = edge * 2 - along(along(x, axis, part), axis, slice(None, None, -1))
-        return found
+        return edge * 2 - along(along(x, axis, part), axis, slice(None, None, -1))
 
     return side
 

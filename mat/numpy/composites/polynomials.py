@@ -64,8 +64,7 @@ def numpy_polymul(a1: Operand, a2: Operand) -> Result:
 def _without_zeros(x: Mat) -> Mat:
     """Return coefficients from the first one on that is not 0; the last one where there is none."""
     places = positions_of(is_true(x))
-    found: Mat = x[places._size_at(0) if places.size else -1:]
-    return found
+    return x[places._size_at(0) if places.size else -1:]
 
 
 @implements("polyder", on_device=1)

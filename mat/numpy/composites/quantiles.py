@@ -105,8 +105,7 @@ class Lines(NamedTuple):
 
     def at(self, k: int) -> Mat:
         """Return the k-th element of each line."""
-        found: Mat = self.elements[..., k]
-        return found
+        return self.elements[..., k]
 
     def counts(self) -> Mat:
         """Return how many elements of each line are numbers; the axis of these has length 1."""

@@ -203,8 +203,7 @@ class Selection:
 
     def threads(self) -> int:
         """Return how many threads share the work."""
-        found: int = serving() if self.large else 1
-        return found
+        return serving() if self.large else 1
 
     def worth(self, units: int) -> int:
         """Return how many of the units a thread gets at least."""

@@ -231,8 +231,7 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
     if out is None:
         check_real("conv", x, w)
         out = form_of_result(sizes.shape, x.dtype).new(x.device_enabled, None)
-    result: Mat = correlation(x, w, out, sizes=sizes)
-    return result
+    return correlation(x, w, out, sizes=sizes)
 
 
 # the parameters are those of `derive_convolve`, with the settings of `conv`

@@ -240,8 +240,7 @@ def convolve(x: Mat, w: Mat, y: Mat, *, start: Setting = None, stride: Setting =
     <Mat 4 F [21. 32. 43. 4.]>
     """
     axes = window_axes("convolve", x, w, y, start, stride, anchor, batched)
-    result: Mat = convolution(x, w, y, axes=axes)
-    return result
+    return convolution(x, w, y, axes=axes)
 
 
 # Its derivatives

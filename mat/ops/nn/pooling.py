@@ -122,8 +122,7 @@ def max_pool(x: Mat, y: Mat, *, pool_shape: Setting, start: Setting = None,
     <Mat 1x2 F [[5. 4.]]>
     """
     axes = window_axes("max_pool", x, pool_shape, y, start, stride, anchor, batched, True)
-    result: Mat = pooling(x, y, axes=axes)
-    return result
+    return pooling(x, y, axes=axes)
 
 
 def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
@@ -160,8 +159,7 @@ def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
     """
     _check_back("derive_max_pool", x, xd, y, yd)
     axes = window_axes("derive_max_pool", x, pool_shape, y, start, stride, anchor, batched, True)
-    result: Mat = pooling_back(x, y, yd, xd, axes=axes)
-    return result
+    return pooling_back(x, y, yd, xd, axes=axes)
 
 
 bind("max_pool_", as_method(max_pool, "max_pool_", "y"))

@@ -86,10 +86,8 @@ def variance(x: Mat, axis: AxisLike = None, keepdims: bool = False, ddof: Number
         found: Mat = _of_others(x, axis, keepdims, ddof, root)
     elif ddof == int(ddof):
         if out is not None:
-            written: Mat = moments(x, out, plain_axis(axis), keepdims, int(ddof), root)
-            return written
-        new: Mat = moments.new((x, None, plain_axis(axis), keepdims, int(ddof), root))
-        return new
+            return moments(x, out, plain_axis(axis), keepdims, int(ddof), root)
+        return moments.new((x, None, plain_axis(axis), keepdims, int(ddof), root))
     else:
         count = count_of(x, axis)
         larger = count / (count - ddof) if count > ddof else inf
