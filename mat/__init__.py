@@ -93,7 +93,6 @@ from .ops.linear.blas_level23 import gemv, ger, syrk, trsm
 from .ops.linear.linalg import cholesky, inv, slogdet, solve
 from .ops.linear.matmul import matmul
 from .ops.nn.quantization import dequantize, quantize, scaled_matmul
-from .ops.primitives import powers as _powers
 from .ops.primitives.elementwise import (
     abs,
     add,

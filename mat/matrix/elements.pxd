@@ -23,8 +23,8 @@ cdef class Elements(MatBase):
     cdef object _element(self, Py_ssize_t k)
     cdef bint _set_quickly(self, object index, object value) except -1
     @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
-                   address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t, most=Py_ssize_t,
-                   whole=bint)
+                   address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t,
+                   most=Py_ssize_t, whole=bint)
     cdef bint _set_number(self, object index, object value) except -1
     @cython.locals(form=Form)
     cdef Py_ssize_t _size_if_it_has(self, object value) except -1

@@ -27,12 +27,9 @@ from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
 from .composites import (  # noqa: F401  # each registers its functions
     arranging,
-    bits,
     calculus,
     comparison,
     complex_numbers,
-    copies,
-    covariances,
     creation,
     einsum,
     elementwise,
@@ -50,7 +47,6 @@ from .composites import (  # noqa: F401  # each registers its functions
     products,
     quantiles,
     reductions,
-    scans,
     selection,
     sequences,
     sets,

@@ -1,4 +1,4 @@
-"""NumPy's functions that create an array like another one."""
+"""NumPy's functions that create an array like another one, copy or convert it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from ...devices.device import DeviceLike
 from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError
 from ...matrix.filled import empty_like, full, full_like, ones_like, zeros_like
@@ -13,7 +14,7 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
-from ...support.types import DTypeLike, Function, Operand, ShapeLike
+from ...support.types import AxisLike, DTypeLike, Function, Operand, ShapeLike
 from ..registry import Result, implements
 from .there import is_there
 
@@ -65,3 +66,68 @@ def numpy_tri(N: int, M: int | None = None, k: int = 0,  # noqa: N803  # NumPy's
     leave_if(not computes_elsewhere() or not all(type(n) is int for n in (N, columns, k)))
     leave_if(min(N, columns) < 0 or not is_known_dtype(np.dtype(dtype)))
     return triangle(full((N, columns), 1, np.dtype(dtype)), k, False)
+
+
+@implements("copy")
+def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
+    return a.copy(order)
+
+
+@implements("astype")
+def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
+                 device: DeviceLike = None) -> Result:
+    wanted = np.dtype(dtype)
+    leave_if(not is_known_dtype(wanted) or (x.dtype.kind == "c" and wanted.kind != "c"))
+    x = x if device is None else x.to_device(device)
+    return x if not copy and x.dtype == wanted else x.astype(wanted)
+
+
+@implements("asarray", "asanyarray", "ascontiguousarray")
+def numpy_asarray(a: Operand, dtype: DTypeLike = None, order: str | None = None, *,
+                  device: object = None, copy: bool | None = None) -> Result:
+    same = ((dtype is None or np.dtype(dtype) == a.dtype)
+            and order in (None, "K", "A") and not copy)
+    leave_if(not same)
+    return a
+
+
+# Views
+
+
+@implements("reshape")
+def numpy_reshape(a: Operand, /, shape: ShapeLike, order: str | None = "C", *,
+                  copy: bool | None = None) -> Result:
+    return a.reshape(shape, order=order, copy=copy)
+
+
+@implements("ravel")
+def numpy_ravel(a: Operand, order: str | None = "C") -> Result:
+    if type(a) is Mat and order == "C" and a.layout.contiguous:
+        return a.reshape(a.layout.size)
+    return a.ravel(order)
+
+
+@implements("transpose", "permute_dims")
+def numpy_transpose(a: Operand, axes: AxisLike = None) -> Result:
+    return a.transpose(axes)
+
+
+@implements("broadcast_arrays", mats=0)
+def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
+    """Present Mats among arrays as arrays.
+
+    NumPy's results are to be read only, and callers that mix arrays and Mats, as zarr does, use
+    methods of arrays on them.
+    """
+    leave_if(all(isinstance(x, Mat) for x in args))
+    return np.broadcast_arrays(*map(np.asarray, args), subok=subok)
+
+
+@implements("real")
+def numpy_real(val: Operand) -> Result:
+    return val.real if val.dtype.kind == "c" else val.over(val.layout)
+
+
+@implements("imag")
+def numpy_imag(val: Operand) -> Result:
+    return val.imag

@@ -353,8 +353,7 @@ class Calls(Operation):
         for k in self.others:
             value = args[k]
             if type(value) is kind:
-                view = value
-                like = view
+                like = view = value
                 if view is main:
                     node = node.step(_same, add)
                 else:

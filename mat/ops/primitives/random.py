@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -20,13 +21,37 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, conversion, is_integer
 from ...support.native import compiled
-from ...support.types import Array, DType, Engine, Function, Number, Operand
+from ...support.types import Arguments, Array, DType, Engine, Function, Keywords, Number, Operand
 from ..engine.operation import Input, Op, Output, Scalar, op
 from ..linear.blas_level23 import gemv
 from ..linear.linalg import cholesky
 from ..tiles.cut_stacks import by_stacks
+from ..tiles.tiling import Cutter, Tile, TileTooLarge
 from . import philox
-from .cut_random import by_counters
+
+
+def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
+    """Return the cutter of an operation whose last arguments are the halves of the counter and the
+    Mat to write; `each` has, for its dtype character, how many elements a counter makes.
+    """
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        *numbers, low, high, x = args
+        packed = x if x.layout.contiguous else new_like(x, x.shape, x.dtype)
+        together = each[x.dtype.char]
+        length = budget // (together * x.itemsize) * together
+        if not length:
+            raise TileTooLarge(together * x.itemsize)
+        flat = packed.reshape(-1)
+        for start in range(0, x.size, length):
+            counter = (int(low) + (int(high) << 32) + start // together) % 2**64
+            part = flat[start:start + length]
+            yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
+                               part), (), (part,))
+        if packed is not x:
+            yield Tile(lambda: x.assign_(packed))
+
+    return cut
+
 
 PER_BLOCK = {char: 16 // BY_CHAR[char].size for char in BLAS_TYPES}  # elements of a block
 EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": dict.fromkeys(REAL_TYPES, 4)}
