@@ -70,7 +70,7 @@ FUNCTIONS(uint16_t, u16)
 FUNCTIONS(uint32_t, u32)
 FUNCTIONS(uint64_t, u64)
 
-/* The upper half of a product; of 64 bits by products of 32, which vectors have instructions for. */
+/* The upper half of a product; of 64 bits by products of 32, for which vectors have instructions */
 INLINE uint16_t high_u16(uint16_t x, uint16_t y) { return (uint16_t)((uint32_t)x * y >> 16); }
 INLINE uint32_t high_u32(uint32_t x, uint32_t y) { return (uint32_t)((uint64_t)x * y >> 32); }
 INLINE uint64_t high_u64(uint64_t x, uint64_t y) {
