@@ -30,7 +30,8 @@ FILES = {  # of tests, those first that find most
     "tests/ops": ["implementations", "elementwise", "reduce", "blas", "nn", "sorting", "selection",
                   "random", "linalg", "conv"],
     **{f"tests/{name}": [] for name in (
-        "matrix", "interop", "facets", "memories", "devices", "core", "array_api", "debug", "io")},
+        "matrix", "numpy", "interop", "facets", "memories", "devices", "core", "array_api", "debug",
+        "io")},
 }
 # these run the kernels on the CPU, compile them or are about the mock driver
 WITHOUT_GPU = {f"tests/cuda/test_{name}.py" for name in (
