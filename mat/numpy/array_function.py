@@ -153,6 +153,9 @@ def _are_plain(args: Arguments) -> bool:
             view: Mat = value
             if not is_numpys(view.element_type):
                 return False
+        elif type(value) is tuple:
+            if not _are_plain(value):
+                return False
         elif type(value) is not str and type(value) not in _numbers:
             return False
     return True

@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..ops.engine.operands import as_mat, as_mats, is_foreign, numpy_gives
 from ..support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
-from .operands import is_matrix_product
+from .operands import matrix_product
 
 F = TypeVar("F", bound=Function)
 _ABSENT: Final[Any] = object()  # an argument that is not given
@@ -89,8 +89,8 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     """
     if old:
         _refuse("dot", old, _STEPS, "mat.blas.dot(x, y, n=, incx=, incy=)")
-    if out is None and is_matrix_product(a, b):
-        product: Mat = a @ b
+    product = matrix_product(a, b) if out is None else None
+    if product is not None:
         return product
     found: Mat = _called(np.dot, a, b, out)
     return found

@@ -21,7 +21,7 @@ from ..ops.engine.operands import is_operand
 from ..ops.indexing.sorting import sort_in_place
 from ..ops.linear.matmul import matmul
 from ..support.types import File, Function, Number, Operand
-from .operands import is_matrix_product
+from .operands import matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
@@ -162,8 +162,8 @@ def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
     Mat
         `out`, or a new Mat.
     """
-    if out is None and is_matrix_product(self, b):
-        product: Mat = self @ b
+    product = matrix_product(self, b) if out is None else None
+    if product is not None:
         return product
     with np.errstate(all="ignore"):  # as in operations; a warning would name this line
         found: Mat = _np.dot(self, b) if out is None else _np.dot(self, b, out)

@@ -18,7 +18,7 @@ from ...ops.primitives.product_chains import multi_dot
 from ...ops.primitives.ufuncs import conjugate
 from ...support.dtypes import BLAS_TYPES
 from ...support.types import Operand
-from ..operands import as_mats, is_mat_or_array, is_mat_or_none, is_matrix_product
+from ..operands import as_mats, is_mat_or_array, is_mat_or_none, matrix_product
 from ..registry import Result, implements
 from .there import is_there, mats_there
 
@@ -28,8 +28,9 @@ AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of 
 
 @implements("dot", mats=0)
 def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
-    if out is None and is_matrix_product(a, b):
-        return a @ b
+    product = matrix_product(a, b) if out is None else None
+    if product is not None:
+        return product
     leave_if(not is_mat_or_none(out))
     a, b = as_mats([a, b])
     leave_if(out is not None and out.dtype != np.result_type(a.dtype, b.dtype))  # NumPy refuses it

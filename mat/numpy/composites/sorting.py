@@ -98,7 +98,7 @@ def _taken_in_order(a: Mat, sorter: Operand) -> Mat:
     return or_leave(taking.take(a, order, 0))
 
 
-@implements("lexsort", mats=0)
+@implements("lexsort", mats=0, of_many=True)
 def numpy_lexsort(keys: Operand, axis: int = -1) -> Result:
     if isinstance(keys, Mat):
         keys = list(keys) if keys.ndim > 1 else []
