@@ -80,7 +80,8 @@ class TilePlan:
     moved : int
         The bytes that would be copied in either direction, until all results are on the host, as
         `Trace.bytes` of a call in an empty device. Intermediate results that are not used any more
-        are not copied; of those that are, a few tiles more or fewer may be.
+        are not copied; of those that are, a few tiles more or fewer may be. Copies that depend on
+        values, such as those of ``x[mask]``, are not known.
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
@@ -131,11 +132,18 @@ class _Pool:
 
     def has(self, view: Mat) -> bool:
         """Return whether the elements are on the device."""
-        low, high = view.layout.bounds
-        if any(key[0] == id(view.storage) and key[1][0] <= low and high <= key[1][1]
-               for key in self.ranges):
+        if self.copy_of(view) in self.ranges:
             return True
         return self.memory is not None and self.memory.name in view.fresh
+
+    def copy_of(self, view: Mat) -> Key:
+        """Return the key of the copy on the device that has all of a view, or that it would get."""
+        key = self.key(view)
+        if key in self.ranges:
+            return key
+        number, (low, high) = id(view.storage), view.layout.bounds
+        return next((found for found in self.ranges if found[0] == number
+                     and found[1][0] <= low and high <= found[1][1]), key)
 
     def note_results(self, views: Iterable[Mat]) -> None:
         """Record written views: they have to be copied to the host before use there."""
@@ -148,13 +156,13 @@ class _Pool:
 
     def touch(self, view: Mat) -> None:
         """Mark a view as used, if it is on the device."""
-        key = self.key(view)
+        key = self.copy_of(view)
         if key in self.ranges:
             self.ranges.move_to_end(key)
 
     def use(self, view: Mat, writes: bool) -> None:
         """Make room for a view and mark it as used."""
-        key = self.key(view)
+        key = self.copy_of(view)
         if key in self.ranges:
             self.ranges[key] |= writes
             self.ranges.move_to_end(key)

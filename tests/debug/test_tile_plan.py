@@ -85,3 +85,51 @@ def test_the_device_is_in_use_again_after_an_error():
     with pytest.raises(ZeroDivisionError):
         mat.debug.plan(fail, pool_bytes=8)
     assert mat.exp(mat.zeros(2)).tolist() == [1, 1]
+
+
+# What it says is what a trace of the call counts
+
+SINGLE = {
+    "exp": lambda a, b, v: mat.exp(a), "add": lambda a, b, v: a + b, "rows": lambda a, b, v: a + v,
+    "in place": lambda a, b, v: a.__iadd__(b), "sum": lambda a, b, v: a.sum(),
+    "sum0": lambda a, b, v: a.sum(0), "sum1": lambda a, b, v: a.sum(1),
+    "product": lambda a, b, v: a @ b.T, "vector": lambda a, b, v: a @ v,
+    "running": lambda a, b, v: np.cumsum(a, 0), "sort": lambda a, b, v: np.sort(a, 1),
+    "columns sorted": lambda a, b, v: np.sort(a, 0), "transposed": lambda a, b, v: a.T.copy(),
+    "joined": lambda a, b, v: np.concatenate([a, b]), "slices": lambda a, b, v: a[::2] + b[::2],
+    "columns": lambda a, b, v: a[:, 5:30] * 2, "out": lambda a, b, v: np.maximum(a, b, out=a),
+    "taken": lambda a, b, v: a[np.arange(0, a.shape[0], 3)]}
+COMPOSED = {
+    "where": lambda a, b, v: np.where(a > 0.5, a, b),
+    "standardised": lambda a, b, v: (a - a.mean(0)) / a.std(0)}
+
+
+def check_is_traced(function, shape, pool_bytes):
+    """Compare the bytes of a plan with those of the call, in an empty device, until its result and
+    its operands are on the host.
+    """
+    numbers = np.random.default_rng(0).random
+    with mat.use_device("emulated", pool_bytes=pool_bytes):
+        operands = [mat.array(numbers(n)) for n in (shape, shape, shape[1])]
+        planned = mat.debug.plan(function, *operands)
+        with mat.debug.trace() as trace:
+            result = function(*operands)
+            for x in (result, *operands):
+                np.asarray(x)
+    assert planned.moved == trace.bytes
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("pool_bytes", [200_000, 400_000, 900_000, 2_500_000])
+@pytest.mark.parametrize("shape", [(1000, 100), (300, 400), (2000, 37)])
+@pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.sample(4)
+def test_a_plan_has_the_bytes_of_a_trace(name, shape, pool_bytes):
+    check_is_traced(SINGLE[name], shape, pool_bytes)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(("name", "shape", "pool_bytes"), [
+    ("where", (300, 400), 2_500_000), ("standardised", (2000, 37), 900_000)])
+def test_parts_of_a_copy_that_is_there_are_used_in_place(name, shape, pool_bytes):
+    check_is_traced(COMPOSED[name], shape, pool_bytes)
