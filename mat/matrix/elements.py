@@ -269,24 +269,19 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
             source.element_type is target.element_type) and (
             one.shape == part.shape and one.strides == part.strides):
         return True  # what x[index] += y leaves to do
-    if _in_use or _observers or not _blocks.enabled or one.size != part.size:
-        return False
-    if one.shape != part.shape or source.element_type is not target.element_type or (
+    if _in_use or _observers or not _blocks.enabled or one.size != part.size or (
+            one.shape != part.shape or source.element_type is not target.element_type) or (
             not storage.writable):
         return False
     itemsize = target.element_size
     nbytes = one.size * itemsize
-    rows = step = step_from = 1
-    if not (one.contiguous and part.contiguous):
-        rows = _rows_of(one, part)
-        if not rows:
-            return False
-        step, step_from = part.strides[0] * itemsize, one.strides[0] * itemsize
-        # rows that overlap are moved one by one
-        if given is storage and (step_from != step or step * rows < nbytes or (
-                rows > _MOST_MOVED and nbytes < rows * _WORTH_A_CALL)):
-            return False
-    if not is_brief(nbytes):
+    rows = 1 if one.contiguous and part.contiguous else _rows_of(one, part)
+    step = part.strides[0] * itemsize if rows > 1 else 0
+    step_from = one.strides[0] * itemsize if rows > 1 else 0
+    # rows that overlap are moved one by one
+    if not rows or not is_brief(nbytes) or (rows > 1 and given is storage and (
+            step_from != step or step * rows < nbytes or (
+                rows > _MOST_MOVED and nbytes < rows * _WORTH_A_CALL))):
         return False
     given.find_address()
     storage.find_address()
