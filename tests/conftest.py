@@ -52,9 +52,12 @@ def pytest_configure(config):
     # processes of pytest-xdist do so themselves: they read the bytecode beside the libraries
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
     config.mat_bytecode = None if distributes else selection.share_bytecode()
-    # a slow machine is no failure, and neither is a walk that only one of many runs would take
+    # a slow machine is no failure, and neither is a walk that only one of many runs would take,
+    # unless such walks are looked for, by a seed
+    seed = os.environ.get("MAT_SEED")
+    config.option.hypothesis_seed = seed or config.option.hypothesis_seed
     hypothesis.settings.register_profile(
-        "mat", deadline=None, derandomize=True, database=None,
+        "mat", deadline=None, derandomize=not seed, database=None,
         max_examples=selection.examples(100),
         suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
     hypothesis.settings.load_profile("mat")

@@ -345,6 +345,4 @@ class Machine(RuleBasedStateMachine):
 
 TestCube = Machine.TestCase
 TestCube.settings = settings(max_examples=selection.most(250, 25), stateful_step_count=60,
-                             derandomize=True,
-                             deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])

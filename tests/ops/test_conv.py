@@ -102,7 +102,7 @@ def tasks(draw):
             draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32)))
 
 
-@settings(max_examples=selection.examples(40), deadline=None, derandomize=True)
+@settings(max_examples=selection.examples(40))
 @given(task=tasks(), layouts=st.lists(st.sampled_from(sorted(LAYOUTS)), min_size=5, max_size=5))
 def test_everything_against_loops(task, layouts):
     shape, window, kwargs, dtype, seed = task

@@ -114,7 +114,7 @@ def tasks(draw):
             draw(st.integers(0, 2**32)))
 
 
-@settings(max_examples=selection.examples(60), deadline=None, derandomize=True)
+@settings(max_examples=selection.examples(60))
 @given(task=tasks(), layouts=st.lists(st.sampled_from(sorted(LAYOUTS)), min_size=5, max_size=5))
 def test_everything_against_loops(task, layouts):
     shape, taps, kwargs, dtype, seed = task
