@@ -12,6 +12,8 @@ cpdef bint is_int(object item)
 @cython.locals(i=Py_ssize_t)
 cpdef Py_ssize_t bound(object item, Py_ssize_t default, Py_ssize_t n) except? -1
 
+cpdef Py_ssize_t far_bound(object item, Py_ssize_t default, Py_ssize_t n) except? -1
+
 @cython.locals(one=slice)
 cpdef bint is_plain(object item)
 

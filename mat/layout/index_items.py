@@ -30,14 +30,21 @@ def is_int(item: object) -> bool:
 def bound(item: int | None, default: int, n: int) -> int:
     """Return the position meant by start or stop of a slice with step 1 on an axis of length `n`;
     `default` if it is None.
+
+    Compiled, it raises OverflowError for an integer that C cannot represent; `far_bound` takes it.
     """
     if item is None:
         return default
-    try:
-        i = item
-    except OverflowError:  # of an integer that C cannot represent
-        return n if item > 0 else 0
+    i = item
     return min(n, i) if i >= 0 else max(0, i + n)
+
+
+def far_bound(item: int | None, default: int, n: int) -> int:
+    """Return the result of `bound`, also for the largest integers."""
+    try:
+        return bound(item, default, n)
+    except OverflowError:
+        return n if item is not None and item > 0 else 0
 
 
 def is_plain(item: object) -> TypeGuard[slice]:

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat.layout.index_items cimport slice, bound, is_all, is_plain, position, resolve
+from mat.layout.index_items cimport bound, far_bound, is_all, is_plain, position, resolve, slice
 
 
 cdef tuple _ONE

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import IndexOutOfRange, ShapeError
 from .attributes import begin_as_nothing
-from .index_items import bound, is_all, is_plain, position, resolve
+from .index_items import bound, far_bound, is_all, is_plain, position, resolve
 from .merged_axes import merged
 from .shapes import (
     MOST_AXES,
@@ -333,7 +333,10 @@ class Layout:
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
         if len(items) == 2 and len(self.shape) == 2 and is_plain(items[0]) and is_plain(items[1]):
-            return self._window(items[0], items[1])
+            try:
+                return self._window(items[0], items[1])
+            except OverflowError:  # see `bound`
+                pass
         shape: list[int] = []
         strides: list[int] = []
         start, axis, rest = self.displacement, 0, self._unnamed(items)
@@ -391,8 +394,8 @@ class Layout:
             return position(item, axis, n) * step
         part, times = item, 1
         if is_plain(part):
-            first = bound(part.start, 0, n)
-            length = max(0, bound(part.stop, n, n) - first)
+            first = far_bound(part.start, 0, n)
+            length = max(0, far_bound(part.stop, n, n) - first)
         else:
             first, length, times = resolve(part, n)
         shape.append(length)

@@ -376,3 +376,15 @@ def test_numbers_added_to_elements_one_by_one(dtype):
             x[k]
         with pytest.raises(IndexError):
             x[k] = 1
+
+
+@pytest.mark.parametrize("big", [2**63 - 1, 2**63, 10**30, -2**63, -2**63 - 1, -10**30])
+def test_slices_with_bounds_beyond_all_lengths(big):
+    a = np.arange(12).reshape(3, 4)
+    x = mat.array(a)
+    for index in (np.s_[big:], np.s_[:big], np.s_[1:, big:], np.s_[:big, 1:], np.s_[:, :big],
+                  np.s_[big:, :big], np.s_[..., :big], np.s_[big::2], np.s_[:big, None]):
+        np.testing.assert_array_equal(x[index].to_numpy(), a[index])
+        x[index] = 7
+        a[index] = 7
+        np.testing.assert_array_equal(x.to_numpy(), a)

@@ -54,7 +54,7 @@ def get_item(self: Mat, index: Index) -> Operand:
     """Return a view, an element, or for arrays of indices a copy."""
     kind = type(index)
     if kind is slice:
-        return self.over(self.layout.rows(index))
+        return self.over(self.layout[index])
     if kind in _CHOICES and not _in_use:
         chosen = selected(self, index, 0)
         if chosen is not None:
