@@ -309,8 +309,8 @@ def compiling(at: Setting) -> Section:
 def _programs() -> dict[str, list[Any]]:
     package = importlib.import_module("mat.cuda")
     program = importlib.import_module("mat.cuda.runtime.nvrtc").Program
-    modules = [importlib.import_module(f"mat.cuda.{m.name}")
-               for m in pkgutil.iter_modules(package.__path__)]
+    modules = [importlib.import_module(m.name)
+               for m in pkgutil.walk_packages(package.__path__, "mat.cuda.")]
     found = {m.__name__.rpartition(".")[2]: m.programs() for m in modules if hasattr(m, "programs")}
     return {name: [p if isinstance(p, program) else program(p)
                    for p in (ps.values() if isinstance(ps, dict) else ps)]

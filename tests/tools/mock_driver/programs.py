@@ -4,7 +4,7 @@
 
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import mat.cuda
 
@@ -14,12 +14,12 @@ def listed():
     """Return each program with the name of the first module that lists it."""
     program_type = import_module("mat.cuda.runtime.nvrtc").Program
     found = {}
-    for info in iter_modules(mat.cuda.__path__):
-        module = import_module(f"mat.cuda.{info.name}")
+    for info in walk_packages(mat.cuda.__path__, "mat.cuda."):
+        module = import_module(info.name)
         for program in getattr(module, "programs", tuple)():
             # some modules return sources, of which another makes programs
             if isinstance(program, program_type):
-                found.setdefault(program, info.name)
+                found.setdefault(program, info.name.rpartition(".")[2])
     return found
 
 
