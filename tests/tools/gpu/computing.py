@@ -180,7 +180,7 @@ def _product(at: Setting, kind: str, n: int) -> Item:
 
 def _cublas_product(at: Setting, kind: str, mats: tuple[mat.Mat, ...]) -> Thunk:
     """The library's own function, with the same operands, from Python."""
-    cublas, table = (importlib.import_module(f"mat.cuda.{name}")
+    cublas, table = (importlib.import_module(f"mat.cuda.libraries.{name}")
                      for name in ("cublas", "cublas_table"))
     scalar = importlib.import_module("mat.support.blas_library").scalar
     letter = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "E"}[kind]
