@@ -184,8 +184,8 @@ class Elements(MatBase):
 
     def __bool__(self) -> bool:
         if self.layout.size != 1:
-            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} "
-                             "elements; x.any() and x.all() have one")
+            raise ShapeError(f"the truth value of {self.label()} with {self.size} elements is "
+                             "ambiguous; use x.any() or x.all()")
         return bool(self._only())
 
     def __float__(self) -> float:

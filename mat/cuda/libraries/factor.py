@@ -310,7 +310,7 @@ def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
 
 
 def _sign_and_log(diagonal: Array, exchanges: int) -> tuple[Number, float]:
-    """Return both of the product of the diagonal after so many exchanges of rows."""
+    """Return sign and log-magnitude of the determinant from the pivots."""
     sizes = np.abs(diagonal)
     with np.errstate(all="ignore"):
         if (sizes == 0).any():
