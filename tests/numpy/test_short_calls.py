@@ -12,7 +12,8 @@ from mat.numpy.short_calls import WAYS, Along, ByNumPy, ByPlan, OrNumPy, called_
 
 from ..support import needs
 
-pytestmark = [needs.native, pytest.mark.host]
+pytestmark = [needs.native, pytest.mark.host,
+              pytest.mark.unchecked("an observer takes the long way")]
 REDUCTIONS = [f for f, way in WAYS.items() if isinstance(way, ByPlan)]
 CALLS = [  # of the functions that NumPy computes
     (np.bincount, [[1, 0, 1, 4]], {}), (np.nonzero, [[[1.0, 0], [0, 2]]], {}),
