@@ -20,6 +20,10 @@ cdef class Layout:
     cdef readonly Layout like
     cdef public object form
     cdef Known _facts(self)
+    @cython.locals(shape=tuple, strides=tuple, found=Py_ssize_t, step=Py_ssize_t, k=Py_ssize_t)
+    cpdef Py_ssize_t lowest(self) except? -1
+    @cython.locals(shape=tuple, strides=tuple, found=Py_ssize_t, step=Py_ssize_t, k=Py_ssize_t)
+    cpdef Py_ssize_t highest(self) except? -1
     @cython.locals(found=Layout)
     cdef Layout moved_to(self, Py_ssize_t displacement)
     @cython.locals(k=Py_ssize_t, n=Py_ssize_t, step=Py_ssize_t, packed_so_far=bint)

@@ -130,9 +130,25 @@ class Layout:
         """The half-open range of storage indices from the lowest to the highest visible element."""
         if self.size == 0:
             return self.displacement, self.displacement
-        reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
-        return (self.displacement + sum(r for r in reach if r < 0),
-                self.displacement + sum(r for r in reach if r > 0) + 1)
+        return self.lowest(), self.highest() + 1
+
+    def lowest(self) -> int:
+        """Return the lowest storage index of an element."""
+        shape, strides, found = self.shape, self.strides, self.displacement
+        for k in range(len(shape)):
+            step = strides[k]
+            if step < 0:
+                found += (shape[k] - 1) * step
+        return found
+
+    def highest(self) -> int:
+        """Return the highest storage index of an element."""
+        shape, strides, found = self.shape, self.strides, self.displacement
+        for k in range(len(shape)):
+            step = strides[k]
+            if step > 0:
+                found += (shape[k] - 1) * step
+        return found
 
     def check_within(self, storage_size: int) -> Layout:
         """Return self; raise `ShapeError` unless a storage of `storage_size` has all elements."""

@@ -49,7 +49,7 @@ def copy_rows(at: int, to: int, rows: int, nbytes: int, step: int, step_from: in
 
 
 def set_rows(at: int, to: int, rows: int, nbytes: int, step: int, step_from: int) -> None:
-    """Give the kernel the same arguments."""
+    """Set the arguments of the kernel that copies rows: those of `copy_rows`."""
     kernel = _rows
     kernel.set_units(rows * nbytes)
     kernel.set_number(0, rows)

@@ -161,13 +161,13 @@ class Methods:
         def slogdet(self) -> tuple[Number, float]: ...
 
         # Convolution and pooling: self is overwritten
-        def convolve_(self, x: Self, w: Self, *, start: AxisLike = None, stride: AxisLike = None,
+        def convolve_(self, /, x: Self, w: Self, *, start: AxisLike = None, stride: AxisLike = None,
                       anchor: AxisLike = None, batched: bool = False) -> Self: ...
-        def max_pool_(self, x: Self, *, pool_shape: AxisLike, start: AxisLike = None,
+        def max_pool_(self, /, x: Self, *, pool_shape: AxisLike, start: AxisLike = None,
                       stride: AxisLike = None, anchor: AxisLike = None,
                       batched: bool = False) -> Self: ...
         # the signature is that of mat.nn.derive_max_pool
-        def derive_max_pool_(self, x: Self, y: Self, yd: Self, *, pool_shape: AxisLike,
+        def derive_max_pool_(self, /, x: Self, y: Self, yd: Self, *, pool_shape: AxisLike,
                              start: AxisLike = None, stride: AxisLike = None,
                              anchor: AxisLike = None, batched: bool = False) -> Self: ...
 

@@ -9,6 +9,7 @@ from ...layout.shapes import as_axis, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
+from ...ops.engine.calls import may_meet
 from ...ops.primitives import elementwise, reduce, shape, truth, ufuncs
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true
@@ -60,11 +61,7 @@ def numpy_shares_memory(a: Operand, b: Operand, /, max_work: int | None = None) 
 def numpy_may_share_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
     """Return whether the bounds of both overlap, as NumPy does unless it is to work more."""
     leave_if(not isinstance(b, Mat))
-    if max_work or a.storage is not b.storage or not a.size or not b.size:
-        return overlap(a, b)
-    (low, high), (start, stop) = (
-        [k * x.itemsize for k in x.layout.bounds] for x in (a, b))
-    return start < high and low < stop
+    return overlap(a, b) if max_work else may_meet(a, b)
 
 
 @implements("isclose")

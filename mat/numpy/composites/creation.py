@@ -16,7 +16,7 @@ from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
 from ...support.types import AxisLike, DTypeLike, Function, Operand, ShapeLike
 from ..registry import Result, implements
-from .there import is_there
+from .there import is_there, keeps_parts
 
 # The fields of records that argmax and argmin of dask.array make of the extremes of chunks, with
 # places. Where this raises TypeError they use dicts instead, of Mats, which stay on a device.
@@ -77,7 +77,7 @@ def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
 def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
                  device: DeviceLike = None) -> Result:
     wanted = np.dtype(dtype)
-    leave_if(not is_known_dtype(wanted) or (x.dtype.kind == "c" and wanted.kind != "c"))
+    leave_if(not keeps_parts(x, wanted))
     x = x if device is None else x.to_device(device)
     return x if not copy and x.dtype == wanted else x.astype(wanted)
 

@@ -12,10 +12,10 @@ from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import reduce, scan, truth, ufuncs
 from ...ops.primitives.chosen import mask_of
 from ...ops.primitives.missing import without_nan
-from ...support.dtypes import is_known_dtype
 from ...support.types import AxisLike, DType, DTypeLike, Function, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
+from .there import keeps_parts
 
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
 
@@ -42,8 +42,7 @@ def _register(reduction: Function, *names: str) -> None:
 
 def _converts(a: Operand, dtype: DType) -> bool:
     """Return whether elements are converted to `dtype` without a warning of NumPy's."""
-    return is_known_dtype(dtype) and dtype.kind != "b" and (a.dtype.kind != "c"
-                                                            or dtype.kind == "c")
+    return dtype.kind != "b" and keeps_parts(a, dtype)
 
 
 _register(reduce.sum, "sum")
@@ -106,7 +105,7 @@ def _running(function: Function, of_nan: int | None = None) -> Function:
         if dtype is None:
             return function(a, axis, None, out)
         wanted = np.dtype(dtype)
-        leave_if(out is not None or not _totals_convert(a, wanted))
+        leave_if(out is not None or not keeps_parts(a, wanted))
         return function(a, axis, wanted)
 
     return running
@@ -118,17 +117,13 @@ implements("nancumsum")(_running(scan.cumsum, of_nan=0))
 implements("nancumprod")(_running(scan.cumprod, of_nan=1))
 
 
-def _totals_convert(a: Mat, wanted: np.dtype) -> bool:
-    return is_known_dtype(wanted) and (a.dtype.kind != "c" or wanted.kind == "c")
-
-
 def _cumulative(function: Function, first: int) -> Function:
     """Return the standard's function of running totals, which may begin with `first`."""
     def cumulative(x: Mat, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    out: Operand = None, include_initial: bool = False) -> Result:
         leave_if(out is not None or not x.ndim or (axis is not None and type(axis) is not int))
         wanted = None if dtype is None else np.dtype(dtype)
-        leave_if(wanted is not None and not _totals_convert(x, wanted))
+        leave_if(wanted is not None and not keeps_parts(x, wanted))
         return scan.cumulative(function, x, axis, wanted, first if include_initial else None)
 
     return cumulative

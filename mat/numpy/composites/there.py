@@ -12,6 +12,7 @@ from ...layout.shapes import Ints, as_axis
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.engine.loops import loop_dtypes
+from ...support.dtypes import is_known_dtype
 from ...support.types import Arguments, DType, Function, Keywords, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result
@@ -56,6 +57,11 @@ def different_axes(axis: Operand, ndim: int) -> Ints:
 def as_dtype(x: Mat, dtype: DType) -> Mat:
     """Return `x` itself, or converted."""
     return x if x.dtype == dtype else x.astype(dtype)
+
+
+def keeps_parts(x: Mat, dtype: DType) -> bool:
+    """Return whether elements can be converted to `dtype`, a Mat's, with their imaginary parts."""
+    return is_known_dtype(dtype) and (x.dtype.kind != "c" or dtype.kind == "c")
 
 
 def as_floats(x: Mat) -> Mat:

@@ -65,9 +65,7 @@ cdef class Calls(Operation):
     cdef bint is_plain(self, object value, tuple args) except -1
 
 
-@cython.locals(one=Layout, other=Layout, k=Py_ssize_t, reach=Py_ssize_t, low=Py_ssize_t,
-               high=Py_ssize_t, start=Py_ssize_t, stop=Py_ssize_t, size=Py_ssize_t,
-               other_size=Py_ssize_t)
+@cython.locals(one=Layout, other=Layout, size=Py_ssize_t, other_size=Py_ssize_t)
 cpdef bint may_meet(MatBase x, MatBase y) except -1
 
 cdef bint is_plain_number(object value)

@@ -448,21 +448,8 @@ def may_meet(x: MatBase, y: MatBase) -> bool:
     if x.storage is not y.storage or not x.layout.size or not y.layout.size:
         return False
     one, other, size, other_size = x.layout, y.layout, x.element_size, y.element_size
-    low, high, start, stop = one.displacement, one.displacement + 1, other.displacement, (
-        other.displacement + 1)
-    for k in range(len(one.shape)):
-        reach = (one.shape[k] - 1) * one.strides[k]
-        if reach < 0:
-            low += reach
-        else:
-            high += reach
-    for k in range(len(other.shape)):
-        reach = (other.shape[k] - 1) * other.strides[k]
-        if reach < 0:
-            start += reach
-        else:
-            stop += reach
-    return start * other_size < high * size and low * size < stop * other_size
+    return other.lowest() * other_size < (one.highest() + 1) * size and (
+        one.lowest() * size < (other.highest() + 1) * other_size)
 
 
 def is_plain_number(value: Operand) -> bool:

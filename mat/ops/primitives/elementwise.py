@@ -252,8 +252,10 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     """
     if not isinstance(x, Mat) or x.element_type != out.element_type:
         return False
-    if not may_meet(x, out) or out.nbytes <= SMALL_IN_PLACE:
-        return not may_meet(x, out)
+    if not may_meet(x, out):
+        return True
+    if out.nbytes <= SMALL_IN_PLACE:
+        return False
     return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
 
 
