@@ -339,7 +339,7 @@ else:
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
-# calls of objects of a class, which are `Callee` of the core, get no tuple of arguments
+# lets objects of a class derived from `Callee` of the core be called without a tuple of arguments
 give_vectorcall: Callable[[type], object] = (
     core.give_vectorcall if core is not None else lambda _: None)
 PackedMethod: Any = core.PackedMethod if core is not None else _PythonPackedMethod

@@ -82,7 +82,7 @@ class ConflictChecks(SpannedCopies):
         return apart
 
     def _writes(self) -> bool:
-        """Return whether an access is open that does not only read."""
+        """Return whether an access that writes is open."""
         records = self.accesses
         for other in records:  # noqa: SIM110  # a generator takes longer
             if other.direction is not _input and other.thread:

@@ -79,9 +79,9 @@ class TilePlan:
         The bytes that the device may use.
     moved : int
         The bytes that would be copied in either direction, until all results are on the host, as
-        `Trace.bytes` of a call in an empty device. Intermediate results that are not used any more
-        are not copied; of those that are, a few tiles more or fewer may be. Copies that depend on
-        values, such as those of ``x[mask]``, are not known.
+        `Trace.bytes` of a call in an empty device. For a function of several operations this is an
+        estimate, since it depends on which copies the device evicts; copies that depend on values,
+        such as those of ``x[mask]``, are not predicted.
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.

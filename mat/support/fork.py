@@ -26,7 +26,7 @@ def renew_after_fork(owner: Forked) -> None:
 
 
 class WithLock:
-    """An object with a lock, `_lock`, of which every forked child makes a new one."""
+    """Base of objects with a lock, `_lock`, which is renewed in each forked child."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ _INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, 
                                          np.uint16, np.uint32, np.uint64)}
 _same = object()  # token of an operand that is the main one again
 _beside = object()  # token before that of one elsewhere in the main one's storage
-_MOST_APART = 1 << 20  # bytes of a result that is copied sooner than a call is planned
+_MOST_APART = 1 << 20  # bytes of a result whose copy takes less time than a plan
 # types of settings that a plan can depend on, besides tuples
 _PLAIN = frozenset((bool, int, str, type(None)))
 _MOST_PLANS = 1024

@@ -290,8 +290,8 @@ def _remembered(key: object, spread: Spread) -> Spread:
 
 
 def rolled(x: object, shift: object, axis: object) -> Operand:
-    """Return a packed Mat with the elements moved so far along an axis, around its end, or along
-    all of them if that is None.
+    """Return a packed Mat with the elements rolled by `shift` along `axis`, or of the flattened Mat
+    if that is None.
     """
     if type(x) is not _mat or type(shift) is not int or not _blocks.enabled:
         return None
