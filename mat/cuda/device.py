@@ -14,7 +14,7 @@ from ..support.dlpack_abi import CUDA
 from ..support.types import Operand
 from . import engine
 from .graphs import capture
-from .libraries import cusolver
+from .libraries import cufft, cusolver
 from .runtime.array import CudaArray
 from .runtime.async_transfers import make_way
 from .runtime.blocks import DeviceBlock
@@ -77,7 +77,8 @@ class CudaDevice(PooledDevice):
                 self.memory.trim()
 
     def lacks(self, library: str) -> str:
-        return cusolver.missing() if library == "cuSOLVER" else ""
+        found = {"cuSOLVER": cusolver.missing, "cuFFT": cufft.missing}.get(library)
+        return found() if found is not None else ""
 
     def synchronize(self) -> None:
         with self.gpu.current():

@@ -53,6 +53,7 @@ from .kernels.sort import prepare_sort
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
 from .libraries.factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
+from .libraries.fourier import prepare_fourier
 from .libraries.products import (
     prepare_either,
     prepare_gemm,
@@ -71,6 +72,7 @@ __all__ = [
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_integer_matmul", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
+    "prepare_fourier",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",

@@ -32,9 +32,9 @@ class Replay:
     """A capture that is ready to be launched, with the workspaces that it uses."""
 
     def __init__(self, gpu: Gpu, replay: DriverObject, rooms: list[DeviceBlock],
-                 workspace: DeviceBlock | None) -> None:
+                 kept: list[object]) -> None:
         self.gpu = gpu
-        self.workspace: DeviceBlock | None = workspace  # of cuBLAS
+        self.kept = kept  # the workspace of cuBLAS, plans of cuFFT
         self.replay: DriverObject = replay
         self.rooms: list[DeviceBlock] = rooms
         self._launch: Callable[[], tuple[DriverObject]] = partial(driver.cuGraphLaunch, replay,
@@ -72,6 +72,7 @@ class Capture:
         self.thread: int = threading.get_ident()
         self.stream: DriverObject = gpu.capture_stream
         self.rooms: list[DeviceBlock] = []
+        self.kept: list[object] = []
 
     def room(self, depth: int, nbytes: int) -> int:
         """Return the address of a workspace for all repetitions of the launches."""
@@ -113,7 +114,8 @@ def capture(gpu: Gpu, rooms: list[int], old: Any) -> Iterator[Capture]:
         raise DifferentCallError
     try:
         with gpu.current():
-            found, workspace = Capture(gpu), prepare_capture(gpu)
+            found = Capture(gpu)
+            found.kept.append(prepare_capture(gpu))
             try:
                 found.begin(rooms)
                 yield found
@@ -122,7 +124,7 @@ def capture(gpu: Gpu, rooms: list[int], old: Any) -> Iterator[Capture]:
                 found.abandon()
                 raise
             try:
-                found.launches = Replay(gpu, _made(gpu, graph, old), found.rooms, workspace)
+                found.launches = Replay(gpu, _made(gpu, graph, old), found.rooms, found.kept)
             finally:
                 check(driver.cuGraphDestroy(graph), "freeing a graph", gpu)
     finally:

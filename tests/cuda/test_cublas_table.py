@@ -7,13 +7,14 @@ import pytest
 
 from mat.cuda.libraries.cublas_table import (
     declarations,
+    fft_functions,
     functions,
     routine,
     solver_functions,
     symbol,
 )
 
-BY_SYMBOL = {f.symbol: f for f in (*functions(), *solver_functions())}
+BY_SYMBOL = {f.symbol: f for f in (*functions(), *solver_functions(), *fft_functions())}
 
 
 @pytest.mark.parametrize(("verb", "letter", "name"), [
@@ -37,7 +38,7 @@ def test_symbols(verb, letter, name):
 
 def test_every_symbol_is_declared_once():
     assert len(list(functions())) == 141
-    assert len(BY_SYMBOL) == 141 + len(list(solver_functions())) == 153
+    assert len(BY_SYMBOL) == 141 + 12 + len(list(fft_functions())) == 160
     ffi, declared = cffi.FFI(), declarations(BY_SYMBOL.values())
     ffi.cdef(declared)
     assert sorted(ffi.list_types()[0]) == []
@@ -59,6 +60,12 @@ def test_every_symbol_is_declared_once():
     ("cublasCgetriBatched", ("cublasStatus_t cublasCgetriBatched(cublasHandle_t handle, int n, "
                              "const cuComplex * const * a, int lda, const int * pivots, cuComplex "
                              "* const * c, int ldc, int * infos, int count);")),
+    ("cufftXtMakePlanMany", ("cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long "
+                             "long int * lengths, long long int * embedded, long long int step, "
+                             "long long int distance, cudaDataType type, long long int * "
+                             "embedded_out, long long int step_out, long long int distance_out, "
+                             "cudaDataType type_out, long long int count, size_t * size, "
+                             "cudaDataType compute);")),
     ("cusolverDnXgetrs", ("cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle, "
                           "cusolverDnParams_t params, cublasOperation_t trans, int64_t n, int64_t "
                           "columns, cudaDataType type_a, const void * a, int64_t lda, const "

@@ -52,7 +52,7 @@ def test_fallbacks(log):
     x = mat.ones(30)
     with mat.use_device("emulated"):
         np.i0(x)
-        np.fft.rfft(x)
+        np.apply_along_axis(np.sum, 0, x)
         _ = x + 1
     found = messages(log)
     assert len(found) == 2

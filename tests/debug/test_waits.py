@@ -298,9 +298,9 @@ def test_what_only_numpy_computes_falls_back_and_the_rest_does_not():
         a = mat.arange(8.0) * 1.0
         a + 1
         mat.sort(a)
-        found = mat.fft.fft(a)
+        found = np.i0(a)
     assert t.fallbacks == n.fallbacks == 1
-    assert [e.mat for e in t.events if e.kind == "fallback"] == ["fft"]
-    assert repr(t).splitlines()[-1] == ("fft was carried out on the host, since emulated has no "
+    assert [e.mat for e in t.events if e.kind == "fallback"] == ["i0"]
+    assert repr(t).splitlines()[-1] == ("i0 was carried out on the host, since emulated has no "
                                         "implementation of it for these operands")
-    np.testing.assert_allclose(found, np.fft.fft(np.arange(8.0)))
+    np.testing.assert_allclose(found, np.i0(np.arange(8.0)))

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mat
-from mat.numpy.composites import fourier_library as library
+from mat.ops.linear import fourier_library as library
 
 from ..support.layouts import LAYOUTS, numbers, place
 
@@ -142,9 +142,29 @@ def test_axes_may_occur_twice(rng):
 
 
 @pytest.mark.host
-def test_a_device_leaves_them_to_the_host(rng):
+def test_a_device_computes_them(rng):
     a = numbers(rng, (2048,), "float64")
     with mat.use_device("emulated", required=True), mat.debug.count_copies() as copies:
         found = np.fft.rfft(mat.array(a) * 1)
-    assert copies.fallbacks == 1
+        inverse = mat.fft.irfft2(found[None], axes=(0, 1))
+    assert (copies.fallbacks, copies.d2h) == (0, 0)
     assert_allclose(found.to_numpy(), np.fft.rfft(a), rtol=1e-10, atol=1e-10)
+    assert_allclose(inverse.to_numpy()[0], a, atol=1e-12)
+    with mat.use_device("emulated", required=True), mat.debug.count_copies() as copies:
+        mat.fft.fft(mat.array(a, "float16"))
+    assert copies.fallbacks == 1
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("device", ["emulated", "cuda"])
+def test_transforms_that_do_not_fit_are_computed_in_tiles_of_whole_lines(rng, device, request):
+    if device == "cuda":
+        request.getfixturevalue("cuda")
+    a = numbers(rng, (64, 5, 16), "complex64")
+    for name, options in (("fft", {"axis": 1}), ("irfft", {}), ("fft2", {})):
+        with mat.use_device(device, required=True, pool_bytes=60_000):
+            found = getattr(mat.fft, name)(mat.array(a), **options)
+        assert_allclose(found.to_numpy(), getattr(np.fft, name)(a, **options), rtol=0, atol=1e-4)
+    with (mat.use_device(device, required=True, pool_bytes=10_000),
+          pytest.raises(mat.OutOfDeviceMemory, match="a transform is not cut")):
+        mat.fft.fftn(mat.array(a))

@@ -9,6 +9,7 @@ from functools import cache
 from math import prod
 
 from ...layout.merged_axes import CopyAxis
+from ...layout.shapes import Ints
 from ...support.types import Operand, Presented
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program
@@ -75,6 +76,12 @@ def prepare_copy(x: Operand, out: Operand, through: bool = False) -> Aligned:
         return chained(there + plan(back, size, read=16, written=written, source=ROOM), room)
 
     return Aligned(make)
+
+
+def prepare_moves(shape: Ints, to: Ints, source: Ints, size: int) -> Aligned:
+    """Return a kernel that copies elements of `size` bytes between operands with these steps."""
+    axes = [CopyAxis(n, d * size, s * size) for n, d, s in zip(shape, to, source, strict=True)]
+    return Aligned(lambda read, written: chained(plan(axes, size, read=read, written=written)))
 
 
 def axes_of(x: Operand, out: Operand) -> list[CopyAxis]:

@@ -1,1 +1,1 @@
-"""cuBLAS and cuSOLVER."""
+"""cuBLAS, cuSOLVER and cuFFT."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from typing import Protocol
 
 from ...layout.strided import Layout
@@ -12,6 +15,7 @@ from ...support.types import CData, Function, Number
 from ..runtime.gpu import Gpu
 from .cublas import ffi
 
+ALIGN = 256  # bytes
 SIZES = {char: t.size for char, t in BY_CHAR.items()}
 
 
@@ -33,6 +37,14 @@ class At:
     def __init__(self, gpu: Gpu, address: int) -> None:
         self.gpu: Gpu = gpu
         self.address: int = address
+
+
+@contextmanager
+def areas(gpu: Gpu, *sizes: int) -> Iterator[list[At]]:
+    """Yield memory of so many bytes each for the time of a call."""
+    starts = list(accumulate((-(-size // ALIGN) * ALIGN for size in sizes), initial=0))
+    with gpu.room(starts[-1]) as address:
+        yield [At(gpu, address + start) for start in starts[:-1]]
 
 
 def alpha_of(letter: str) -> Function:

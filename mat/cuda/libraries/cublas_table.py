@@ -1,10 +1,10 @@
-"""The functions of cuBLAS and cuSOLVER that `mat` calls, as tables, and the C declarations made of
-them.
+"""The functions of cuBLAS, cuSOLVER and cuFFT that `mat` calls, as tables, and the C declarations
+made of them.
 
 It loads nothing. The same tables declare them for cffi (`declarations`), for a check against
 NVIDIA's headers (`declarations(exact=True)`), and list the symbols that a stand-in for the library
-must have; ``MAT_CUBLAS`` and ``MAT_CUSOLVER`` in the environment are the paths of libraries to load
-instead of NVIDIA's.
+must have; ``MAT_CUBLAS``, ``MAT_CUSOLVER`` and ``MAT_CUFFT`` in the environment are the paths of
+libraries to load instead of NVIDIA's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ CFFI = {
     "pivots": "uintptr_t", "long_pivots_in": "uintptr_t", "long_pivots": "uintptr_t",
     "infos": "uintptr_t", "info": "int *", "solver_status": "int", "solver": "uintptr_t",
     "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
-    "size_out": "size_t *",
+    "size_out": "size_t *", "fft_status": "int", "plan": "int", "plan_out": "int *", "flag": "int",
+    "lengths": "long long *",
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
@@ -48,6 +49,8 @@ EXACT = {
     "solver_status": "cusolverStatus_t", "solver": "cusolverDnHandle_t",
     "solver_out": "cusolverDnHandle_t *", "params": "cusolverDnParams_t",
     "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
+    "fft_status": "cufftResult", "plan": "cufftHandle", "plan_out": "cufftHandle *", "flag": "int",
+    "lengths": "long long int *",
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -125,8 +128,21 @@ SOLVER = {
 }
 SOLVER_STACKED = {"potrfBatched": "handle:solver uplo:fill n:n a:each_io lda:n infos:infos "
                                   "count:n"}
+FFT = {
+    "cufftCreate": "plan:plan_out",
+    "cufftDestroy": "plan:plan",
+    "cufftSetAutoAllocation": "plan:plan allocates:flag",
+    "cufftSetStream": "plan:plan stream:stream",
+    "cufftSetWorkArea": "plan:plan room:raw_io",
+    "cufftXtMakePlanMany": "plan:plan rank:flag lengths:lengths embedded:lengths step:stride "
+                           "distance:stride type:data embedded_out:lengths step_out:stride "
+                           "distance_out:stride type_out:data count:stride size:size_out "
+                           "compute:data",
+    "cufftXtExec": "plan:plan x:raw_io out:raw_io direction:flag",
+}
 # those that return a string, not a status
 TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
+STATUSES = {"cusolver": "solver_status", "cufft": "fft_status"}
 
 # Constants of cublas_v2.h and library_types.h.
 OP = {"N": 0, "T": 1, "C": 2}
@@ -154,7 +170,8 @@ class CublasFunction(NamedTuple):
         """Return the declaration in C: for cffi, or as NVIDIA's header has it."""
         arguments = (argument.split(":") for argument in self.arguments.split())
         words = [f"{self._ctype(kind, exact)} {name}" for name, kind in arguments]
-        kind = "solver_status" if self.symbol.startswith("cusolver") else "status"
+        kind = next((kind for library, kind in STATUSES.items()
+                     if self.symbol.startswith(library)), "status")
         returns = "const char *" if self.symbol in TEXTS else (EXACT if exact else CFFI)[kind]
         return f"{returns} {self.symbol}({', '.join(words)});"
 
@@ -212,6 +229,11 @@ def solver_functions() -> Iterator[CublasFunction]:
     for verb, arguments in SOLVER_STACKED.items():
         for letter in TYPES:
             yield CublasFunction(solver_symbol(verb, letter), arguments, letter, False)
+
+
+def fft_functions() -> Iterator[CublasFunction]:
+    """Yield all functions of cuFFT that `mat` calls."""
+    return (CublasFunction(name, arguments, "", False) for name, arguments in FFT.items())
 
 
 def solver_symbol(verb: str, letter: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import accumulate
 from math import prod
 from typing import NamedTuple
 
@@ -18,23 +17,20 @@ import numpy as np
 
 from ...errors import LinAlgError
 from ...layout.matrix_operand import MatrixOperand
-from ...layout.merged_axes import CopyAxis
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed, packed_strides
 from ...support.types import Array, DType, Function, Number
-from ..kernels.copy import Aligned, chained
+from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.elementwise import prepare_filling
 from ..kernels.integer_matmul import prepare_scale
-from ..kernels.permute import plan
 from ..runtime import transfers
 from ..runtime.gpu import Gpu
 from .cublas import CublasRoutine, ffi
-from .cublas_operands import SIZES, At, DeviceOperand
+from .cublas_operands import SIZES, At, DeviceOperand, areas
 from .cublas_table import DATA, FILL, OP
 from .cusolver import parameters, solver_routine
 
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
-ALIGN = 256  # bytes
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
 
 
@@ -49,14 +45,6 @@ class Areas(NamedTuple):
     places: At
     others: At
     result: At
-
-
-@contextmanager
-def _areas(gpu: Gpu, *sizes: int) -> Iterator[list[At]]:
-    """Yield memory of so many bytes each for the time of a call."""
-    starts = list(accumulate((-(-size // ALIGN) * ALIGN for size in sizes), initial=0))
-    with gpu.room(starts[-1]) as address:
-        yield [At(gpu, address + start) for start in starts[:-1]]
 
 
 class PackedStack:
@@ -85,10 +73,7 @@ class PackedStack:
         return self._copy((*x.batch, x.row, x.column), self.own)
 
     def _copy(self, to: Ints, source: Ints) -> Aligned:
-        axes = [CopyAxis(n, d * self.item, s * self.item)
-                for n, d, s in zip(self.shape, to, source, strict=True)]
-        return Aligned(lambda read, written: chained(plan(axes, self.item, read=read,
-                                                          written=written)))
+        return prepare_moves(self.shape, to, source, self.item)
 
     def as_operand(self) -> MatrixOperand:
         """Return the packed matrices as an operand."""
@@ -117,7 +102,7 @@ class Factors:
     def areas(self, gpu: Gpu, result: int = 0) -> Iterator[Areas]:
         """Yield the memory of a call, with a result of so many bytes."""
         many = self.form.many
-        with _areas(gpu, self.form.nbytes, many * self.pivots, 4 * many, 8 * many, 8 * many,
+        with areas(gpu, self.form.nbytes, many * self.pivots, 4 * many, 8 * many, 8 * many,
                     result) as found:
             yield Areas(*found)
 

@@ -58,6 +58,7 @@ class Capturing(Protocol):
 
     thread: int
     stream: DriverObject
+    kept: list[object]  # what the launches use, for as long as they can be repeated
 
     def room(self, depth: int, nbytes: int) -> int:
         """Return the address of a workspace within so many others."""

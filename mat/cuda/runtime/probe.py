@@ -15,7 +15,8 @@ def facts() -> dict[str, str]:
     names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
     return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
                              f"{_version('cuda-bindings')}", "NVRTC": _nvrtc(),
-            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver")}
+            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver"),
+            "cuFFT": _version("nvidia-cufft")}
 
 
 def _device(number: int) -> str:

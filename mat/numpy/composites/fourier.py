@@ -1,7 +1,5 @@
-"""NumPy's discrete Fourier transforms on the host: long ones by another library, in 0.2 to 1 times
-the time and with the same dtypes.
-
-On a device they count as carried out by the host, as NumPy's are.
+"""NumPy's discrete Fourier transforms: of the device in use, or on the host, where long ones are
+computed by another library, in 0.2 to 1 times the time and with the same dtypes.
 """
 
 from __future__ import annotations
@@ -16,14 +14,14 @@ from ...matrix.creation import placed
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
+from ...ops.linear import fourier_library as library
+from ...ops.linear.fourier import SHORT
 from ...support.types import DTypeLike, Function, Operand
 from ..registry import ON_HOST, Result, implements, numpy_function
-from . import fourier_library as library
+from .fourier_there import OF_REAL, OF_REAL_OR_COMPLEX, REAL, transform_there
+from .there import is_there
 
-SHORT = 1024  # elements along the transforms below which loading a library is not worth it
 _NORMS = (None, "backward", "ortho", "forward")
-_REAL, _COMPLEX = "?bhilqBHILQfd", "?bhilqBHILQfdFD"  # dtypes that give the same ones as in NumPy
-_OF_REAL = ("rfft", "ihfft", "rfft2", "rfftn")
 _OF_ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 _OF_TWO = ("fft2", "ifft2", "rfft2", "irfft2")
 _OF_ALL = ("fftn", "ifftn", "rfftn", "irfftn")
@@ -35,6 +33,8 @@ def _along_one(name: str) -> Function:
                   out: Operand = None) -> Result:
         if type(axis) is int:
             as_axis(axis, a.ndim)
+        if is_there(a):
+            return transform_there(name, a, None if n is None else (n,), (axis,), norm, out)
         lengths = None if n is None else (n,)
         leave_if(out is not None or not _fits(name, a, lengths, (axis,), norm))
         return delegate(library.transform(name), (a, n, axis, norm), name=name)
@@ -48,6 +48,9 @@ def _along_several(name: str, default: Ints | None) -> Function:
                   norm: str | None = None, out: Operand = None) -> Result:
         over = tuple(range(getattr(a, "ndim", 0))) if axes is None else axes
         lengths = tuple(s) if isinstance(s, list | tuple) else s
+        if is_there(a):
+            leave_if(s is not None and axes is None)
+            return transform_there(name, a, lengths, over, norm, out)
         leave_if(out is not None or (s is not None and axes is None)
                  or not isinstance(over, list | tuple)
                  or not _fits(name, a, lengths, tuple(over), norm))
@@ -63,7 +66,7 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
     """Return whether the library supports NumPy's transform, and it is long."""
     if (lengths is None and a.size < SHORT) or norm not in _NORMS:
         return False
-    if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
+    if a.dtype.char not in (REAL if name in OF_REAL else OF_REAL_OR_COMPLEX) or not axes:
         return False
     ndim = a.ndim
     if not all(type(k) is int and -ndim <= k < ndim for k in axes):
@@ -106,7 +109,7 @@ def _register() -> None:
     for name, transform in transforms.items():
         transform.__name__ = transform.__qualname__ = f"numpy_{name}"
         implements(f"fft.{name}")(transform)
-    ON_HOST.update(numpy_function(f"fft.{name}") for name in (*transforms, "fftfreq", "rfftfreq"))
+    ON_HOST.update(numpy_function(f"fft.{name}") for name in ("fftfreq", "rfftfreq"))
 
 
 _register()

@@ -25,11 +25,17 @@ def by_stacks(operation: Gridded, reason: str) -> Cutter:
         axes: dict[int, GridAxes] = {
             k: (*range(len(batch) - x.ndim + own[k], len(batch)), *(None,) * own[k])
             for k, x in mats.items()}
-        grid = TileGrid(batch, axes, args)
-        try:
-            lengths = grid.blocks(budget)
-        except TileTooLarge as error:
-            raise TileTooLarge(error.needed, f"a matrix is not cut, since {reason}") from None
-        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
+        return whole_tiles(operation, TileGrid(batch, axes, args), kwargs, budget,
+                           f"a matrix is not cut, since {reason}")
 
     return cut
+
+
+def whole_tiles(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
+                reason: str) -> Iterator[Tile]:
+    """Return tiles of whole items of a stack, which are not cut for a `reason`."""
+    try:
+        lengths = grid.blocks(budget)
+    except TileTooLarge as error:
+        raise TileTooLarge(error.needed, reason) from None
+    return tiles_over(operation, grid, kwargs, budget, lengths, free=True)

@@ -15,7 +15,7 @@ from ...support.machine import processor
 from . import limits as card
 from .setting import version
 
-PACKAGES = ("torch", "nvidia-cublas", "nvidia-cusolver", "nvidia-cuda-nvrtc",
+PACKAGES = ("torch", "nvidia-cublas", "nvidia-cusolver", "nvidia-cufft", "nvidia-cuda-nvrtc",
             "nvidia-cuda-sanitizer-api")
 
 

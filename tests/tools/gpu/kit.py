@@ -27,7 +27,7 @@ from typing import Any
 from .jobs import ROOT
 
 CUDA = ("cuda-core>=1.2,<1.3", "cuda-bindings>=13,<14", "nvidia-cuda-nvrtc>=13,<14",
-        "nvidia-cublas>=13", "nvidia-cusolver>=12")
+        "nvidia-cublas>=13", "nvidia-cusolver>=12", "nvidia-cufft>=12")
 SANITIZER = "nvidia-cuda-sanitizer-api"
 TESTS = ("pytest>=8", "hypothesis>=6.100", "ml_dtypes>=0.4", "mpmath>=1.3", "setuptools>=77",
          "array-api-strict>=2.5", "pip")

@@ -1,5 +1,5 @@
-"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, which has cuSOLVER, too,
-control them, and compile programs for them.
+"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, which has cuSOLVER and cuFFT,
+too, control them, and compile programs for them.
 
 Nothing here is loaded before `load_driver` is called. From then on the process has that driver for
 good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
@@ -188,9 +188,10 @@ def load_driver():
     if not _library:
         with ThreadPoolExecutor() as pool:
             pool.submit(cublas)
-            solver = pool.submit(cusolver)
+            solver, fft = pool.submit(cusolver), pool.submit(cufft)
             _library.append(Driver(libcuda()))
         os.environ["MAT_CUSOLVER"] = str(solver.result())  # for good, as the driver
+        os.environ["MAT_CUFFT"] = str(fft.result())
     return _library[0]
 
 
@@ -207,6 +208,11 @@ def cublas():
 def cusolver():
     """Return the path of the mock cuSOLVER."""
     return _build("libcublas", "libcusolver", "libcusolver.so.12")
+
+
+def cufft():
+    """Return the path of the mock cuFFT."""
+    return _build("libcublas", "libcufft", "libcufft.so.12")
 
 
 @cache

@@ -1,0 +1,69 @@
+"""Fourier transforms on devices: by cuFFT, or in the device's memory by NumPy, SciPy or ducc0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ...layout.shapes import Ints
+from ...matrix.mat import Mat
+from ...support.dtypes import BLAS_TYPES
+from ...support.types import Arguments, Array, Engine, Function, Keywords
+from ..engine.operation import Input, Output, op
+from ..tiles.cut_stacks import whole_tiles
+from ..tiles.tile_grid import GridAxes, TileGrid
+from ..tiles.tiling import Tile
+from . import fourier_library as library
+from .integer_matmul import DEVICE_AXES
+
+SHORT = 1024  # elements along the transforms below which loading a library is not worth it
+MOST = 3  # axes of one transform by cuFFT
+_EXPONENTS = {"backward": (0, -1), "ortho": (-0.5, -0.5), "forward": (-1, 0)}
+
+
+@op(method="", by_form=True)
+def fourier(x: Input, out: Output, axes: Ints, forward: bool, norm: str) -> None:
+    """Compute ``out <- the Fourier transform of x`` over up to three axes.
+
+    Along the last of them, spectra of real numbers have the frequencies from 0 on.
+    """
+
+
+@fourier.cut_by
+def cut_fourier(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Yield tiles of whole lines."""
+    out, axes = args[1], args[2]
+    batch = [k for k in range(out.ndim) if k not in axes]
+    kept: GridAxes = tuple(batch.index(k) if k in batch else None for k in range(out.ndim))
+    grid = TileGrid(tuple(out.shape[k] for k in batch), {0: kept, 1: kept}, args)
+    return whole_tiles(fourier, grid, kwargs, budget, "a transform is not cut, since each element "
+                       "of its result depends on all of its operand's")
+
+
+def _fits_device(x: Mat, out: Mat) -> bool:
+    """Return whether cuFFT has the types: those of `x` and `out` have the same precision."""
+    return (out.size > 0 and out.ndim <= DEVICE_AXES
+            and x.dtype.char.lower() == out.dtype.char.lower())
+
+
+@fourier.prepare("cuda", dtypes=BLAS_TYPES, when=_fits_device, needs="cuFFT")
+def fourier_cuda(cuda: Engine, x: Mat, out: Mat, axes: Ints, forward: bool,
+                 norm: str) -> Function:
+    lengths = (max(x.shape[k], out.shape[k]) for k in axes)
+    factor = prod(lengths) ** _EXPONENTS[norm][not forward]
+    found: Function = cuda.prepare_fourier(x.dtype.char, x.layout, out.dtype.char, out.layout,
+                                           axes, forward, factor)
+    return found
+
+
+@fourier.on("array")
+def fourier_numpy(np: Engine, x: Array, out: Array, axes: Ints, forward: bool, norm: str) -> None:
+    real = "r" if x.dtype.kind + out.dtype.kind != "cc" else ""
+    name = f"{'' if forward else 'i'}{real}fft{'n' if len(axes) > 1 else ''}"
+    long = prod(x.shape[k] for k in axes) >= SHORT
+    function: Function = library.transform(name) if long else getattr(np.fft, name)
+    lengths = None if out.dtype.kind == "c" else tuple(out.shape[k] for k in axes)
+    if len(axes) == 1:
+        out[...] = function(x, lengths and lengths[0], axes[0], norm)
+    else:
+        out[...] = function(x, lengths, axes, norm)
