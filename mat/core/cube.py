@@ -19,7 +19,7 @@ from .compiled import BLOCKS, THREADS
 from .conflicts import ConflictChecks
 from .direction import INPUT, IO, OUTPUT, Direction
 from .export import ExportRecord
-from .observers import OBSERVERS
+from .observers import OBSERVERS, observing
 from .registry import Facet, Handle, Memory, host
 from .runs import Runs, run
 from .source_line import EXPORTED, SourceLine
@@ -446,7 +446,7 @@ class Cube(ConflictChecks):
 
     def _notify_entered(self, record: AccessRecord) -> None:
         try:
-            for observer in tuple(_observers):
+            for observer in observing():
                 observer.entered(record)
         except BaseException:
             self.undo(record)
@@ -455,7 +455,7 @@ class Cube(ConflictChecks):
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
         """Notify all observers; return the first error, which marks the block as failed."""
         fault = None
-        for observer in tuple(_observers):
+        for observer in observing():
             try:
                 observer.left(record, failed)
             except BaseException as error:

@@ -192,7 +192,7 @@ class Observer:
 
 def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
     """Notify observers of an eviction, and log it once no lock is held any more."""
-    for observer in tuple(OBSERVERS):
+    for observer in observing():
         observer.evicted(cube, memory)
     if logger() is not None:
         view = next(iter(cube.live_viewers()), None)
@@ -223,7 +223,7 @@ class Wait(Block[None]):
 
     def begin(self) -> None:
         self.open, self.token = vars(_waits).setdefault("open", []), object()  # of this thread
-        for observer in () if self.open else tuple(OBSERVERS):
+        for observer in () if self.open else observing():
             observer.waiting(*self.facts)
         self.open.append(self.token)
         self.since = perf_counter()
@@ -233,7 +233,7 @@ class Wait(Block[None]):
         if self.token not in self.open:
             return
         self.open.remove(self.token)
-        for observer in () if self.open or error is not None else tuple(OBSERVERS):
+        for observer in () if self.open or error is not None else observing():
             observer.waited(*self.facts, seconds)
 
 
@@ -264,7 +264,7 @@ class Computation:
 
     def __enter__(self) -> None:
         try:
-            for observer in tuple(OBSERVERS):
+            for observer in observing():
                 self.begun.append(observer)
                 observer.computing(self.operation, self.memory)
         except BaseException:
@@ -275,7 +275,7 @@ class Computation:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         seconds = perf_counter() - self.begin
         try:
-            for observer in tuple(OBSERVERS) if error is None else ():
+            for observer in observing() if error is None else ():
                 observer.computed(self.operation, self.memory, seconds)
         finally:
             self.end()
@@ -288,13 +288,13 @@ class Computation:
 
 def notify_cut(operation: str, device: str, tiles: int, nbytes: int) -> None:
     """Notify observers of an operation that was carried out in tiles."""
-    for observer in tuple(OBSERVERS):
+    for observer in observing():
         observer.cut(operation, device, tiles, nbytes)
 
 
 def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     """Notify observers of an operation that the host carries out, and log it."""
-    for observer in tuple(OBSERVERS):
+    for observer in observing():
         observer.fell_back_since(operation, device, reason)
     if logger() is not None:
         note(f"{operation} is carried out on the host: {why_on_host(device, reason)}, at "
@@ -307,6 +307,19 @@ def why_on_host(device: str, reason: str) -> str:
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
+_apart: dict[int, Observer] = {}  # by the thread of which they are the only observers
+
+
+def observing() -> tuple[Observer, ...]:
+    """Return the observers of what happens in this thread."""
+    if not _apart:
+        return tuple(OBSERVERS)
+    alone = _apart.get(threading.get_ident())
+    if alone is not None:
+        return (alone,)
+    return tuple([o for o in tuple(OBSERVERS) if o not in tuple(_apart.values())])
+
+
 Kind = TypeVar("Kind", bound=Observer)
 
 
@@ -357,6 +370,30 @@ class Observation(Decorating[Kind]):
             self.observed = None
 
 
+class ObservationApart(Observation[Kind]):
+    """A block in which an observer is the only one that is notified of events in this thread, and
+    is notified of no others.
+    """
+
+    __slots__ = ("before",)
+
+    def __init__(self, make: Callable[[], Kind]) -> None:
+        super().__init__(make)
+        self.before: Observer | None = None
+
+    def begin(self) -> Kind:
+        self.before = _apart.get(threading.get_ident())
+        _apart[threading.get_ident()] = observer = super().begin()
+        return observer
+
+    def end(self, error: BaseException | None) -> None:
+        if self.observed is not None:
+            del _apart[self.observed.thread]
+            if self.before is not None:
+                _apart[self.observed.thread] = self.before
+        super().end(error)
+
+
 def observe(observer: Kind) -> Observation[Kind]:
     """Notify `observer` of everything that happens in any thread while a block runs.
 
@@ -385,6 +422,8 @@ def _forget_other_threads() -> None:
     _lock = threading.RLock()
     here = (0, threading.get_ident())
     _observed[:] = [o for o in _observed if isinstance(o, _Observed) and o.thread in here]
+    for thread in [k for k in _apart if k not in here]:
+        del _apart[thread]
     _update()
 
 

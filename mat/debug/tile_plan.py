@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import sys
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from itertools import chain, islice, pairwise
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
+from ..core.cube import Cube
+from ..core.observers import ObservationApart
 from ..core.registry import Memory
-from ..devices.in_use import CPU, Device, DeviceUse, in_use
-from ..errors import SettingError
+from ..core.runs import Runs
+from ..devices.device import use_device
+from ..devices.in_use import Device, DeviceUse, in_use
+from ..errors import OutOfDeviceMemory, SettingError
 from ..facets.array import ARRAY
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
+from ..matrix.storage import Storage
+from ..memories.host import HOST
 from ..ops.engine.operation import Op
-from ..ops.tiles.origins import origin_of
-from ..ops.tiles.overlap import overlap
+from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
-from ..ops.tiles.tiling import MOST_ORDERED, Tile, TileTooLarge, cut, span_bytes
-from ..support.types import Arguments, Keywords
-
-ASKED = -1  # a limit that every call exceeds
-Key = tuple[int, tuple[int, int]]  # a storage, and a range of it
+from ..ops.tiles.tiling import span_bytes
+from ..support.types import Arguments, Keywords, Operand
+from .counters import CopyCounter
+from .planned_device import PlannedDevice, Shadows, planned_device
 
 
 class PlannedCall(NamedTuple):
@@ -79,9 +81,8 @@ class TilePlan:
         The bytes that the device may use.
     moved : int
         The bytes that would be copied in either direction, until all results are on the host, as
-        `Trace.bytes` of a call in an empty device. For a function of several operations this is an
-        estimate, since it depends on which copies the device evicts; copies that depend on values,
-        such as those of ``x[mask]``, are not predicted.
+        `Trace.bytes` of a call. Copies that depend on values, such as those of ``x[mask]``, are not
+        predicted.
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
@@ -99,235 +100,113 @@ class TilePlan:
         return "\n".join([head, *map(str, self.calls)])
 
 
-class _Pool:
-    """A model of the device's memory: ranges of storages; the least recently used are evicted
-    first, and copied to the host if they were written.
-    """
+class PlannedCopies(CopyCounter):
+    """Counts of the copies of a plan; `to_device` is the bytes of those from the host."""
 
-    def __init__(self, memory: Memory | None, plan: TilePlan) -> None:
-        self.memory = memory  # of the device that is planned for, if there is one
-        self.room = _Nothing()
-        self.room.limit = plan.pool_bytes
-        self.plan = plan
-        self.ranges: OrderedDict[Key, bool] = OrderedDict()  # whether it was written
-        self.sizes: dict[Key, tuple[int, int]] = {}  # bytes of ranges, and of the views
-        self.used = 0
-        self.known: set[Key] = set()
-        self.counted: set[Key] = set()  # ranges that had to be copied to the device once
-        # the bytes of what was written, by ranges of storages that are not garbage
-        self.results: dict[int, dict[tuple[int, int], int]] = {}
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_device = 0
 
-    def key(self, view: Mat) -> Key:
-        """Return the key of the copy that a view uses; a small storage is copied whole."""
-        storage = view.storage
-        whole = storage.is_small_in(self.room)
-        key = id(storage), (0, sys.maxsize) if whole else view.layout.bounds
-        if key not in self.known:
-            self.known.add(key)
-            # another storage may have its number later. A packed part's elements go home as those
-            # of its origin; others that are garbage do not
-            ends = self.drop if origin_of(storage) is storage else self.forget
-            weakref.finalize(storage, ends, key).atexit = False
-        return key
+    # the parameters are those of the method of `Observer`
+    def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
+                    seconds: float) -> None:
+        before = self.bytes
+        super().copied_runs(cube, source, target, runs, seconds)
+        self.to_device += (self.bytes - before) * (source is HOST)
 
-    def has(self, view: Mat) -> bool:
-        """Return whether the elements are on the device."""
-        if self.copy_of(view) in self.ranges:
-            return True
-        return self.memory is not None and self.memory.name in view.fresh
-
-    def copy_of(self, view: Mat) -> Key:
-        """Return the key of the copy on the device that has all of a view, or that it would get."""
-        key = self.key(view)
-        if key in self.ranges:
-            return key
-        number, (low, high) = id(view.storage), view.layout.bounds
-        return next((found for found in self.ranges if found[0] == number
-                     and found[1][0] <= low and high <= found[1][1]), key)
-
-    def note_results(self, views: Iterable[Mat]) -> None:
-        """Record written views: they have to be copied to the host before use there."""
-        for view in views:
-            number = id(view.storage)
-            if number not in self.results:
-                self.results[number] = {}
-                weakref.finalize(view.storage, self.results.pop, number).atexit = False
-            self.results[number][view.layout.bounds] = span_bytes(view)
-
-    def touch(self, view: Mat) -> None:
-        """Mark a view as used, if it is on the device."""
-        key = self.copy_of(view)
-        if key in self.ranges:
-            self.ranges.move_to_end(key)
-
-    def use(self, view: Mat, writes: bool) -> None:
-        """Make room for a view and mark it as used."""
-        key = self.copy_of(view)
-        if key in self.ranges:
-            self.ranges[key] |= writes
-            self.ranges.move_to_end(key)
-            return
-        small = view.storage.is_small_in(self.room)
-        size = view.storage.nbytes if small else span_bytes(view)
-        while self.ranges and self.used + size > self.plan.pool_bytes:
-            self.evict()
-        self.ranges[key] = writes
-        self.sizes[key] = size, size if small else view.nbytes
-        self.used += size
-
-    def copy_home(self, view: Mat) -> None:
-        """Count the copy of written ranges to the host, unless it was done."""
-        key = self.key(view)
-        if self.ranges.get(key):
-            self.ranges[key] = False
-            self.plan.moved += view.nbytes
-
-    def evict(self) -> None:
-        """Remove the least recently used range; written data is copied to the host."""
-        self.take_away(next(iter(self.ranges)))
-
-    def take_away(self, key: Key) -> None:
-        """Remove a range, if it is on the device; written data is copied to the host."""
-        written = self.ranges.pop(key, False)
-        size, nbytes = self.sizes.pop(key, (0, 0))
-        self.used -= size
-        self.plan.moved += nbytes * written
-
-    def forget(self, key: Key) -> None:
-        """Forget a range of a packed part that is not used any more."""
-        self.take_away(key)
-        self.drop(key)
-
-    def drop(self, key: Key) -> None:
-        """Forget a range, with its written data."""
-        self.known.discard(key)
-        self.counted.discard(key)
-        self.ranges.pop(key, None)
-        self.used -= self.sizes.pop(key, (0, 0))[0]
+    def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
+        super().copied(cube, source, target, seconds)
+        self.to_device += cube.nbytes * (source is HOST)
 
 
-class _Planner(Device):
-    """A device that computes nothing, and records calls."""
+class NoRoom(Memory):
+    """A memory without room, so that every call asks whether there is."""
 
-    def __init__(self, like: Device, pool_bytes: int) -> None:
-        self.name = like.name
-        self.implementations = like.implementations
-        self.memory = _Nothing()
-        self.facet = ARRAY if like is CPU else like.facet
+    name = "planned"
+    limit = -1
+
+
+class Planner(Device):
+    """A device that records calls, and has a planned device carry out their shadows."""
+
+    def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies) -> None:
+        self.name = device.name
+        self.implementations = device.implementations
+        self.memory = NoRoom()
+        self.facet = ARRAY
         self.planner: Callable[..., object] = self.note
-        self.plan = TilePlan(pool_bytes)
-        self.pool = _Pool(None if like is CPU else like.memory, self.plan)
+        self.device = device
+        self.shadows = Shadows(device)
+        self.plan = plan
+        self.copies = copies
+        # ranges of storages that had to be copied to the device once, and the bytes of those that
+        # were written
+        self.counted: WeakKeyDictionary[Storage, set[Ints]] = WeakKeyDictionary()
+        self.results: WeakKeyDictionary[Storage, dict[Ints, int]] = WeakKeyDictionary()
+
+    @property
+    def host(self) -> Device:
+        return self
+
+    @property
+    def limit(self) -> int:
+        return self.plan.pool_bytes
+
+    def overwriting(self, x: Operand) -> AbstractContextManager[object]:
+        return self.device.overwriting(self.shadows.of(x))
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Record a call with checked arguments; numbers that it would return are 1."""
-        least = self.least_of(tile_of(operation, args, kwargs).reads)
-        self.plan.least += least
-        self.pool.note_results(args[k] for k in operation.written)
-        self.memory.limit = self.plan.pool_bytes  # by which cutters choose
+        views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
+        use = DeviceUse(self.device)
+        use.enter()
         try:
-            count, shape, largest, moved = self.carry_out(
-                self.tiles(operation, args, kwargs), self.goes_home(operation, args))
-        except TileTooLarge as error:
-            self.plan.calls.append(PlannedCall(operation.__name__, 0, (), error.needed, 0, least,
-                                               str(error)))
-        else:
-            self.plan.calls.append(PlannedCall(operation.__name__, count, shape, largest,
-                                               moved, least))
+            found = self.call(operation, args, kwargs)
         finally:
-            self.memory.limit = ASKED
+            use.leave()
+        if all(x.device_enabled for x in views):  # else the host computes
+            self.plan.calls.append(found)
+            self.plan.least += found.least
+        self.note_results(args[k] for k in operation.written)
         return True if operation.result is None else args[operation.result]
+
+    def call(self, operation: Op, args: Arguments, kwargs: Keywords) -> PlannedCall:
+        """Carry out a call with the shadows of its Mats."""
+        shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
+        inside = tuple([shadows.get(id(x), x) for x in args])
+        whole, problem = tile_of(operation, inside, kwargs), ""
+        least = self.least_of(tile_of(operation, args, kwargs).reads)
+        before = self.copies.to_device
+        tiles = self.device.tiles = []
+        try:
+            operation(*inside, **kwargs)
+        except OutOfDeviceMemory as error:
+            problem = str(error).partition("\n")[0]
+            for x in whole.writes:  # calls after it go on as if it had succeeded
+                with on_host(x).facet("array", "output"):
+                    pass
+        if not tiles:
+            self.device.note_tile(whole.nbytes, (*whole.reads, *whole.writes))
+        largest = max(nbytes for nbytes, _ in tiles)
+        return PlannedCall(operation.__name__, 0 if problem else len(tiles), tiles[0][1], largest,
+                           self.copies.to_device - before, least, problem)
 
     def least_of(self, reads: Iterable[Mat]) -> int:
         """Return the bytes that are read for the first time and are not on the device."""
         least = 0
         for x in reads:
-            key = self.pool.key(x)
-            if (key not in self.pool.counted and id(x.storage) not in self.pool.results
-                    and not self.pool.has(x)):
-                self.pool.counted.add(key)
+            shadow, counted = self.shadows.of(x), self.counted.setdefault(x.storage, set())
+            if (x.layout.bounds not in counted and x.storage not in self.results
+                    and not shadow.storage.pristine
+                    and not shadow.storage.is_fresh(self.device.memory, shadow)):
+                counted.add(x.layout.bounds)
                 least += x.nbytes
         return least
 
-    def tiles(self, operation: Op, args: Arguments, kwargs: Keywords) -> Iterable[Tile]:
-        """Return the tiles, or one for the whole call."""
-        pool = self.plan.pool_bytes
-        whole = tile_of(operation, args, kwargs)
-        if whole.nbytes <= pool:
-            return [whole]
-        if operation.cutter is None:
-            raise TileTooLarge(whole.nbytes, f"it is computed whole, since "
-                                             f"{operation.whole_because}")
-        first, tiles = cut(operation.cutter, args, kwargs, pool, self.memory)
-        if first is None:
-            return ()
-        found = chain((first,), tiles)
-        if not first.free or not self.pool.ranges:
-            return found
-        ordered = sorted(islice(found, MOST_ORDERED),
-                         key=lambda tile: not all(map(self.pool.has, tile.reads)))
-        return chain(ordered, found)
-
-    def goes_home(self, operation: Op, args: Arguments) -> bool:
-        """Return whether there is no room for all results, so that tiles do not keep them."""
-        total = span_bytes(*(args[k] for k in operation.operands))
-        written = span_bytes(*(args[k] for k in operation.written))
-        return 2 * written > min(total, self.plan.pool_bytes)
-
-    def carry_out(self, tiles: Iterable[Tile], goes_home: bool) -> tuple[int, Ints, int, int]:
-        """Record the use of tiles; return their number, the largest shape in the first, the peak
-        bytes on the device, and those copied to it.
-
-        What a tile writes is copied to the host while the next one computes, if it `goes_home`.
-        """
-        before: tuple[Mat, ...] = ()
-        count = largest = moved = 0
-        shape: Ints | None = None
-        for tile, following in pairwise(chain(tiles, [Tile(_nothing)])):
-            count += tile.has_operands
-            if shape is None and tile.has_operands:
-                shape = max((x.shape for x in (*tile.reads, *tile.writes)), key=_size)
-            largest = max(largest, tile.nbytes)
-            moved += sum(_copied(view) for view in (*tile.reads, *tile.stays)
-                         if not self.pool.has(view))
-            self.plan.moved += tile.numbers
-            for view in (*following.reads, *tile.reads):
-                self.pool.touch(view)
-            for view in tile.reads:
-                self.pool.use(view, False)
-            for view in tile.writes:
-                self.pool.use(view, True)
-            for view in tile.stays:
-                self.pool.use(view, False)
-            for view in before if goes_home else ():
-                if not any(overlap(view, other) for other in tile.writes):
-                    self.pool.copy_home(view)
-            before = tile.writes
-        self.plan.moved += moved
-        return max(count, 1), shape or (), largest, moved
-
-
-class _Nothing(Memory):
-    """A memory without room, so that every call asks whether there is."""
-
-    name = "planned"
-    limit = ASKED
-
-
-def _nothing() -> None:
-    """Do nothing, as the continuation after the last tile."""
-
-
-def _copied(view: Mat) -> int:
-    """Return the bytes copied for a view; with very many runs, including the gaps between them."""
-    many = view._touched().size > view._count()
-    return span_bytes(view) if many else view.nbytes
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
+    def note_results(self, views: Iterable[Mat]) -> None:
+        """Record written views: they have to be copied to the host before use there."""
+        for view in views:
+            self.results.setdefault(view.storage, {})[view.layout.bounds] = span_bytes(view)
 
 
 def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None,
@@ -358,26 +237,22 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     Examples
     --------
     >>> import mat
-    >>> x = mat.ones(1000, 100)
+    >>> x = mat.arange(100_000.0).reshape(1000, 100)
     >>> mat.debug.plan(mat.exp, x, pool_bytes=400_000)
     <plan for 400,000 bytes on the device: 1,600,000 bytes would be copied, 1,600,000 at least>
     exp: 8 tiles of (125, 100) in 200,000 bytes; 800,000 copied to the device, 800,000 at least
     """
-    device = in_use()
-    limit = pool_bytes or device.memory.limit
+    like = in_use()
+    limit = pool_bytes or like.memory.limit
     if limit is None:
         raise SettingError("plan requires pool_bytes, since no device with a limit is in use")
-    planner = _Planner(device, limit)
-    use = DeviceUse(planner)
-    use.begin()
-    use.enter()
-    try:
-        results = function(*args, **kwargs)
-    finally:
-        use.leave()
-        use.end()
-    while planner.pool.ranges:
-        planner.pool.evict()
-    planner.plan.least += sum(sum(found.values()) for found in planner.pool.results.values())
-    del results  # which are copied to the host
-    return planner.plan
+    found = TilePlan(limit)
+    with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
+          use_device(device, pool_bytes=limit)):
+        planner = Planner(device, found, copies)
+        with use_device(planner):
+            results = function(*args, **kwargs)
+        found.least += sum(sum(of.values()) for of in planner.results.values())
+    del results  # which are copied to the host by now
+    found.moved = copies.bytes
+    return found

@@ -55,6 +55,8 @@ class Device:
     planner : callable or None
         Called with an operation and its arguments, instead of carrying it out, if that is only to
         be planned.
+    computes : bool
+        False if operations only have their copies counted, for a plan.
     """
 
     name: str
@@ -64,6 +66,22 @@ class Device:
     implementations: str = ""
     planner: Function | None = None
     captures: bool = False
+    computes: bool = True
+
+    @property
+    def host(self) -> Device:
+        """The device for operations on Mats that are not enabled for this one."""
+        return CPU
+
+    @property
+    def limit(self) -> int | None:
+        """The most bytes that operations may use on it; None: no limit."""
+        return self.memory.limit
+
+    def overwriting(self, x: Operand) -> AbstractContextManager[object]:
+        """Return a block in which all elements of a Mat are overwritten on this device."""
+        found: AbstractContextManager[object] = x.facet(self.facet, "output")
+        return found
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         """Return `function` with operands as this device's facet presents them.
@@ -98,6 +116,9 @@ class Device:
 
     def forget(self, use: DeviceUse) -> None:
         """Forget `use`, of a thread that a forked child does not have."""
+
+    def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
+        """Receive the bytes and the views of a tile that is only planned."""
 
     def check_in_use(self) -> None:
         """Raise `DeviceError` unless this device is in use here, by a block or permanently.

@@ -7,7 +7,7 @@ import mat
 
 
 def test_it_says_how_a_call_would_be_cut():
-    x = mat.ones(1000, 10)
+    x = mat.array(np.ones((1000, 10)))
     found = mat.debug.plan(mat.exp, x, pool_bytes=32_000)
     (call,) = found.calls
     assert (call.name, call.tiles, call.shape, call.nbytes) == ("exp", 10, (100, 10), 16_000)
@@ -28,7 +28,7 @@ def test_nothing_is_computed_or_copied():
 
 
 def test_what_is_on_the_device_is_not_counted():
-    x = mat.ones(100, 10)
+    x = mat.array(np.ones((100, 10)))
     with mat.use_device("emulated", pool_bytes=10_000_000):
         x += 1
         found = mat.debug.plan(mat.sum, x)
@@ -37,7 +37,7 @@ def test_what_is_on_the_device_is_not_counted():
 
 
 def test_what_a_call_leaves_is_there_for_the_next_one():
-    x = mat.ones(100, 10)
+    x = mat.array(np.ones((100, 10)))
     found = mat.debug.plan(lambda: mat.exp(mat.sqrt(x)), pool_bytes=100_000)
     assert [c.moved for c in found.calls] == [8000, 0]
     assert found.least == found.moved == 2 * 8000  # the square root is garbage
@@ -52,7 +52,7 @@ def test_what_does_not_fit():
 
 
 def test_composed_functions():
-    x = mat.ones(100, 10)
+    x = mat.array(np.ones((100, 10)))
     found = mat.debug.plan(np.nanmean, x, axis=1, pool_bytes=4000)
     assert {"replace_nan", "sum"} <= {c.name for c in found.calls}
     assert all(c.tiles > 0 for c in found.calls)
@@ -61,7 +61,7 @@ def test_composed_functions():
 
 
 def test_products():
-    a, b = mat.ones(100, 100), mat.ones(100, 100)
+    a, b = mat.array(np.ones((100, 100))), mat.array(np.ones((100, 100)))
     (call,) = mat.debug.plan(mat.matmul, a, b, pool_bytes=40_000).calls
     assert call.tiles > 1
     assert 160_000 <= call.moved <= 500_000
@@ -70,7 +70,62 @@ def test_products():
 def test_operands_that_overlap_the_result_are_copied():
     x = mat.arange(1000.0)
     found = mat.debug.plan(lambda: x[1:].assign_(x[:-1]), pool_bytes=2000)
-    assert [c.name for c in found.calls] == ["assign", "assign"]
+    (call,) = found.calls
+    assert (call.name, call.tiles) == ("assign", 34)
+
+
+@pytest.mark.host
+def test_nothing_is_computed_for_mats_that_are_not_enabled():
+    x, y = mat.arange(1000.0), mat.arange(1000.0)
+    y.device_enabled = False
+    found = mat.debug.plan(lambda: (x.exp_(), y.add_(x)), pool_bytes=80_000)
+    assert [c.name for c in found.calls] == ["exp"]
+    assert found.moved == 16_000  # the host adds
+    assert y.equals(mat.arange(1000.0))
+
+
+@pytest.mark.host
+def test_nobody_else_sees_its_copies():
+    x = mat.array(np.ones((1000, 10)))
+    with mat.debug.trace() as trace, mat.debug.count_copies() as copies, mat.debug.guard():
+        mat.debug.plan(lambda: mat.exp(x).sum(), pool_bytes=20_000)
+    assert (trace.bytes, copies.bytes, copies.waits) == (0, 0, 0)
+
+
+@pytest.mark.host
+def test_a_plan_within_a_plan_is_one_of_its_own():
+    x, found = mat.array(np.ones((1000, 10))), []
+
+    def function():
+        found.append(mat.debug.plan(mat.exp, x, pool_bytes=20_000))
+        return mat.sqrt(x)
+
+    outer = mat.debug.plan(function, pool_bytes=40_000)
+    assert [c.name for c in outer.calls] == ["sqrt"]
+    assert [c.name for c in found[0].calls] == ["exp"]
+    assert outer.moved == found[0].moved == 160_000
+
+
+@pytest.mark.host
+def test_parts_on_the_device_are_not_counted():
+    x = mat.array(np.ones((1000, 100)))
+    with mat.use_device("emulated", pool_bytes=10_000_000):
+        with x[:500].facet("emulated", "input"), x[700:800].facet("emulated", "output"):
+            pass
+        found = mat.debug.plan(lambda: x[:500] + x[300:800], pool_bytes=10_000_000)
+    assert found.moved == 160_000 + 80_000 + 400_000
+
+
+def test_it_takes_no_memory():
+    resource = pytest.importorskip("resource")
+    x = mat.empty(1 << 14, 1 << 13)
+    with x.facet("array", "output"):  # 1 GB, of which nothing is written
+        pass
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = mat.debug.plan(lambda: ((x.T + 1)[:, :100].copy(), np.sort(x.reshape(-1))),
+                           pool_bytes=1 << 26)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
+    assert found.calls[0].tiles > 1
 
 
 def test_it_wants_a_limit():
@@ -99,9 +154,26 @@ SINGLE = {
     "joined": lambda a, b, v: np.concatenate([a, b]), "slices": lambda a, b, v: a[::2] + b[::2],
     "columns": lambda a, b, v: a[:, 5:30] * 2, "out": lambda a, b, v: np.maximum(a, b, out=a),
     "taken": lambda a, b, v: a[np.arange(0, a.shape[0], 3)]}
+
+
+def softmax(a):
+    e = np.exp(a - a.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
 COMPOSED = {
     "where": lambda a, b, v: np.where(a > 0.5, a, b),
-    "standardised": lambda a, b, v: (a - a.mean(0)) / a.std(0)}
+    "standardised": lambda a, b, v: (a - a.mean(0)) / a.std(0),
+    "chain": lambda a, b, v: np.exp(a * b + 1).sum(1), "softmax": lambda a, b, v: softmax(a),
+    "nanmean": lambda a, b, v: np.nanmean(a, axis=1), "clip": lambda a, b, v: a.clip(0.2, v),
+    "products": lambda a, b, v: (a[:300] @ b[:300].T) @ a[:300], "gram": lambda a, b, v: a.T @ a,
+    "median": lambda a, b, v: np.median(a, 0), "var": lambda a, b, v: np.var(a, 1),
+    "stacked": lambda a, b, v: np.stack([a, b]).sum(0), "roll": lambda a, b, v: np.roll(a, 1, 0),
+    "columns": lambda a, b, v: np.sort(a[:, :20] + b[:, -20:], 0),
+    "tiled": lambda a, b, v: np.tile(a, (2, 1)) * 2, "diff": lambda a, b, v: np.diff(a, axis=0),
+    "parts": lambda a, b, v: (a[:100] + b[-100:], a * 2)[1],
+    "transposed": lambda a, b, v: a.T + b.T,
+    "updates": lambda a, b, v: a.__iadd__(b).__imul__(v).__isub__(b)}
 
 
 def check_is_traced(function, shape, pool_bytes):
@@ -129,7 +201,9 @@ def test_a_plan_has_the_bytes_of_a_trace(name, shape, pool_bytes):
 
 
 @pytest.mark.host
-@pytest.mark.parametrize(("name", "shape", "pool_bytes"), [
-    ("where", (300, 400), 2_500_000), ("standardised", (2000, 37), 900_000)])
-def test_parts_of_a_copy_that_is_there_are_used_in_place(name, shape, pool_bytes):
+@pytest.mark.parametrize("pool_bytes", [200_000, 400_000, 900_000, 2_500_000])
+@pytest.mark.parametrize("shape", [(1000, 100), (300, 400), (2000, 37)])
+@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.sample(4)
+def test_a_plan_of_several_operations_has_the_bytes_of_a_trace(name, shape, pool_bytes):
     check_is_traced(COMPOSED[name], shape, pool_bytes)

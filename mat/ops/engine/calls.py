@@ -163,7 +163,7 @@ class Calls(Operation):
             if type(value) is _mat_types[0]:
                 view = value
                 if not view.device_enabled:
-                    device = _cpu
+                    device = device.host
         if device is _cpu:
             return self.carry_out_whole(device, args, kwargs)
         limit = device.memory.limit

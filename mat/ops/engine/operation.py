@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, Type
 import numpy as np
 
 from ...core.direction import IO
-from ...core.observers import OBSERVERS
+from ...core.observers import observing
 from ...core.registry import Facet, facet_named
 from ...devices.device import CPU, Device
 from ...errors import OutOfDeviceMemory
@@ -376,7 +376,7 @@ def _as_now(args: Arguments) -> Arguments:
 
 
 def _packed(view: Mat) -> Mat:
-    for observer in tuple(OBSERVERS):
+    for observer in observing():
         observer.packed(view)
     return view.copy()
 

@@ -61,6 +61,9 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     by_host = not is_of_device(implementation, device)
     facet = made_for if by_host else device.facet
     function = implementation.function
+    operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
+    if not device.computes:
+        return _plan_of(operation, implementation._replace(bare=True), _nothing, facet, operands)
     if implementation.prepares:
         positions = *operation.operands, *operation.settings
         function = function(made_for.engine, *(args[k] for k in positions), **kwargs)
@@ -71,12 +74,16 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
         bound = function if implementation.bare else partial(function, made_for.engine)
         function = device.adapt(bound, made_for, operation.result is None)
         implementation = implementation._replace(bare=True)
-    operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
     plan = _plan_of(operation, implementation, function, facet, operands)
     plan.lent = facet is not made_for and _is_only_of_host(operation)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
     return plan
+
+
+def _nothing(*_: object, **__: object) -> bool:
+    """Compute nothing: the implementation of every operation in a plan of copies."""
+    return True
 
 
 def _is_only_of_host(operation: Any) -> bool:

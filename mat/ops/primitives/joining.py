@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack, suppress
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from .elementwise import MOST_AXES_THERE
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
 SHARED_PART = 1 << 18
+Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 
 
@@ -98,12 +99,12 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
     target = _target(parts, shape, out)
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
-        _write_parts(target, parts, k, device.facet.name)
+        _write_parts(target, parts, k, device.overwriting)
         return target
     alike = all(m.dtype == target.dtype for m in parts)
     if alike and target.nbytes >= SHARED_PART * len(parts) and lib is not None:
         if out is not None or not join_released(parts, target, k):
-            _write_parts(target, parts, k, "foreign")
+            _write_parts(target, parts, k, _overwriting_for_c)
         return target
     with with_facets((target, "array", "output"),
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
@@ -111,8 +112,12 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
     return target
 
 
-def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
-    """Copy each part, through the facet of that name, to its window of `target`."""
+def _overwriting_for_c(x: Mat) -> AbstractContextManager[object]:
+    return x.facet("foreign" if lib is not None else "array", "output")
+
+
+def _write_parts(target: Mat, parts: list[Mat], axis: int, block: Overwriting) -> None:
+    """Copy each part to its window of `target`, within a block that overwrites that."""
     before: tuple[slice, ...] = (slice(None),) * axis
     start = 0
     windows = []
@@ -120,7 +125,7 @@ def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
         stop = start + m.shape[axis]
         windows.append(((*before, slice(start, stop)), m))
         start = stop
-    _write(target, windows, facet)
+    _write(target, windows, block)
 
 
 def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]]) -> None:
@@ -128,19 +133,19 @@ def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]])
     elements of `target` become arbitrary.
     """
     device = in_use() if target.device_enabled else CPU
-    facet = ("foreign" if lib is not None else "array") if device is CPU else device.facet.name
-    _write(target, windows, facet)
+    _write(target, windows, _overwriting_for_c if device is CPU else device.overwriting)
 
 
-def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]], facet: Any) -> None:
-    """Overwrite windows through the facet of that name; `target` becomes fresh when all are there,
-    unless a device has room for one after another only.
+def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
+           block: Overwriting) -> None:
+    """Overwrite windows within a block; `target` becomes fresh when all are there, unless a device
+    has room for one after another only.
     """
     moves = list(windows)
     with ExitStack() as stack:
         if not is_too_large(in_use(), target, *(part for _, part in moves)):
             with suppress(OutOfDeviceMemory):
-                stack.enter_context(target.facet(facet, "output"))
+                stack.enter_context(block(target))
         for index, part in moves:
             target.over(target.layout[index]).assign_(part)
 

@@ -150,8 +150,8 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
     """Yield the parts of the result, each of at most `length` elements, and where their elements
     are in the sorted runs of that length.
     """
-    if in_use().planner is not None:  # nothing was sorted: runs like one another
-        cuts = _cuts(np.arange(runs.size) % length / length, length)
+    if not in_use().computes:  # nothing was sorted
+        cuts = _even_cuts(runs.size, length)
     else:
         with on_host(runs).facet("array", "input") as a:
             cuts = _cuts(a, length)
@@ -164,12 +164,28 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
         start = stop
 
 
+def _steps(length: int, count: int) -> tuple[int, int]:
+    """Return the distance of the elements by which `count` runs are cut, and how many elements a
+    part has about.
+    """
+    step = max(1, length // (2 * count))
+    return step, length - count * step if step > 1 else length
+
+
+def _even_cuts(size: int, length: int) -> list[list[int]]:
+    """Return the result of `_cuts` for runs that are like one another."""
+    starts = range(0, size, length)
+    _, every = _steps(length, len(starts))
+    parts = -(-size // every)
+    return [[start + (min(start + length, size) - start) * k // parts for start in starts]
+            for k in range(parts + 1)]
+
+
 def _cuts(a: Array, length: int) -> list[list[int]]:
     """Return how far into each run the parts of the result reach, from none to all elements."""
     starts = range(0, len(a), length)
     runs = [a[start:start + length] for start in starts]
-    step = max(1, length // (2 * len(runs)))
-    every = length - len(runs) * step if step > 1 else length
+    step, every = _steps(length, len(runs))
     marks = np.concatenate([np.arange(step - 1, len(run), step) + start
                             for run, start in zip(runs, starts, strict=True)])
     marks = marks[np.argsort(a[marks], kind="stable")]  # equal ones in the order of the runs

@@ -207,7 +207,7 @@ def span_bytes(*views: Operand) -> int:
 
 def is_too_large(device: Device, *views: Operand) -> bool:
     """Return whether the limit of a device leaves no room for these views at once."""
-    limit = device.memory.limit
+    limit = device.limit
     return limit is not None and span_bytes(*views) > limit
 
 
@@ -250,7 +250,7 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
         raise _torn(error, shortage) from None
     execution = _Execution(device, operation, args, kwargs)
     execution.shortage = shortage
-    if not outer:  # else it is undone with the tile that it is a part of
+    if not outer and device.computes:  # else it is undone with the tile that it is a part of
         execution.keep_contents()
         execution.progress = TileProgress(operation.__name__, execution.total)
     with cutting(operation, args) as execution.cut_now:
@@ -429,6 +429,8 @@ class _Execution:
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
         room = *self.apart(tile.writes, before), *ahead
         self.cut_now.number = self.number + 1
+        if not self.device.computes and tile.has_operands:
+            self.device.note_tile(tile.nbytes, (*tile.reads, *tile.writes))
         try:
             with _CopiesAhead(self, tile.reads, room, ahead, home):
                 return tile.run()
