@@ -165,19 +165,20 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
 
 
 def _steps(length: int, count: int) -> tuple[int, int]:
-    """Return the distance of the elements by which `count` runs are cut, and how many elements a
-    part has about.
+    """Return the distance of the elements that mark cuts in `count` runs, and how many marks a part
+    of the result has.
     """
     step = max(1, length // (2 * count))
-    return step, length - count * step if step > 1 else length
+    return step, max(1, (length - count * step if step > 1 else length) // step)
 
 
 def _even_cuts(size: int, length: int) -> list[list[int]]:
     """Return the result of `_cuts` for runs that are like one another."""
     starts = range(0, size, length)
-    _, every = _steps(length, len(starts))
-    parts = -(-size // every)
-    return [[start + (min(start + length, size) - start) * k // parts for start in starts]
+    lengths = [min(start + length, size) - start for start in starts]
+    step, every = _steps(length, len(starts))
+    parts = sum(n // step for n in lengths) // every + 1
+    return [[start + n * k // parts for start, n in zip(starts, lengths, strict=True)]
             for k in range(parts + 1)]
 
 
@@ -189,7 +190,7 @@ def _cuts(a: Array, length: int) -> list[list[int]]:
     marks = np.concatenate([np.arange(step - 1, len(run), step) + start
                             for run, start in zip(runs, starts, strict=True)])
     marks = marks[np.argsort(a[marks], kind="stable")]  # equal ones in the order of the runs
-    chosen = marks[max(1, every // step) - 1::max(1, every // step)]
+    chosen = marks[every - 1::every]
     cuts = [list(starts)]
     for mark in chosen:
         at = int(mark) // length
