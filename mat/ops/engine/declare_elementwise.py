@@ -37,8 +37,8 @@ from ...support.dtypes import (
 )
 from ...support.native import compiled, lib
 from ...support.types import Arguments, DType, Engine, Function, Operand
-from ..tiles.cut_elements import by_elements
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
+from ..tiles.signatures import by_elements
 from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds

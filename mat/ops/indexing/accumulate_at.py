@@ -6,6 +6,8 @@ Their order is that of the index, on every device, so that the bits are NumPy's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -14,16 +16,18 @@ from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.dtypes import EVERY, represents
-from ...support.types import Array, DType, Engine, Index, Number, Operand
+from ...support.types import Arguments, Array, DType, Engine, Index, Keywords, Number, Operand
 from ..engine.operands import as_mat
 from ..engine.operation import InOut, Input, op
+from ..primitives.elementwise import fill
 from ..primitives.selecting import number_as_mat
 from ..primitives.ufuncs import remainder
-from ..tiles.cut_gathers import by_accumulation
 from ..tiles.overlap import DEVICE_AXES
+from ..tiles.staging import by_host
+from ..tiles.tile_grid import TileGrid
+from ..tiles.tiling import Tile, TileTooLarge
 from .advanced import Advanced, advanced, broadcast_value
-from .cut_sequences import by_accumulated_weights
-from .gathering import gathered_shape, items_by_position
+from .gathering import gathered_shape, item_axes, items_by_position
 from .sorting import argsort, count_weights
 
 RULES: dict[np.ufunc, str] = {
@@ -45,8 +49,37 @@ def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
                          f"and {x.label()}")
 
 
-accumulate_at.cut_by(by_accumulation(accumulate_at, argsort))
-count_weights.cut_by(by_accumulated_weights(accumulate_at))
+@accumulate_at.cut_by
+def accumulation_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut positions, which follow one another as they do uncut, and items along other axes. Each
+    tile finds the order of its own positions.
+    """
+    at, _, source, x, _, chosen = args
+    grid = TileGrid(source.shape, {0: (0,), 2: tuple(range(source.ndim)),
+                                   3: item_axes(x.ndim, chosen, 0, 1)}, args,
+                    besides=[(at, (0,))] * 2)
+    try:
+        lengths = grid.blocks(budget)
+    except TileTooLarge:
+        yield by_host(accumulate_at, args, kwargs)
+        return
+    for window in grid.windows(lengths):
+        part = grid.arguments(window)
+        yield Tile(partial(_accumulate, part), (part[0], *part[2:4]), (part[3],))
+
+
+def _accumulate(args: Arguments) -> None:
+    accumulate_at(args[0], argsort(args[0]), *args[2:])
+
+
+@count_weights.cut_by
+def count_weights_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Let accumulations, with tiles of their own, add the weights in the same order."""
+    x, order, weights, out = args
+    yield Tile(lambda: fill(0, out))
+    yield Tile(lambda: accumulate_at(x, order, weights, out, "add", (0,)))
+
+
 accumulate_at.prepare("cuda", dtypes=EVERY, when=lambda at, order, source, x: (
     at.layout.contiguous and order.layout.contiguous and source.ndim <= DEVICE_AXES))(
     lambda cuda, at, order, source, x, rule, chosen: cuda.prepare_accumulate(

@@ -7,19 +7,24 @@ operations has checked the positions (`within`). This module does not know how i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from math import prod
 
 import numpy as np
 
 from ...layout.shapes import Ints
+from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import EVERY
-from ...support.types import Array, Engine
+from ...support.types import Arguments, Array, Engine, Keywords
 from ..engine.operation import InOut, Input, Output, number_op, op
-from ..tiles.cut_gathers import by_positions, grid_of_gather, grid_of_gather_along, grid_of_scatter
-from ..tiles.cut_vectors import by_pieces
+from ..primitives.elementwise import add
 from ..tiles.overlap import DEVICE_AXES
-from .cut_masks import by_parts_of_mask, by_tiles_of_mask
+from ..tiles.signatures import all_of, by_pieces, or_by_host, over
+from ..tiles.staging import on_host
+from ..tiles.tile_grid import GridAxes, TileGrid
+from ..tiles.tiling import Tile, TileTooLarge
 
 TILE = 4096  # elements of a mask that are counted together
 LONG = np.dtype(np.int64)
@@ -38,6 +43,14 @@ def gathered_shape(x: Mat, at: Mat, place: int, chosen: Ints) -> Ints:
     return (*rest[:place], *at.layout.shape, *rest[place:])
 
 
+def item_axes(ndim: int, chosen: Ints, place: int, count: int) -> GridAxes:
+    """Return the axes of an operand with chosen items, in the grid of tiles with the other axes
+    and, at `place`, `count` axes of positions.
+    """
+    others = [k + count * (k >= place) for k in range(ndim - len(chosen))]
+    return tuple(None if k in chosen else others.pop(0) for k in range(ndim))
+
+
 # Gathers
 
 
@@ -46,7 +59,14 @@ def gather(x: Input, at: Input, out: Output, place: int, chosen: Ints) -> None:
     """Copy the items of `x` at the positions `at` to `out`."""
 
 
-gather.cut_by(by_positions(gather, grid_of_gather))
+def _grid_of_gather(args: Arguments, kwargs: Keywords) -> TileGrid:
+    x, at, out, place, chosen = args
+    return TileGrid(out.shape, {0: item_axes(x.ndim, chosen, place, at.ndim),
+                                1: tuple(range(place, place + at.ndim)),
+                                2: tuple(range(out.ndim))}, args)
+
+
+gather.cut_by(over(gather, _grid_of_gather, or_by_host(gather)))
 gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, place, chosen: cuda.prepare_gather(x, at, out, place, chosen))
 
@@ -78,7 +98,14 @@ def gather_along(x: Input, at: Input, out: Output, axis: int) -> None:
     """
 
 
-gather_along.cut_by(by_positions(gather_along, grid_of_gather_along))
+def _grid_of_gather_along(args: Arguments, kwargs: Keywords) -> TileGrid:
+    x, at, out, axis = args
+    every = tuple(range(out.ndim))
+    items = tuple(None if k == axis else k for k in every[out.ndim - x.ndim:])
+    return TileGrid(out.shape, {0: items, 1: every[out.ndim - at.ndim:], 2: every}, args)
+
+
+gather_along.cut_by(over(gather_along, _grid_of_gather_along, or_by_host(gather_along)))
 gather_along.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, axis: cuda.prepare_gather_along(x, at, out, axis))
 
@@ -99,7 +126,18 @@ def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique
     """
 
 
-scatter.cut_by(by_positions(scatter, grid_of_scatter))
+def _grid_of_scatter(args: Arguments, kwargs: Keywords) -> TileGrid:
+    """Return the grid of tiles: positions are cut along their first axis only, so that the last one
+    for a place remains the last.
+    """
+    at, source, x, place, chosen, _ = args
+    return TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
+                                   1: tuple(range(source.ndim)),
+                                   2: item_axes(x.ndim, chosen, place, at.ndim)}, args,
+                    whole=range(place + 1, place + at.ndim))
+
+
+scatter.cut_by(over(scatter, _grid_of_scatter, or_by_host(scatter)))
 scatter.prepare("cuda", dtypes=EVERY, when=lambda at, source, x: (
     at.layout.contiguous and _fits_device(at, source, x)))(
     lambda cuda, at, source, x, place, chosen, unique: cuda.prepare_scatter(
@@ -125,7 +163,7 @@ def within(at: Input, low: int, high: int) -> None:
 
 
 within.waits_for = "whether indices are in range"
-within.cut_by(by_pieces(within, lambda found, dtype: all(found)))
+within.cut_by(by_pieces(within, all_of))
 within.prepare("cuda", dtypes=LONG.char)(
     lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
 
@@ -141,7 +179,6 @@ def mask_starts(mask: Input, starts: Output) -> None:
     """Count the true elements before each tile of a packed mask, and, at last, in all of it."""
 
 
-mask_starts.cut_by(by_tiles_of_mask(mask_starts, TILE))
 mask_starts.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
 
@@ -159,7 +196,6 @@ def mask_positions(mask: Input, starts: Input, out: Output) -> None:
     """Write the positions of true elements in a packed mask."""
 
 
-mask_positions.cut_by(by_parts_of_mask(mask_positions, mask_starts, TILE))
 mask_positions.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts, out: cuda.prepare_mask_positions(mask))
 
@@ -176,7 +212,62 @@ def positions_of(mask: Mat) -> Mat:
     packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
     if not packed.size:
         return new_like(mask, (0,), LONG)
-    starts = new_like(mask, (1 + -(-packed.size // TILE),), LONG)
-    mask_starts(packed, starts)
+    starts = _starts(packed)
     found = new_like(mask, (starts._size_at(-1),), LONG)
     return mask_positions(packed, starts, found) if found.size else found
+
+
+# Tiles of masks
+
+
+def _parts(mask: Mat, length: int) -> Iterator[slice]:
+    """Yield parts of a mask, shorter than that many elements, that do not cross the ends of tiles
+    unless they have whole tiles.
+    """
+    if length < 1:
+        raise TileTooLarge(2 * LONG.itemsize)
+    step = length // TILE * TILE or length
+    for start in range(0, mask.size, max(step, TILE)):
+        stop = min(start + max(step, TILE), mask.size)
+        for k in range(start, stop, step):
+            yield slice(k, min(k + step, stop))
+
+
+@mask_starts.cut_by
+def cut_mask_starts(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the mask; the host adds up the counts."""
+    mask, starts = args[0].reshape(-1), args[1]
+    counts = np.zeros(starts.size, LONG)
+    for part in _parts(mask, budget // 2):
+        yield Tile(partial(_count, mask[part], counts[1 + part.start // TILE:]), (mask[part],))
+    yield Tile(lambda: on_host(starts).assign_(adopted(np.cumsum(counts))))
+
+
+def _starts(part: Mat) -> Mat:
+    starts = new_like(part, (1 + -(-part.size // TILE),), LONG)
+    mask_starts(part, starts)
+    return starts
+
+
+def _count(part: Mat, counts: Array) -> None:
+    found = np.diff(_starts(part).to_numpy())
+    counts[:len(found)] += found
+
+
+@mask_positions.cut_by
+def cut_mask_positions(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the mask, each part of which is counted again."""
+    mask, out = args[0].reshape(-1), args[2]
+    done = [0]  # how many positions were written
+    for part in _parts(mask, budget // (2 + LONG.itemsize)):
+        yield Tile(partial(_write_positions, mask[part], part.start, out, done), (mask[part],))
+
+
+def _write_positions(seen: Mat, start: int, out: Mat, done: list[int]) -> None:
+    starts = _starts(seen)
+    found = starts._size_at(-1)
+    if found:
+        to = out[done[0]:done[0] + found]
+        mask_positions(seen, starts, to)
+        add(to, start, to)
+    done[0] += found

@@ -6,7 +6,8 @@ devices is stable, whether that is wanted or not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,20 +20,22 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import EXTENSIONS
 from ...support.native import compiled
-from ...support.types import Array, DType, Engine, Function
+from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.operation import Input, MatOp, Output, op
 from ..primitives import reduce
 from ..primitives.copying import sorted_along
 from ..primitives.declare_reduce import DEVICE_RANK, ON_DEVICE
-from ..primitives.elementwise import add, less, negative, not_equal, subtract
+from ..primitives.elementwise import add, assign, fill, less, negative, not_equal, subtract
 from ..primitives.joining import concat
 from ..primitives.scan import cumsum, differences
 from ..primitives.selecting import select
 from ..primitives.ufuncs import invert
 from ..tiles.cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from ..tiles.overlap import check_disjoint, overlap
-from .cut_sequences import by_counts, by_neighbours, by_ranks, by_scattered_ranks, by_searches
-from .gathering import gather, gather_along, positions_of
+from ..tiles.signatures import or_by_host, over
+from ..tiles.staging import by_host
+from ..tiles.tiling import Tile, TileTooLarge
+from .gathering import gather, gather_along, positions_of, scatter
 
 _INDICES = np.dtype(np.int64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
@@ -153,7 +156,8 @@ def search(a: Input, v: Input, out: Output, right: bool) -> None:
     check_disjoint("searching", out, a, v)
 
 
-search.cut_by(by_searches(search))
+# without room for the sorted vector, of which few elements are read, the host searches
+search.cut_by(over(search, "_,...,...", or_by_host(search)))
 search.result_of = lambda a, v, out, right: (v.layout.shape, _INDICES)
 
 
@@ -259,7 +263,32 @@ def count_bins(x: Input, out: Output) -> None:
     _check_vectors("bincount", x, out)
 
 
-count_bins.cut_by(by_counts(count_bins))
+def _parts(size: int, per_element: int, budget: int) -> Iterator[slice]:
+    """Yield parts of a vector that need at most `budget` bytes each."""
+    if budget < per_element:
+        raise TileTooLarge(per_element)
+    length = budget // per_element
+    for start in range(0, size, length):
+        yield slice(start, min(start + length, size))
+
+
+@count_bins.cut_by
+def cut_count_bins(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut x; without room for the counts the host counts."""
+    x, out = args
+    rest = budget - 2 * out.nbytes
+    if rest < x.element_size:
+        yield by_host(count_bins, args, kwargs)
+        return
+    for part in _parts(x.size, x.element_size, rest):
+        yield Tile(partial(_count_part, x[part], out, part.start > 0), (x[part],), (out,))
+
+
+def _count_part(x: Mat, out: Mat, adds: bool) -> None:
+    found = new_like(out, out.shape, out.dtype) if adds else out
+    count_bins(x, found)
+    if adds:
+        add(out, found, out)
 
 
 @count_bins.on("array", bare=True)
@@ -334,8 +363,24 @@ def firsts(x: Input, out: Output, equal_nan: bool) -> None:
     _check_vectors("unique", x, out)
 
 
-firsts.cut_by(by_neighbours(firsts))
 firsts.result_of = lambda x, out, equal_nan: (x.layout.shape, _INDICES)
+
+
+@firsts.cut_by
+def cut_firsts(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut x; each part sees the element before it."""
+    x, out, equal_nan = args
+    item = x.element_size + 2 * out.element_size
+    for part in _parts(x.size, 2 * item, budget):
+        seen = x[max(0, part.start - 1):part.stop]
+        yield Tile(partial(_firsts_of_part, seen, out[part], equal_nan), (seen,), (out[part],))
+
+
+def _firsts_of_part(seen: Mat, out: Mat, equal_nan: bool) -> None:
+    if seen.size == out.size:
+        firsts(seen, out, equal_nan)
+    else:
+        assign(firsts.new((seen, None, equal_nan))[1:], out)
 
 
 @firsts.on("array", bare=True)
@@ -359,7 +404,21 @@ def place(x: Input, ranks: Input, out: Output) -> None:
     _check_vectors("unique", x, ranks, out)
 
 
-place.cut_by(by_ranks(place))
+@place.cut_by
+def cut_place(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut x; each part has the ranks that follow."""
+    x, ranks, out = args
+    for part in _parts(x.size, 2 * x.element_size + 2 * ranks.element_size, budget):
+        yield Tile(partial(_place_part, x, ranks, out, part), (x[part], ranks[part]))
+
+
+def _place_part(x: Mat, ranks: Mat, out: Mat, part: slice) -> None:
+    before = ranks._size_at(part.start - 1) if part.start else 0
+    count = ranks._size_at(part.stop - 1) - before
+    if count:
+        seen = new_like(ranks, (part.stop - part.start,), ranks.dtype)
+        subtract(ranks[part], before, seen)
+        place(x[part], seen, out[before:before + count])
 
 
 @place.on("array", bare=True)
@@ -379,8 +438,21 @@ def unsort(order: Input, ranks: Input, out: Output) -> None:
     _check_vectors("unique", order, ranks, out)
 
 
-unsort.cut_by(by_scattered_ranks())
 unsort.result_of = lambda order, ranks, out: (order.layout.shape, _INDICES)
+
+
+@unsort.cut_by
+def cut_unsort(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Scatter parts of the ranks; the scatters have tiles of their own."""
+    order, ranks, out = args
+    yield Tile(lambda: fill(0, out))
+    for part in _parts(order.size, 3 * _INDICES.itemsize, budget):
+        yield Tile(partial(_unsort_part, order[part], ranks[part], out),
+                   (order[part], ranks[part]))
+
+
+def _unsort_part(order: Mat, ranks: Mat, out: Mat) -> None:
+    scatter(order, subtract(ranks, 1), out, 0, (0,), True)
 
 
 @unsort.on("array", bare=True)

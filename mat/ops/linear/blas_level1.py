@@ -18,8 +18,8 @@ from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number
 from ..engine.operation import InOut, Input, Output, Scalar, number_op, op
-from ..tiles.cut_vectors import added, as_norm, by_first_of_largest, by_pieces
 from ..tiles.overlap import check_disjoint
+from ..tiles.signatures import added, as_norm, by_first_of_largest, by_pieces
 from .blas_checks import blas_dtype
 from .blas_vectors import (
     check_pair,

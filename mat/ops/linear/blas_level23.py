@@ -8,6 +8,7 @@ a flag.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import isqrt
 
 from ...errors import ShapeError
@@ -17,10 +18,10 @@ from ...support.types import Arguments, Array, Engine, Function, Keywords, Numbe
 from ..engine.accumulation import accumulate
 from ..engine.operation import Accumulated, InOut, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, panel_tiles, product_tiles
-from ..tiles.cut_triangles import by_blocks_of_triangle
 from ..tiles.overlap import check_disjoint
-from ..tiles.tile_grid import TileGrid, tiles_over
-from ..tiles.tiling import Tile
+from ..tiles.signatures import over
+from ..tiles.staging import StagedResult, staged
+from ..tiles.tiling import Tile, TileTooLarge
 from . import rowmajor
 from .blas_checks import (
     blas_dtype,
@@ -171,12 +172,7 @@ def ger_numpy(np: Engine, alpha: Number, x: Array, y: Array, a: Array) -> None:
     a += a.dtype.type(alpha) * np.outer(x, y)
 
 
-@ger.cut_by
-def ger_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut the rows and columns of the matrix."""
-    alpha, x, y, a = args
-    args = alpha, x.reshape(-1), y.reshape(-1), a
-    return tiles_over(ger, TileGrid(a.shape, {1: (0,), 2: (1,), 3: (0, 1)}, args), kwargs, budget)
+ger.cut_by(over(ger, "i,j,ij"))
 
 
 # Symmetric updates and triangular solves
@@ -334,5 +330,64 @@ def trsm_numpy(np: Engine, alpha: Number, a: Array, b: Array, side: str = "left"
               else np.linalg.solve(triangle.T, scaled.T).T)
 
 
-trsm.cut_by(by_blocks_of_triangle(
-    trsm, lambda x, y, factor, z: gemm(-1, x, y, factor, z)))
+@trsm.cut_by
+def trsm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut between columns of the right-hand sides, and where the triangle is too large into blocks
+    of it, solved one after another.
+    """
+    alpha, a, b = args
+    if not b.size:
+        return
+    width = _rows_of_block(len(a), a.element_size, budget)
+    if width == len(a):
+        yield from _columns(args, kwargs, budget)
+        return
+    left = kwargs.get("side", "left") == "left"
+    sides = b if left else b.T
+    # op(a) x = alpha b, or op(a)^T x^T = alpha b^T: whether the matrix on the left is a^T
+    turned = bool(kwargs.get("transpose", False)) is left
+    triangle = a.T if turned else a
+    starts = range(0, len(a), width)
+    forward = bool(kwargs.get("lower", True)) is not turned
+    for start in starts if forward else reversed(starts):
+        here = slice(start, min(start + width, len(a)))
+        done = slice(0, start) if forward else slice(here.stop, len(a))
+        if done.start < done.stop:
+            yield from product_tiles(MatrixProduct(
+                triangle[here, done], sides[done], sides[here], alpha,
+                lambda x, y, factor, z: gemm(-1, x, y, factor, z)), budget)
+            yield Tile(lambda: None)  # what follows is not asked for before the product is there
+        factor = 1 if done.start < done.stop else alpha
+        part = b[here] if left else b[:, here]
+        yield from _columns((factor, a[here, here], part), kwargs, budget)
+        yield Tile(lambda: None)
+
+
+def _rows_of_block(n: int, itemsize: int, budget: int) -> int:
+    """Return how many rows a block of the triangle has: all, if there is room for a column."""
+    if n * (n + 1) * itemsize <= budget:
+        return n
+    width = min(n, isqrt(budget // (2 * itemsize)))
+    if width < 1:
+        raise TileTooLarge(2 * itemsize)
+    return width
+
+
+def _columns(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Yield the tiles for some columns of the right-hand sides each, with the whole triangle."""
+    alpha, a, b = args
+    by_columns = kwargs.get("side", "left") == "left"
+    sides, a = b if by_columns else b.T, staged(a)
+    itemsize = a.element_size
+    count = (budget - a.size * itemsize) // (len(a) * itemsize)
+    for start in range(0, sides.shape[1], count):
+        result = StagedResult(sides[:, start:start + count], b.dtype, True)
+        yield Tile(partial(_solve, alpha, a, result, by_columns, kwargs),
+                   (a, result.target), (result.target,))
+
+
+# the parameters are those of the operation, with a block of the result
+def _solve(alpha: Number, a: Mat, result: StagedResult, by_columns: bool,
+           kwargs: Keywords) -> None:
+    trsm(alpha, a, result.target if by_columns else result.target.T, **kwargs)
+    result.finish()

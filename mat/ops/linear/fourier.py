@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from ...layout.shapes import Ints
@@ -10,9 +9,8 @@ from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import Input, Output, op
-from ..tiles.cut_stacks import whole_tiles
+from ..tiles.signatures import over
 from ..tiles.tile_grid import GridAxes, TileGrid
-from ..tiles.tiling import Tile
 from . import fourier_library as library
 from .integer_matmul import DEVICE_AXES
 
@@ -29,15 +27,16 @@ def fourier(x: Input, out: Output, axes: Ints, forward: bool, norm: str) -> None
     """
 
 
-@fourier.cut_by
-def cut_fourier(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Yield tiles of whole lines."""
+def _lines(args: Arguments, kwargs: Keywords) -> TileGrid:
+    """Return the grid of lines along the transformed axes."""
     out, axes = args[1], args[2]
     batch = [k for k in range(out.ndim) if k not in axes]
     kept: GridAxes = tuple(batch.index(k) if k in batch else None for k in range(out.ndim))
-    grid = TileGrid(tuple(out.shape[k] for k in batch), {0: kept, 1: kept}, args)
-    return whole_tiles(fourier, grid, kwargs, budget, "a transform is not cut, since each element "
-                       "of its result depends on all of its operand's")
+    return TileGrid(tuple(out.shape[k] for k in batch), {0: kept, 1: kept}, args)
+
+
+fourier.cut_by(over(fourier, _lines, "a transform is not cut, since each element of its result "
+                                     "depends on all of its operand's", free=True))
 
 
 def _fits_device(x: Mat, out: Mat) -> bool:

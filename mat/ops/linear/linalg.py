@@ -23,7 +23,7 @@ from ...support.native import compiled
 from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
-from ..tiles.cut_stacks import by_stacks
+from ..tiles.signatures import by_stacks
 from .integer_matmul import DEVICE_AXES
 from .matmul import matmul as matmul  # NumPy has it here, too
 

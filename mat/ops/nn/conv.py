@@ -8,20 +8,32 @@ sizes of the settings that users give.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
 from ...errors import ShapeError
 from ...layout.shapes import Ints, integer
-from ...layout.sliding_window import MOST_SPATIAL, Channels, Setting, regions, setting, spaced
+from ...layout.sliding_window import (
+    MOST_SPATIAL,
+    Channels,
+    Setting,
+    WindowAxis,
+    regions,
+    setting,
+    spaced,
+)
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import FLOATING
-from ...support.types import Array, Engine, Function
+from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import InOut, Input, Op, Output, op
+from ..primitives.elementwise import assign
 from ..tiles.overlap import check_disjoint
-from .cut_conv import by_images
+from ..tiles.signatures import over
+from ..tiles.staging import StagedResult, StagedSum, staged
+from ..tiles.tile_grid import TileGrid
+from ..tiles.tiling import Tile, TileTooLarge
 from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_axes, sum_dtype
 
 
@@ -65,11 +77,123 @@ def _some_short(*mats: Mat) -> bool:
     return _some(*mats) and few_short_axes(*mats)
 
 
+# Tiles: between images, between outputs, and where one of each is too large in slabs along the
+# first spatial axis, with the elements that their windows see
+
+_LEAST = 4  # slabs are at least so many windows high as long as outputs can be cut
+_AXES: dict[str, tuple[int | None, int | None]] = {  # of the grid: images, outputs
+    "x": (0, None), "w": (1, None), "y": (0, 1)}
+
+
+class _Images(TileGrid):
+    """The grid of images; outputs are not cut."""
+
+    def __init__(self, roles: str, args: Arguments, kwargs: Keywords) -> None:
+        super().__init__(args[roles.index("y")].shape[:2], {
+            k: (*_AXES[role], *(None,) * (args[k].ndim - 2)) for k, role in enumerate(roles)},
+            args, whole=(1,))
+
+    def block(self, window: tuple[slice, ...], kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        images: Channels = kwargs["sizes"]
+        return self.arguments(window), {
+            "sizes": images._replace(n=window[0].stop - window[0].start)}
+
+
+# the parameters are those of a cutter
+def _parts_of_images(operation: Op, roles: str, args: Arguments, kwargs: Keywords,
+                     budget: int) -> Iterator[Tile]:
+    sizes: Channels = kwargs["sizes"]
+    if sizes.groups > 1:
+        assert operation.cutter is not None
+        for group in range(sizes.groups):
+            yield from operation.cutter(_of_group(args, roles, group, sizes.groups),
+                                        {"sizes": sizes._replace(groups=1)}, budget)
+        return
+    grid = _Images(roles, args, kwargs)
+    for window in grid.windows((1, grid.shape[1])):
+        yield from slab_tiles(operation, roles, sizes._replace(n=1), grid.arguments(window),
+                              budget)
+
+
+def _of_group(args: Arguments, roles: str, group: int, groups: int) -> Arguments:
+    """Return the operands with the channels and outputs of one group."""
+    found = []
+    for x, role in zip(args, roles, strict=True):
+        axis = 0 if role == "w" else 1
+        length = x.shape[axis] // groups
+        part = slice(group * length, (group + 1) * length)
+        found.append(x.over(x.layout.part((part,) if axis == 0 else (slice(None), part))))
+    return tuple(found)
+
+
+def slab_tiles(operation: Function, roles: str, sizes: Channels, args: Arguments,
+               budget: int) -> Iterator[Tile]:
+    """Yield the tiles of one image, by outputs and by slabs along the first spatial axis, with as
+    many outputs as there is room for.
+    """
+    x, w, y = (args[roles.index(role)] for role in "xwy")
+    if not y.size:
+        return
+    axis, *others = sizes.axes
+    outputs, length = _lengths(axis, (x, w, y), budget)
+    for first in range(0, axis.n, length):
+        points = slice(first, min(first + length, axis.n))
+        part, inner = axis.part(points.start, points.stop)
+        seen = x[:, :, part]
+        if roles[-1] != "x":
+            seen = staged(seen)  # once, for all outputs
+        for k in range(0, y.shape[1], outputs):
+            some = slice(k, k + outputs)
+            views = {"x": seen, "w": w[some], "y": y[:, some, points]}
+            if seen.size:
+                found = sizes._replace(outputs=len(views["w"]), axes=(inner, *others))
+                yield _tile_of_slab(operation, [views[role] for role in roles], found,
+                                    roles[-1] != "y")
+            elif roles[-1] == "y":  # these windows see nothing but padding
+                yield Tile(partial(assign, 0, views["y"]), (), (views["y"],))
+
+
+def _lengths(a: WindowAxis, mats: Arguments, budget: int) -> tuple[int, int]:
+    """Return how many outputs and points there are in a slab."""
+    outputs, length = mats[2].shape[1:3]
+    while (needed := _bytes(a, mats, outputs, length)) > budget:
+        if length > _LEAST * a.k or (outputs == 1 and length > 1):
+            length = -(-length // 2)
+        elif outputs > 1:
+            outputs = -(-outputs // 2)
+        else:
+            raise TileTooLarge(needed)
+    return outputs, length
+
+
+def _bytes(a: WindowAxis, mats: Arguments, outputs: int, length: int) -> int:
+    """Return the bytes that so many outputs of so many points need at most."""
+    x, w, y = mats
+    rows = min(a.nx, (length - 1) * a.step + a.length)
+    per_output: int = w.nbytes // len(w) + y.nbytes // (y.shape[1] * a.n) * length
+    of_image: int = x.nbytes // max(a.nx, 1) * rows
+    return outputs * per_output + of_image
+
+
+def _tile_of_slab(operation: Function, views: list[Mat], sizes: Channels, adds: bool) -> Tile:
+    """Return the tile that writes to the last view, or adds to it."""
+    view = views[-1]
+    result = StagedSum(view) if adds else StagedResult(view, view.dtype, False)
+    mats = *map(staged, views[:-1]), result.target
+
+    def run() -> None:
+        operation(*mats, sizes=sizes)
+        result.finish()
+
+    return Tile(run, mats[:-1], mats[-1:])
+
+
 def _over_images(operation: Op, roles: str, prepare: Function) -> None:
     """Register the cutter of an operation and its kernels, which `prepare` makes of an engine, the
     operands and `sizes`. `roles`: what each operand is, or is the derivative by.
     """
-    operation.cut_by(by_images(operation, roles))
+    operation.cut_by(over(operation, partial(_Images, roles), partial(
+        _parts_of_images, operation, roles)))
     operation.prepare("cuda", dtypes=FLOATING, when=_some_short)(prepare)
     operation.prepare("foreign", dtypes=FLOATS, when=_some)(prepare)
 

@@ -32,7 +32,7 @@ from ..engine.operation import InOut, Input, Op, op
 from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
 from ..tiles.overlap import check_disjoint
-from ..tiles.tile_grid import Gridded, Span, TileGrid, tile_of
+from ..tiles.tile_grid import Gridded, Span, TileGrid, tiles_over
 from ..tiles.tiling import Cutter, Tile
 
 FLOATS = compiled(REAL_TYPES)
@@ -150,7 +150,7 @@ class WindowGrid(TileGrid):
         self.inputs = inputs
         self.spans += [Span(args[k], every, axes) for k in inputs]
 
-    def block(self, window: tuple[slice, ...]) -> tuple[Arguments, Windows]:
+    def block(self, window: tuple[slice, ...], kwargs: Keywords) -> tuple[Arguments, Keywords]:
         """Return the arguments, with views of a block of windows and of the elements they cover,
         and the axes of the block.
         """
@@ -158,7 +158,7 @@ class WindowGrid(TileGrid):
         parts = [a.part(part.start, part.stop) for a, part in zip(self.axes, window, strict=True)]
         for k in self.inputs:
             found[k] = self.args[k].over(self.args[k].layout.part(tuple(seen for seen, _ in parts)))
-        return tuple(found), tuple(axis for _, axis in parts)
+        return tuple(found), {"axes": tuple(axis for _, axis in parts)}
 
 
 def by_windows(operation: Gridded, inputs: Ints, outputs: Ints) -> Cutter:
@@ -167,10 +167,7 @@ def by_windows(operation: Gridded, inputs: Ints, outputs: Ints) -> Cutter:
         axes: Windows = kwargs["axes"]
         if any(a.n == 0 or a.k == 0 for a in axes):  # nothing is written
             return
-        grid = WindowGrid(axes, inputs, outputs, args)
-        for window in grid.windows(grid.blocks(budget)):
-            block, inner = grid.block(window)
-            yield tile_of(operation, block, {"axes": inner})
+        yield from tiles_over(operation, WindowGrid(axes, inputs, outputs, args), kwargs, budget)
 
     return cut
 

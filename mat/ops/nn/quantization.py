@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...matrix.creation import ones
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BY_CHAR, FLOAT8, REAL_TYPES, as_dtype
 from ...support.native import compiled
-from ...support.types import Arguments, Array, AxisLike, DTypeLike, Engine, Function, Keywords
+from ...support.types import Array, AxisLike, DTypeLike, Engine, Function
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat
 from ..engine.operation import Input, Output, op
@@ -31,10 +30,8 @@ from ..primitives.declare_reduce import axes_of, plain_axis, reduced_shape
 from ..primitives.elementwise import add, clip, divide, equal, maximum, negative
 from ..primitives.reduce import max as largest_of
 from ..primitives.reduce import min as least_of
-from ..tiles.cut_elements import tiles_or_packed
 from ..tiles.overlap import check_disjoint
-from ..tiles.tile_grid import GridAxes, broadcast_axes
-from ..tiles.tiling import Tile
+from ..tiles.signatures import over
 
 FLOAT32 = np.dtype(np.float32)
 # the largest number that elements become: of integers as far as there is one of each sign
@@ -179,16 +176,7 @@ def scaled(a: Input, a_scales: Input, b: Input, b_scales: Input, out: Output) ->
     check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
 
 
-@scaled.cut_by
-def scaled_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut between matrices, rows of a and columns of b, each with their scales."""
-    a, a_scales, b, b_scales, out = args
-    last = out.ndim - 1
-    axes: dict[int, GridAxes] = {
-        0: (*broadcast_axes(a, out.ndim)[:-1], None), 1: broadcast_axes(a_scales, out.ndim),
-        2: (*broadcast_axes(b, out.ndim)[:-2], None, last), 3: broadcast_axes(b_scales, out.ndim),
-        4: tuple(range(out.ndim))}
-    return tiles_or_packed(scaled, out.shape, axes, args, kwargs, budget)
+scaled.cut_by(over(scaled, "...i_,...ij,..._j,...ij,...ij", free=True, packs=True))
 
 
 # the parameters are those of the operation, here and below

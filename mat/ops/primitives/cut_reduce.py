@@ -18,8 +18,9 @@ from ...memories.pooled import CLOCK
 from ...support.dtypes import FLOAT8, HALVES, INEXACT
 from ...support.types import Arguments, DType, Function, Keywords
 from ..engine.operation import Op
-from ..tiles.tile_grid import TileGrid, tiles_over
-from ..tiles.tiling import Cutter, Tile, TileTooLarge
+from ..tiles.signatures import over
+from ..tiles.tile_grid import TileGrid
+from ..tiles.tiling import Cutter, Tile
 from . import elementwise, ufuncs
 from .selecting import select
 
@@ -58,21 +59,15 @@ def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
     """Return the cutter of a reduction with the parameters ``x, out, axis, keepdims`` and perhaps
     others; ``axes_of(x, axis)`` returns the axes that it reduces.
     """
-    operation.reads_once = True
-
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
         x, _, axis, keepdims = args[:4]
-        axes = axes_of(x, axis)
-        every = tuple(range(x.ndim))
+        axes, every = axes_of(x, axis), tuple(range(x.ndim))
         kept = tuple(k for k in every if k not in axes or keepdims)
-        grid = TileGrid(x.shape, {0: every, 1: kept}, args, whole=axes)
-        try:
-            lengths = grid.blocks(budget)
-        except TileTooLarge:
-            return _in_parts(parts, args, axes, budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
+        return TileGrid(x.shape, {0: every, 1: kept}, args, whole=axes)
 
-    return cut
+    operation.reads_once = True
+    return over(operation, grid_of, lambda args, kwargs, budget: _in_parts(
+        parts, args, axes_of(args[0], args[2]), budget), free=True)
 
 
 def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> Iterator[Tile]:

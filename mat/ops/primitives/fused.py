@@ -9,8 +9,8 @@ from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number
 from ..engine.accumulation import accumulate, check_factors, same_dtype, same_shape
 from ..engine.operation import Accumulated, Input, Scalar, op
-from ..tiles.cut_elements import by_elements, by_lines_of_factors
 from ..tiles.overlap import apart, one_by_one
+from ..tiles.signatures import by_elements, over
 
 
 @op(by_form=True)
@@ -119,7 +119,8 @@ def _row_fits_device(a: Mat, x: Mat, b: Mat) -> bool:
     return (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)
 
 
-geerv.cut_by(by_lines_of_factors(geerv, 2, 1))
+geerv.cut_by(over(geerv, "ij,j,ij", free=True))
+geerv.reads_once = True
 
 
 @geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_row_fits_compiled)

@@ -25,7 +25,7 @@ from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.operation import Input, Op, Output, Scalar, op
 from ..linear.blas_level23 import gemv
 from ..linear.linalg import cholesky
-from ..tiles.cut_stacks import by_stacks
+from ..tiles.signatures import by_stacks
 from ..tiles.tiling import Cutter, Tile, TileTooLarge
 from . import philox
 

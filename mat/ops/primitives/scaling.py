@@ -10,8 +10,8 @@ from ...support.native import compiled
 from ...support.types import Array, Engine, Operand
 from ..engine.accumulation import same_dtype
 from ..engine.operation import Input, Output, op
-from ..tiles.cut_elements import by_lines_of_factors
 from ..tiles.overlap import check_disjoint
+from ..tiles.signatures import over
 
 
 def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
@@ -37,7 +37,8 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     check_disjoint("scale_rows", out, a, same=True)
 
 
-rows_scaled.cut_by(by_lines_of_factors(rows_scaled, 0, 0))
+rows_scaled.cut_by(over(rows_scaled, "i,ij,ij", free=True))
+rows_scaled.reads_once = True
 
 
 @rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
@@ -62,7 +63,8 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     check_disjoint("scale_columns", out, a, same=True)
 
 
-columns_scaled.cut_by(by_lines_of_factors(columns_scaled, 0, 1))
+columns_scaled.cut_by(over(columns_scaled, "j,ij,ij", free=True))
+columns_scaled.reads_once = True
 
 
 @columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)

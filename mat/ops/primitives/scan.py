@@ -20,10 +20,10 @@ from ...support.native import compiled
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.functions import check_is_mat
 from ..engine.operation import Input, MatOp, Op, Output, op
-from ..tiles.cut_elements import with_copies
 from ..tiles.overlap import must_copy
-from ..tiles.tile_grid import TileGrid, tiles_over
-from ..tiles.tiling import Cutter, Tile, TileTooLarge
+from ..tiles.signatures import lines_along, over
+from ..tiles.tile_grid import TileGrid
+from ..tiles.tiling import Cutter, Tile
 from . import elementwise
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .joining import concat
@@ -35,25 +35,14 @@ def by_lines(operation: Op, step: Function) -> Cutter:
     is `step` of the one before it and an element; they are the same bits as uncut.
     """
     operation.reads_once = True
-
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        args = with_copies(operation, args)
-        x, out, axis = args[0], args[1], as_axis(args[2], args[0].ndim)
-        every = tuple(range(x.ndim))
-        grid = TileGrid(x.shape, {0: every, 1: every}, args, whole=(axis,))
-        try:
-            lengths = grid.blocks(budget)
-        except TileTooLarge:
-            return _along_lines(operation, step, (x, out, axis), budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths, free=True)
-
-    return cut
+    return over(operation, lines_along, partial(_along_lines, operation, step), free=True)
 
 
-def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
+# the parameters are those of a cutter
+def _along_lines(operation: Op, step: Function, args: Arguments, kwargs: Keywords,
                  budget: int) -> Iterator[Tile]:
     """Yield tiles that cut the lines."""
-    x, out, axis = args
+    x, out, axis = args[0], args[1], as_axis(args[2], args[0].ndim)
     every = tuple(range(x.ndim))
     grid = TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     for window in grid.windows(grid.blocks(budget), last=(axis,)):

@@ -16,8 +16,8 @@ from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, number_op
-from ..tiles.cut_vectors import all_true
 from ..tiles.overlap import check_disjoint
+from ..tiles.signatures import all_true
 from .copying import copy
 from .orders import note_packed
 

@@ -17,8 +17,8 @@ from ...support.dtypes import BY_CHAR, REAL_TYPES
 from ...support.native import lib
 from ...support.types import Arguments, Engine, Function
 from ..engine.operation import InOut, Input, Op, Output, Scalar
-from ..tiles.cut_elements import by_elements
 from ..tiles.overlap import apart, check_disjoint
+from ..tiles.signatures import by_elements
 
 DIRECTIONS: dict[str, object] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
 TYPES = {char: (BY_CHAR[char].c, BY_CHAR[char].suffix) for char in REAL_TYPES}

@@ -17,8 +17,9 @@ from ...devices.in_use import in_use
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Keywords
+from .signatures import lines_along, over
 from .staging import StagedResult, on_host, staged
-from .tile_grid import Gridded, TileGrid, tiles_over
+from .tile_grid import Gridded
 from .tiling import Cutter, Tile, TileTooLarge
 
 _INDICES = np.dtype(np.int64)
@@ -46,27 +47,15 @@ def by_sorted_lines(operation: Gridded, sorting: Sorting, by_runs: ByRuns) -> Cu
     """Return the cutter of an operation that sorts lines: between them, and where there is no room
     for one line `by_runs`.
     """
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        x, out, axis, descending, _ = args
-        axis, every = as_axis(axis, x.ndim), tuple(range(x.ndim))
-        grid = TileGrid(x.shape, {0: every, 1: every}, args, whole=(axis,))
-        try:
-            lengths = grid.blocks(budget)
-        except TileTooLarge:
-            return _of_each_line(sorting, by_runs, (x, out), axis, descending, budget)
-        return tiles_over(operation, grid, kwargs, budget, lengths)
+    def of_each_line(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        axis, descending = as_axis(args[2], args[0].ndim), args[3]
+        others = [1 if k == axis else n for k, n in enumerate(args[0].shape)]
+        for index in np.ndindex(*others):
+            at = (*index[:axis], slice(None), *index[axis + 1:])
+            x, out = (m.over(m.layout.part(at)) for m in args[:2])
+            yield from by_runs(sorting, x, out, descending, budget)
 
-    return cut
-
-
-# the parameters are those of the operation
-def _of_each_line(sorting: Sorting, by_runs: ByRuns, mats: tuple[Mat, Mat], axis: int,
-                  descending: bool, budget: int) -> Iterator[Tile]:
-    others = [1 if k == axis else n for k, n in enumerate(mats[0].shape)]
-    for index in np.ndindex(*others):
-        at = (*index[:axis], slice(None), *index[axis + 1:])
-        x, out = (m.over(m.layout.part(at)) for m in mats)
-        yield from by_runs(sorting, x, out, descending, budget)
+    return over(operation, lines_along, of_each_line)
 
 
 def _length_of_runs(per_element: int, budget: int) -> int:

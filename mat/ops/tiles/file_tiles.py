@@ -17,10 +17,10 @@ from ...memories.file_pages import FilePages, pages_of
 from ...memories.host import HOST
 from ...support.daemons import start as start_thread
 from ...support.types import Arguments, Keywords
-from .tile_progress import TileProgress
 from .tiling import (
     Cuttable,
     Tile,
+    TileProgress,
     TileTooLarge,
     being_cut,
     calls_of_their_own,

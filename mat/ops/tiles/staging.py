@@ -11,8 +11,7 @@ from ...devices.in_use import CPU, in_use, note_fallback
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, DType, Function, Keywords
-from .origins import note_origin
-from .tiling import Tile
+from .tiling import Tile, note_origin
 
 
 def is_there(x: Mat) -> bool:

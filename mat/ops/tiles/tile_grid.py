@@ -129,6 +129,11 @@ class TileGrid:
         return tuple(found)
 
 
+    def block(self, window: tuple[slice, ...], kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        """Return arguments and keywords of the call for a window."""
+        return self.arguments(window), kwargs
+
+
 class PackedGrid(TileGrid):
     """A grid with parts of operands packed if they take less room so."""
 
@@ -201,9 +206,4 @@ def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int
     `lengths` are those of the blocks, if they are known; the tiles are `free` or not.
     """
     for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
-        yield tile_of(operation, grid.arguments(window), kwargs)._replace(free=free)
-
-
-def broadcast_axes(view: Operand, ndim: int) -> GridAxes:
-    """Return the axes of an operand that is broadcast to `ndim` axes."""
-    return tuple(range(ndim - view.ndim, ndim)) if isinstance(view, Mat) else ()
+        yield tile_of(operation, *grid.block(window, kwargs))._replace(free=free)

@@ -8,12 +8,13 @@ meanwhile, unless all of the results have room on the device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol, TypeAlias
+from weakref import WeakKeyDictionary, ref
 
 from ...core.cube import Cube
 from ...core.direction import Direction
@@ -21,14 +22,16 @@ from ...core.observers import notify_cut
 from ...core.registry import Memory
 from ...devices.device import Device
 from ...errors import OutOfDeviceMemory, TornError
+from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...matrix.prefetch import Prefetch
 from ...matrix.with_facets import with_facets
 from ...support.open_blocks import Block, Nested, enter, leave, still_open
+from ...support.options import current
+from ...support.progress import callback_of
 from ...support.types import Arguments, Keywords, Operand
 from .contents import Contents
 from .overlap import overlap
-from .tile_progress import TileProgress
 
 
 class Tile(NamedTuple):
@@ -467,3 +470,62 @@ def _no_room(device: Device, operation: Cuttable, args: Arguments,
         f"needs besides; give more pool_bytes, or compute on the host{more}")
     error.used_by_others = shortage is not None and shortage.used_by_others
     return error
+
+
+# Progress
+
+
+class TileProgress:
+    """A count of bytes that have been read or written, reported to the setting."""
+
+    def __init__(self, name: str, total: int) -> None:
+        self.callback = callback_of(current().progress, name)
+        self.total = total
+        self.done = 0
+        self.seen: set[tuple[int, Ints]] = set()  # parts of operands
+
+    def add(self, nbytes: int) -> None:
+        """Count `nbytes` more bytes as done; repeated reads count once."""
+        self.done = min(self.done + nbytes, self.total)
+        if self.callback is not None:
+            self.callback(self.done, self.total)
+
+    def add_parts(self, views: Iterable[Mat], operands: Iterable[Mat]) -> None:
+        """Count the bytes of parts of operands, each once; there may be more to do after all."""
+        storages = {id(x.storage) for x in operands}
+        nbytes = 0
+        for view in views:
+            key = part_of(view)
+            if key[0] in storages and key not in self.seen:
+                self.seen.add(key)
+                nbytes += view.nbytes
+        self.add(max(0, min(nbytes, self.total - 1 - self.done)))
+
+    def finish(self) -> None:
+        """Report that all is done, unless that was reported."""
+        if self.done < self.total:
+            self.add(self.total)
+
+
+# Origins of packed Mats: tiles compute with them in place of views
+
+
+_ORIGINS: WeakKeyDictionary[Cube, tuple[ref[Cube], Ints]] = WeakKeyDictionary()
+
+
+def note_origin(packed: Mat, view: Mat) -> None:
+    """Record that `packed` has, or gets, the elements of `view`, and stands for it in a tile."""
+    _ORIGINS[packed.storage] = ref(view.storage), view.layout.bounds
+
+
+def origin_of(cube: Cube) -> Cube:
+    """Return the storage that the elements of another one are a packed part of, or that one."""
+    found = _ORIGINS.get(cube)
+    origin = None if found is None else found[0]()
+    return cube if origin is None else origin
+
+
+def part_of(view: Mat) -> tuple[int, Ints]:
+    """Return the number of the storage that the elements of a view are of, and their range."""
+    origin, found = origin_of(view.storage), _ORIGINS.get(view.storage)
+    return id(origin), view.layout.bounds if found is None else found[1]

@@ -1,0 +1,315 @@
+"""Index signatures: which axes of an operation's operands are cut together. Tiles follow from them.
+
+In ``"i,j,ij"``, a block of i and j is a call with these parts of three operands. `_` is an axis
+that stays whole, `...` are further axes, along which operands are broadcast; an operand of fewer
+axes has the last ones, one with a single letter is a vector. One form alone is that of all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...core.direction import INPUT
+from ...layout.shapes import as_axis
+from ...layout.strided import Layout
+from ...matrix.mat import Mat
+from ...support.types import Arguments, DType, Keywords, Number
+from .overlap import must_copy
+from .staging import StagedResult, by_host, staged, without_gaps
+from .tile_grid import GridAxes, Gridded, PackedGrid, TileGrid, tile_of, tiles_over
+from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own, span_bytes
+
+GridOf: TypeAlias = Callable[[Arguments, Keywords], TileGrid]
+FEWER = 4  # how many times as many views cost as much as packing
+
+
+# the parameters are those of a cutter, and what is known of its tiles
+def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = "", *,
+         free: bool = False, packs: bool = False) -> Cutter:
+    """Return the cutter of an operation whose tiles are calls of itself.
+
+    Parameters
+    ----------
+    operation : Op
+        The operation.
+    signature : str or callable
+        Its index signature, or a function of arguments and keywords that returns their grid.
+    otherwise : callable or str
+        The cutter where there is no room for a block, or the reason why there is none.
+    free : bool
+        Whether the tiles can be carried out in any order; operands that share elements with the
+        result at other positions are copied first.
+    packs : bool
+        Whether operands are packed where far fewer tiles fit as views, such as operands that are
+        stored in different orders.
+    """
+    grid_of = partial(grid_by, operation, signature) if isinstance(signature, str) else signature
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        grid = grid_of(with_copies(operation, args) if free else args, kwargs)
+        if packs:
+            return _tiles_or_packed(operation, grid, kwargs, budget)
+        try:
+            lengths = grid.blocks(budget)
+        except TileTooLarge as error:
+            if callable(otherwise):
+                return otherwise(grid.args, kwargs, budget)
+            raise TileTooLarge(error.needed, otherwise) from None
+        return tiles_over(operation, grid, kwargs, budget, lengths, free)
+
+    return cut
+
+
+def by_elements(operation: Gridded) -> Cutter:
+    """Return the cutter of an operation that computes element by element.
+
+    Parameters
+    ----------
+    operation : Op
+        An operation each element of whose result depends on those elements of the operands,
+        broadcast to its shape, that are at its position.
+
+    Returns
+    -------
+    callable
+        What `Op.cut_by` takes.
+    """
+    operation.reads_once = True
+    return over(operation, "...", free=True, packs=True)
+
+
+# Grids of signatures
+
+
+def grid_by(operation: Gridded, signature: str, args: Arguments,
+            kwargs: Keywords | None = None) -> TileGrid:
+    """Return the grid of a call by an index signature: the axes `...`, then those of letters."""
+    forms, letters = signature.split(","), sorted({*signature} - {*".,_"})
+    found, axes, lengths = list(args), dict[int, GridAxes](), dict[int, int]()
+    mats = {k: forms[i % len(forms)] for i, k in enumerate(operation.operands)
+            if isinstance(args[k], Mat)}
+    own = {k: form.removeprefix("...") for k, form in mats.items()}
+    count = max(len(args[k].layout.shape) - len(own[k]) if form != own[k] else 0
+                for k, form in mats.items())
+    for k, form in mats.items():
+        x = found[k] = args[k].reshape(-1) if form in letters else args[k]
+        every = [*range(count)] if form != own[k] else []
+        every += [None if name == "_" else count + letters.index(name) for name in own[k]]
+        axes[k] = tuple(every[len(every) - x.ndim:])
+        for axis, n in zip(axes[k], x.shape, strict=True):
+            if axis is not None and lengths.setdefault(axis, n) == 1:
+                lengths[axis] = n
+    return TileGrid(tuple(lengths[k] for k in sorted(lengths)), axes, tuple(found))
+
+
+def lines_along(args: Arguments, kwargs: Keywords) -> TileGrid:
+    """Return the grid of ``f(x, out, axis, ...)``, in which lines along the axis stay whole."""
+    x, every = args[0], tuple(range(args[0].ndim))
+    return TileGrid(x.shape, {0: every, 1: every}, args, whole=(as_axis(args[2], x.ndim),))
+
+
+def with_copies(operation: Gridded, args: Arguments) -> Arguments:
+    """Return arguments with copies of the operands that share elements with the result at other
+    positions, and would be overwritten before they are read.
+    """
+    out = args[operation.result]
+    with calls_of_their_own():  # that are cut, too, if there is no room for them
+        copies = {id(x): x.copy() for k in operation.operands
+                  if isinstance(x := args[k], Mat) and must_copy(x, out)}
+    return tuple(copies.get(id(x), x) for x in args)
+
+
+def or_by_host(operation: Gridded) -> Cutter:
+    """Return the cutter that leaves an operation to the host: a device would be given all of an
+    operand for a few elements.
+    """
+    return lambda args, kwargs, budget: iter((by_host(operation, args, kwargs),))
+
+
+# Packed operands
+
+
+def _tiles_or_packed(operation: Gridded, grid: TileGrid, kwargs: Keywords,
+                     budget: int) -> Iterator[Tile]:
+    """Return the tiles of a grid: of views, or of packed parts where these are far fewer."""
+    packed = PackedGrid(grid.shape, grid.operands, grid.args)
+    lengths = packed.blocks(budget)
+    with suppress(TileTooLarge):
+        direct = grid.blocks(budget)
+        if grid.count(direct) <= FEWER * packed.count(lengths):
+            return tiles_over(operation, grid, kwargs, budget, direct, free=True)
+    return (_packed_tile(operation, packed.arguments(window), kwargs, budget)
+            for window in packed.windows(lengths))
+
+
+def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: int) -> Tile:
+    """Return a tile whose operands are packed where that takes less room, those on the device only
+    if it needs more than `budget` bytes else.
+    """
+    found = tile_of(operation, args, kwargs)
+    read = {id(x) for x in found.reads}
+    results = {id(x): StagedResult(x, x.dtype, id(x) in read) for x in found.writes}
+    inputs = {id(x): staged(x) for x in found.reads if id(x) not in results}
+    targets = {key: result.target for key, result in results.items()}
+    if span_bytes(*(inputs | targets).values()) > budget:
+        inputs = {key: without_gaps(x) for key, x in inputs.items()}
+    parts = inputs | targets
+
+    def run() -> None:
+        operation(*(parts.get(id(x), x) for x in args), **kwargs)
+        for result in results.values():
+            result.finish()
+
+    return Tile(run, tuple(parts[id(x)] for x in found.reads),
+                tuple(parts[id(x)] for x in found.writes))
+
+
+def by_stacks(operation: Gridded, reason: str) -> Cutter:
+    """Return the cutter of an operation on matrices, or stacks of them, that cannot be cut for a
+    `reason`, the continuation of "since ..."; where there are vectors, the results are vectors.
+    """
+    def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
+        vectors = any(args[k].ndim == 1 for k in operation.operands)
+        return grid_by(operation, ",".join("..._" if vectors and k == operation.result else "...__"
+                                           for k in operation.operands), args)
+
+    return over(operation, grid_of, f"a matrix is not cut, since {reason}", free=True)
+
+
+# Operations on vectors, and those that return a number: numbers of pieces are combined
+
+Combine = Callable[[list[Any], DType], Any]  # of the numbers of the pieces
+
+
+def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
+    """Return the cutter of an operation of BLAS level 1, with the parameters ``n``, ``incx`` and
+    ``incy``; `combine` makes the result of the numbers that the pieces give.
+    """
+    operation.reads_once = True
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        packed: list[tuple[Mat, Mat]] = []
+        if kwargs or _differ_in_shape(operation, args):
+            args, packed = _as_vectors(operation, args, **kwargs)
+        grid = grid_by(operation, "...", args)
+        if combine is None:
+            yield from tiles_over(operation, grid, {}, budget, free=not packed)
+            for view, of in packed:
+                yield Tile(partial(_put_back, view, of))  # which is cut itself
+        else:
+            yield from _combined(operation, grid, combine, budget)
+
+    return cut
+
+
+def all_true(operation: Gridded) -> Cutter:
+    """Return the cutter of an operation that tests whether a condition holds for all elements of
+    its operands of one shape.
+    """
+    operation.reads_once = True
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        if _differ_in_shape(operation, args):
+            raise TileTooLarge(sum(args[k].nbytes for k in operation.operands))
+        return _combined(operation, grid_by(operation, "...", args), all_of, budget)
+
+    return cut
+
+
+def _differ_in_shape(operation: Gridded, args: Arguments) -> bool:
+    return len({x.shape for k in operation.operands if isinstance(x := args[k], Mat)}) > 1
+
+
+def _as_vectors(operation: Gridded, args: Arguments, n: int | None = None,
+                **incs: int) -> tuple[Arguments, list[tuple[Mat, Mat]]]:
+    """Return the arguments with vectors of the elements that are used, and those that are written
+    and have to be packed with their packed copies.
+    """
+    found, packed = list(args), []
+    for k in operation.operands:
+        view = args[k]
+        flat = view.layout.viewed_as((view.size,))
+        if flat is None:
+            copy = view.copy()
+            if operation.declared_direction(k, args) is not INPUT:
+                packed.append((view, copy))
+            view, flat = copy, copy.layout.reshape((view.size,))
+        inc = incs.get("inc" + operation.positional[k], 1)
+        found[k] = view.over(used_part(flat, n, inc))
+    return tuple(found), packed
+
+
+def used_part(vector: Layout, n: int | None, inc: int) -> Layout:
+    """Return the layout of the elements of a vector that BLAS would use, in its order."""
+    most = -(-vector.size // abs(inc))
+    used = most if n is None else n
+    stop = (used - 1) * abs(inc) + 1 if used else 0
+    return vector.part((slice(0, stop, abs(inc)),)).part((slice(None, None, 1 if inc > 0 else -1),))
+
+
+def _put_back(view: Mat, packed: Mat) -> None:
+    view.assign_(packed.reshape(view.shape))
+
+
+def _combined(operation: Gridded, grid: TileGrid, combine: Combine,
+              budget: int) -> Iterator[Tile]:
+    """Yield the tiles of a grid; the last one combines their numbers."""
+    found: list[object] = []
+    for tile in tiles_over(operation, grid, {}, budget):
+        yield tile._replace(run=partial(_note, found, tile.run))
+    dtype = next(v.dtype for v in grid.args if isinstance(v, Mat))
+    yield Tile(lambda: combine(found, dtype))
+
+
+def _note(found: list[object], run: Callable[[], object]) -> None:
+    if not (found and found[-1] is False):  # a condition does not hold for all elements
+        found.append(run())
+
+
+def by_first_of_largest(operation: Gridded, size_of: Callable[[Mat], float]) -> Cutter:
+    """Return the cutter of a search for the first element of the largest size in a vector."""
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        (x, *_), _ = _as_vectors(operation, args, **kwargs)
+        grid = TileGrid(x.shape, {0: (0,)}, (x,))
+        found: list[tuple[float, int]] = []
+        for window in grid.windows(grid.blocks(budget)):
+            (part,) = grid.arguments(window)
+            yield Tile(partial(_note_largest, found, operation, size_of, part, window[0].start),
+                       (part,))
+        yield Tile(lambda: found[int(np.argmax([size for size, _ in found]))][1])
+
+    return cut
+
+
+# the parameters are those of a tile
+def _note_largest(found: list[tuple[float, int]], operation: Gridded,
+                  size_of: Callable[[Mat], float], part: Mat, start: int) -> None:
+    at: Any = operation(part)
+    found.append((size_of(part[at:at + 1]), start + at))
+
+
+# What the numbers of pieces become
+
+
+def added(found: list[Number], dtype: DType) -> Number:
+    """Return the sum, rounded to the dtype; that of complex numbers may be real."""
+    total = sum(found)
+    kind = dtype if isinstance(total, complex) else dtype.type(0).real.dtype
+    return kind.type(total).item()
+
+
+def as_norm(found: list[float], dtype: DType) -> float:
+    """Return the Euclidean norm of the norms of pieces."""
+    total = math.nan if any(map(math.isnan, found)) else math.hypot(*found)
+    return float(dtype.type(0).real.dtype.type(total))
+
+
+def all_of(found: list[bool], dtype: DType) -> bool:
+    """Return whether a condition holds for all pieces."""
+    return all(found)
