@@ -53,10 +53,11 @@ class EmulatedBlock:
         self.nbytes: int = nbytes
 
     def elements(self, dtype: DType) -> Array:
-        """Return the bytes as elements of `dtype`, 1-d."""
+        """Return the bytes as elements of `dtype`, 1-d, without those after the last whole one."""
         found = self.typed.get(dtype)
         if found is None:
-            found = self.typed[dtype] = self.bytes.view(dtype)
+            rest = self.nbytes % dtype.itemsize
+            found = self.typed[dtype] = self.bytes[:self.nbytes - rest].view(dtype)
         return found
 
     def renew(self) -> None:

@@ -372,3 +372,33 @@ def test_reading_an_attribute_moves_nothing():
                         getattr(x, name, None)
                 assert copies.bytes == 0
                 assert (set(x.storage.handles), x.fresh) == (before, fresh)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize(("of", "seen"), [("int32", "uint32"), ("int32", "float32"),
+                                          ("float32", "int16"), ("int64", "float32"),
+                                          ("uint8", "int32"), ("float64", "int64")])
+@pytest.mark.parametrize("write", [lambda out, x: out.assign_(x),
+                                   lambda out, x: out.__setitem__(..., x),
+                                   lambda out, x: np.copyto(out, x, casting="unsafe")])
+def test_elements_convert_into_a_view_of_their_own_bytes(device, of, seen, write):
+    for n in (16, 300):
+        for of_out, of_x in ((slice(1, None), slice(None, -1)), (slice(None), slice(None)),
+                             (slice(None), slice(None, None, -1)), (slice(2, None, 2), slice(3))):
+            a = np.arange(n).astype(of)
+            x = mat.array(a)
+            out, source = a.view(seen)[of_out], a[of_x]
+            k = min(len(out), len(source))
+            out[:k] = source[:k].copy()
+            with mat.use_device(device):
+                write(x.view(seen)[of_out][:k], x[of_x][:k])
+            assert_array_equal(x.to_numpy(), a)
+
+
+def test_a_view_of_larger_elements_leaves_bytes_at_the_end():
+    a = np.arange(12, dtype="int8")
+    x = mat.array(a)
+    with mat.use_device("emulated"):
+        x[:8] *= x[:8].view("int64")
+        assert x[:8].view("int64").tolist() == (a[:8] * a[:8].view("int64")).astype("int8").view(
+            "int64").tolist()

@@ -17,7 +17,7 @@ from ...matrix.methods import bind
 from ...matrix.operators import OPERATORS
 from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ...support.native import compiled
-from ...support.types import Array, Engine, Function, Number, Operand
+from ...support.types import Arguments, Array, Engine, Function, Number, Operand
 from ..engine.calls import may_meet
 from ..engine.declare_elementwise import binary, clipping, result_dtype, special, test, unary
 from ..engine.operation import InputOrNumber, Op, Output, Scalar, op
@@ -259,6 +259,17 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
 
 
+def _source_apart(args: Arguments) -> Arguments:
+    """Return the arguments of `assign`, with a copy of a source of another dtype that overlaps what
+    is written: elements of different sizes move by different distances.
+    """
+    x, out = args
+    apart = (isinstance(x, Mat) and isinstance(out, Mat) and x.element_type != out.element_type
+             and must_copy(x, out))
+    return (x.copy(), out) if apart else args
+
+
+assign.adapt = _source_apart
 assign.cut_by(by_elements(assign))
 
 
