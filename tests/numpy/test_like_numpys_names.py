@@ -165,9 +165,29 @@ def test_values_stay_the_same_where_that_is_wanted():
     x = mat.array([1.0, 2.0, np.nan])
     assert x[:2].astype("int8", casting="same_value").tolist() == [1, 2]
     assert np.isnan(x.astype("float32", casting="same_value")[2])
-    for values, dtype in (([1.5], "int64"), ([300.0], "uint8"), ([2], "bool"), ([0.1], "float32")):
+    for values, dtype in (([1.5], "int64"), ([300.0], "uint8"), ([0.1], "float32"), ([1j], "int8")):
         with pytest.raises(ValueError, match="not the same"):
             mat.array(values).astype(dtype, casting="same_value")
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float32",
+                                   "complex64"])
+@pytest.mark.parametrize("of", ["uint8", "int8", "int64", "uint64", "float64", "complex128"])
+def test_values_stay_the_same_in_the_conversions_of_numpy(of, dtype):
+    for value in (0, 1, 200, 2**24 + 1, 2**63, -1, 0.5, 1j):
+        if isinstance(value, complex) and of != "complex128":
+            continue
+        with np.errstate(all="ignore"):
+            a = np.array([value]).astype(of)
+        try:
+            wanted = a.astype(dtype, casting="same_value")
+        except ValueError:
+            with pytest.raises(ValueError, match="not the same"):
+                mat.array(a).astype(dtype, casting="same_value")
+        else:
+            found = mat.array(a).astype(dtype, casting="same_value")
+            assert_array_equal(found.to_numpy(), wanted, strict=True)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])

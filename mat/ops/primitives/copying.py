@@ -74,13 +74,14 @@ def deep_copy(self: Mat, memo: object) -> Mat:
 
 def _with_same_values(x: Mat, kind: DType, order: str | None, copy: bool) -> Mat:
     """Return `x` in another dtype; raise `RangeError` if an element changes by that."""
-    if x.dtype.kind == "c" and kind.kind not in "cb":
-        raise DTypeError(f"{x.dtype} does not become {kind} by casting='same_value'; x.real does")
-    found = astype(x, kind, order, copy=copy)
-    back = astype(found, x.dtype)
+    if kind.kind == "b":
+        return astype(x, kind, order, copy=copy)
+    real = x.dtype.kind == "c" and kind.kind != "c"
+    found = astype(x.real if real else x, kind, order, copy=copy)
+    back = astype(found.real if found.dtype.kind == "c" and x.dtype.kind != "c" else found, x.dtype)
     same: Mat = (back == x) | ((back != back) & (x != x))
-    if kind.kind == "b" and x.dtype.kind != "b":
-        same = same & ((x == 0) | (x == 1))
+    if x.dtype.kind in "iu" and kind.kind in "iu":
+        same = same & ((found < 0) == (x < 0))  # else bits of a negative number could be those of x
     if not same.all():
         raise RangeError(f"an element of {x.label()} is not the same in {kind}; casting='unsafe' "
                          "converts it")
