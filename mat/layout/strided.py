@@ -304,8 +304,10 @@ class Layout:
 
     def squeeze(self, axis: object = None) -> Layout:
         """Return self without the axes `axis`, or without all axes of length 1."""
-        axes = (tuple(k for k, n in enumerate(self.shape) if n == 1) if axis is None
-                else as_axes(axis, self.ndim))
+        if axis is None or (not self.shape and axis in (0, -1)):  # as NumPy has it
+            axes: Ints = tuple(k for k, n in enumerate(self.shape) if n == 1)
+        else:
+            axes = as_axes(axis, self.ndim)
         if any(self.shape[k] != 1 for k in axes):
             raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape "
                              f"{self.shape}")

@@ -287,6 +287,9 @@ def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
     True
     """
     if not (is_foreign(a) and is_foreign(b)):
-        a, b = as_mats((a, b), "an operand")  # numbers adapt to the dtype of the other
+        try:
+            a, b = as_mats((a, b), "an operand")  # numbers adapt to the dtype of the other
+        except OverflowError:  # they are out of its range, where NumPy compares other numbers
+            return bool(_called(np.isclose, a, b, rtol, atol, equal_nan).all())
     found: bool = _called(np.allclose, a, b, rtol, atol, equal_nan)
     return found

@@ -250,7 +250,7 @@ def _check_integer(value: Number, dtype: DType, name: str) -> None:
     if dtype.kind == "b":
         return  # whatever is not 0 is true, NaN as well
     if value != value or value in (float("inf"), float("-inf")):
-        raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
+        raise RangeError(f"{name} is {value!r}, which {dtype} cannot hold")
     if not represents(dtype, value):
         raise RangeError(f"{name} is {value!r}, out of the range of {dtype}")
 

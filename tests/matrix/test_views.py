@@ -100,6 +100,7 @@ def test_the_views_by_name():
     assert_array_equal(host(x.swapaxes(0, -1)), a.swapaxes(0, -1))
     assert_array_equal(host(x[:1].squeeze()), a[0])
     assert_array_equal(host(x[:1, :, :1].squeeze(-1)), a[:1, :, 0])
+    assert mat.array(3.0).squeeze(0).shape == mat.array(3.0).squeeze(-1).shape == ()
     assert_array_equal(host(x[:1, :, :1].squeeze((0, 2))), a[0, :, 0])
     assert_array_equal(host(x.expand_dims(-1)), a[..., None])
     assert_array_equal(host(x.diagonal(1, 2, 1)), a.diagonal(1, 2, 1))

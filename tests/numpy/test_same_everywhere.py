@@ -149,3 +149,28 @@ def test_show_config_takes_numpys_modes(capsys):
     assert "NumPy" in capsys.readouterr().out
     with pytest.raises(mat.errors.SettingError, match="'yaml'"):
         mat.show_config(mode="yaml")
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_numbers_out_of_range(device):
+    with mat.use_device(device):
+        x = mat.array([1, 2, 250], "uint8")
+        for write in (lambda v: mat.put(x, 0, v), lambda v: mat.put(x, [0, 1], [1, v]),
+                      lambda v: mat.put_along_axis(x, mat.array([0]), v, 0)):
+            for value in (300, -1):
+                with pytest.raises(OverflowError):
+                    write(value)
+        assert x.tolist() == [1, 2, 250]
+        mat.put(x, [0, 1], [2.7, 8])
+        assert x.tolist() == [2, 8, 250]
+        for value in (300, -1):
+            assert not mat.allclose(x, value)
+            assert not mat.allclose(value, x)
+            assert not numpy.allclose(x, value)
+        for value, error in ((numpy.nan, ValueError), (numpy.inf, OverflowError)):
+            with pytest.raises(error):
+                x[0] = value
+            with pytest.raises(error):
+                x.fill(value)
+            with pytest.raises(error):
+                mat.array([value], "int32")

@@ -303,3 +303,12 @@ def test_any_array_and_axes(data):
     name = data.draw(st.sampled_from(ANY_AXES))
     agree(getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims),
           getattr(np, name)(x, axis=axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize("axis", [0, -1, None, ()])
+def test_a_number_has_an_axis_with_initial_and_where_too(axis):
+    x = mat.array(3.0)
+    assert x.sum(axis=axis, initial=2).item() == 5
+    assert mat.max(x, axis=axis, initial=-1.5).item() == 3
+    assert mat.prod(x, axis=axis, where=True).item() == 3
+    assert mat.min(x, axis=axis, initial=9, where=False).item() == 9

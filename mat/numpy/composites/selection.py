@@ -239,9 +239,17 @@ def numpy_extract(condition: Operand, arr: Operand) -> Result:
     return or_leave(taking.compress(condition.reshape(-1), arr.reshape(-1), 0))
 
 
+def _to_write(values: Operand, x: Mat) -> Mat:
+    """Return the values to write to elements of `x`; Python's numbers are converted as NumPy does,
+    which raises an error if they are out of range.
+    """
+    items = values if type(values) in (list, tuple) else (values,)
+    return _mat(np.asarray(values, x.dtype) if all(type(v) in _WEAK for v in items) else values)
+
+
 @implements("put", on_device=1)
 def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> Result:
-    at, values = _integers(ind), _mat(v)
+    at, values = _integers(ind), _to_write(v, a)
     leave_if(values.dtype.kind == "c" and a.dtype.kind != "c")
     or_leave(taking.put(a, at, values, mode))
 
@@ -252,11 +260,13 @@ def numpy_take_along_axis(arr: Operand, indices: Operand, axis: int | None = -1)
     return or_leave(_along(arr, axis, lambda x, k: taking.take_along(x, indices, k)))
 
 
-@implements("put_along_axis", on_device=3)
+@implements("put_along_axis", on_device=2)
 def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand,
                          axis: int | None) -> Result:
-    leave_if(axis is None or not arr.ndim or (values.dtype.kind == "c" and arr.dtype.kind != "c"))
-    or_leave(taking.put_along(arr, indices, values, as_axis(axis, arr.ndim)))
+    leave_if(axis is None or not arr.ndim)
+    found = _to_write(values, arr)
+    leave_if(found.dtype.kind == "c" and arr.dtype.kind != "c")
+    or_leave(taking.put_along(arr, indices, found, as_axis(axis, arr.ndim)))
 
 
 # Positions

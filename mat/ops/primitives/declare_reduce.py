@@ -281,7 +281,7 @@ def _of_any(kind: Reduction, core: Function) -> Function:
         if foreign and numpys is not None:
             return numpy_gives(numpys, (a,), _given(axis, dtype, out, keep, initial, where))
         x = as_mat(a, "a")
-        axis = None if axis is None else as_axes(axis, x.ndim)
+        axis = None if axis is None else kind.axes(x, plain_axis(axis))
         try:
             leave_if(plain or dtype is not None or out is not None)
             found = kind.of_chosen(core, x, axis, keep, initial, where)
