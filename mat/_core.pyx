@@ -64,13 +64,27 @@ cdef extern from *:
     }
 
     /* Objects of the class have no references in which a cycle could be found, as NumPy's arrays:
-       the garbage collector need not know them. Classes derived from it are tracked, as all are. */
+       the garbage collector need not know them. Classes derived from it are tracked, as all are.
+       Python would look for the compiled base that ends each object. */
+    static destructor mat_end_fields; /* of that base */
+
+    static void mat_end_object(PyObject *object) {
+        PyTypeObject *type = Py_TYPE(object);
+        mat_end_fields(object);
+        Py_DECREF(type);
+    }
+
     static void mat_untrack(PyObject *type) {
-        ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
-        ((PyTypeObject *)type)->tp_traverse = NULL;
-        ((PyTypeObject *)type)->tp_clear = NULL;
-        ((PyTypeObject *)type)->tp_free = PyObject_Free;
-        PyType_Modified((PyTypeObject *)type);
+        PyTypeObject *kind = (PyTypeObject *)type, *base = kind;
+        while (base->tp_dealloc == kind->tp_dealloc)
+            base = base->tp_base;
+        mat_end_fields = base->tp_dealloc;
+        kind->tp_dealloc = mat_end_object;
+        kind->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
+        kind->tp_traverse = NULL;
+        kind->tp_clear = NULL;
+        kind->tp_free = PyObject_Free;
+        PyType_Modified(kind);
     }
 
     /* for Cython, the owner is an object that was set before */

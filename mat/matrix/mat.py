@@ -13,7 +13,6 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
-    NoReturn,
     Self,
     SupportsIndex,
     TypeVar,
@@ -33,7 +32,7 @@ from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.c_pointers import ForeignArray
-from ..support.close_names import no_attribute
+from ..support.close_names import OF_ARRAYS, name_ways
 from ..support.dtypes import as_dtype, check_number
 from ..support.options import current
 from ..support.types import (
@@ -61,8 +60,8 @@ from .printing import Printing
 from .storage import Storage
 
 P = TypeVar("P")
-# what implementations of facets and operations use of a Mat
-_FOR_FACETS = {"allowed", "form", "known_form", "layout", "over", "presented", "storage"}
+# what implementations of facets and operations use of a Mat, and what other libraries have
+_NOT_SHOWN = {"allowed", "form", "known_form", "layout", "over", "presented", "storage", *OF_ARRAYS}
 
 
 class FacetState(NamedTuple):
@@ -289,16 +288,6 @@ class Mat(Items, Printing, Methods):
                              "can change); id(x), or x.tobytes(), can be a key")
         return hash(self.item())
 
-    if not TYPE_CHECKING:  # so that checkers know that there are no others
-
-        def __getattr__(self, name: str) -> NoReturn:
-            own = getattr(type(self), name, None)
-            if own is not None:  # a property, whose own error says more
-                own.__get__(self)
-            if name.startswith("_"):  # protocols, for which many libraries ask in vain
-                raise AttributeError(f"'Mat' object has no attribute {name!r}", name=name, obj=self)
-            raise no_attribute(self, "'Mat' object", name, dir(self))
-
     @classmethod
     def __class_getitem__(cls, parameters: object) -> GenericAlias:
         """Return the class with parameters, for annotations such as ``ndarray[shape, dtype]``."""
@@ -306,7 +295,7 @@ class Mat(Items, Printing, Methods):
 
     def __dir__(self) -> list[str]:
         """Return the public names, shown by ``x.<TAB>``."""
-        return [name for name in super().__dir__() if name not in _FOR_FACETS
+        return [name for name in super().__dir__() if name not in _NOT_SHOWN
                 and (not name.startswith("_") or name.endswith("__"))]
 
     # What is inherited, with types that say more
@@ -412,4 +401,5 @@ def _name_methods() -> None:
 
 
 _name_methods()
+name_ways(Mat)
 make_mats_of(Mat)

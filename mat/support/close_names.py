@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Never
+from typing import Never, Self
 
 _NONE: Mapping[str, str] = {}
 _ON_DEVICES = "in `with mat.use_device(\"cuda\"):` operations compute there and copy what they need"
@@ -13,23 +13,28 @@ _ON_HOST = "with x.facet('array') as a: gives the host's array; copies are made 
 _ARRAY = "x.to_numpy() copies to an array, numpy.asarray(x) shares the memory"
 _EAGER = "`mat` computes at once; mat.kernel compiles C, mat.graph repeats launches"
 _NO_DERIVATIVES = "mat has no derivatives; torch.from_dlpack(x) shares the memory with torch"
-# what other libraries have, and what there is here
-INSTEAD: Mapping[str, str] = {
+# attributes of arrays of other libraries, and what there is here
+OF_ARRAYS: Mapping[str, str] = {
     "to": f"x.astype(dtype) converts; {_ON_DEVICES}", "cuda": _ON_DEVICES, "gpu": _ON_DEVICES,
     "cpu": _ON_HOST, "get": _ARRAY, "numpy": _ARRAY, "asnumpy": _ARRAY, "as_numpy": _ARRAY,
+    "backward": _NO_DERIVATIVES, "grad": _NO_DERIVATIVES, "requires_grad": _NO_DERIVATIVES,
+    "detach": _NO_DERIVATIVES, "unsqueeze": "x.expand_dims(axis)", "numel": "x.size",
+    "dim": "x.ndim", "contiguous_": "x.contiguous()", "clone": "x.copy()",
+    "compute": "a Mat has its elements", "evaluate": "a Mat has its elements",
+    "block_until_ready": "a Mat has its elements",
+    "at": "x[index] += value, or mat.add.at(x, index, value)",
+}
+# their functions, too
+INSTEAD: Mapping[str, str] = {
+    **OF_ARRAYS,
     "device_put": _ON_DEVICES, "device_get": _ARRAY, "tensor": "mat.array(data) makes a Mat",
     "as_tensor": "mat.asarray(data) shares memory where it can",
     "from_numpy_array": "mat.from_numpy(a) shares the memory",
     "jit": _EAGER, "compile": _EAGER, "fuse": _EAGER, "vmap": "operations broadcast over axes",
     "pmap": "operations broadcast over axes", "RawKernel": "mat.kernel compiles C and CUDA",
-    "ElementwiseKernel": "mat.kernel compiles C and CUDA",
-    "grad": _NO_DERIVATIVES, "backward": _NO_DERIVATIVES, "requires_grad": _NO_DERIVATIVES,
-    "detach": _NO_DERIVATIVES, "no_grad": _NO_DERIVATIVES, "value_and_grad": _NO_DERIVATIVES,
-    "unsqueeze": "x.expand_dims(axis)", "numel": "x.size", "dim": "x.ndim",
-    "contiguous_": "x.contiguous()", "clone": "x.copy()", "compute": "a Mat has its elements",
-    "evaluate": "a Mat has its elements", "block_until_ready": "a Mat has its elements",
-    "at": "x[index] += value, or mat.add.at(x, index, value)",
-    "manual_seed": "mat.seed(n)", "cuda_is_available": "mat.cuda_available()",
+    "ElementwiseKernel": "mat.kernel compiles C and CUDA", "no_grad": _NO_DERIVATIVES,
+    "value_and_grad": _NO_DERIVATIVES, "manual_seed": "mat.seed(n)",
+    "cuda_is_available": "mat.cuda_available()",
 }
 
 
@@ -85,6 +90,31 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
     if name in INSTEAD:
         close = f"; instead: {INSTEAD[name]}"
     return AttributeError(f"{words} has no attribute {name!r}{close}", name=name, obj=owner)
+
+
+class OfOthers:
+    """An attribute that arrays of other libraries have: to read it raises an error that says what
+    there is instead.
+    """
+
+    def __init__(self, owner: type, name: str) -> None:
+        self.name: str = name
+        self.words: str = (f"{owner.__name__!r} object has no attribute {name!r}; instead: "
+                           f"{INSTEAD[name]}")
+
+    def __get__(self, instance: object, owner: type) -> Self:
+        if instance is None:
+            return self  # as a property does
+        raise AttributeError(self.words, name=self.name, obj=instance)
+
+
+def name_ways(kind: type) -> None:
+    """Let objects of a class say what there is instead of attributes of other libraries.
+
+    With a ``__getattr__`` Python would not remember where it finds the methods of the class.
+    """
+    for name in OF_ARRAYS:
+        setattr(kind, name, OfOthers(kind, name))
 
 
 def name_what_is_close(module: str) -> None:

@@ -271,7 +271,7 @@ def test_errors_are_of_numpys_kinds(code):
 @pytest.mark.parametrize(("code", "way"), [
     ("x.to", "use_device"), ("x.cuda", "use_device"), ("x.cpu", "facet"), ("x.get", "to_numpy"),
     ("x.numpy", "to_numpy"), ("mat.asnumpy", "to_numpy"), ("mat.jit", "mat.kernel"),
-    ("mat.grad", "torch"), ("mat.linalg.svdd", "svd"), ("x.shap", "shape")])
+    ("mat.grad", "torch"), ("mat.linalg.svdd", "svd")])
 def test_names_of_other_libraries_say_what_there_is_instead(code, way):
     with pytest.raises(AttributeError, match=way):
         eval(code, {"x": mat.ones(2), "mat": mat})

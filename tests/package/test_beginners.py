@@ -259,6 +259,8 @@ def test_probing_is_cheap_and_finds_nothing():
     assert not hasattr(mat, "_repr_html_")
     assert not hasattr(mat.settings, "_ipython_display_")
     assert not hasattr(mat.zeros(1), "_ipython_canary_method_should_not_exist_")
+    # with one, Python would not remember where it finds methods
+    assert not hasattr(mat.Mat, "__getattr__")
     start = time.thread_time()
     for k in range(100):
         hasattr(mat, f"zeross{k}")
