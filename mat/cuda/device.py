@@ -77,8 +77,9 @@ class CudaDevice(PooledDevice):
                 self.memory.trim()
 
     def lacks(self, library: str) -> str:
-        found = {"cuSOLVER": cusolver.missing, "cuFFT": cufft.missing}.get(library)
-        return found() if found is not None else ""
+        if library == "cuFFT":
+            return cufft.missing()
+        return cusolver.missing() if library == "cuSOLVER" else cusolver.lacks(library)
 
     def synchronize(self) -> None:
         with self.gpu.current():

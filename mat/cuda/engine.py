@@ -52,7 +52,14 @@ from .kernels.selection import (
 from .kernels.sort import prepare_sort
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
-from .libraries.factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
+from .libraries.decompose import prepare_eig, prepare_eigh, prepare_qr, prepare_svd
+from .libraries.factor import (
+    prepare_cholesky,
+    prepare_inverse,
+    prepare_slogdet,
+    prepare_slogdets,
+    prepare_solution,
+)
 from .libraries.fourier import prepare_fourier
 from .libraries.products import (
     prepare_either,
@@ -72,6 +79,7 @@ __all__ = [
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_integer_matmul", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
+    "prepare_eig", "prepare_eigh", "prepare_qr", "prepare_slogdets", "prepare_svd",
     "prepare_fourier",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",

@@ -38,7 +38,7 @@ def test_symbols(verb, letter, name):
 
 def test_every_symbol_is_declared_once():
     assert len(list(functions())) == 141
-    assert len(BY_SYMBOL) == 141 + 12 + len(list(fft_functions())) == 160
+    assert len(BY_SYMBOL) == 141 + 30 + len(list(fft_functions())) == 178
     ffi, declared = cffi.FFI(), declarations(BY_SYMBOL.values())
     ffi.cdef(declared)
     assert sorted(ffi.list_types()[0]) == []
@@ -60,6 +60,19 @@ def test_every_symbol_is_declared_once():
     ("cublasCgetriBatched", ("cublasStatus_t cublasCgetriBatched(cublasHandle_t handle, int n, "
                              "const cuComplex * const * a, int lda, const int * pivots, cuComplex "
                              "* const * c, int ldc, int * infos, int count);")),
+    ("cusolverDnXgeqrf", ("cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t handle, "
+                          "cusolverDnParams_t params, int64_t m, int64_t n, cudaDataType type_a, "
+                          "void * a, int64_t lda, cudaDataType type_tau, void * tau, cudaDataType "
+                          "compute, void * room, size_t size, void * host_room, size_t host_size, "
+                          "int * infos);")),
+    ("cusolverDnXsyevBatched_bufferSize", (
+        "cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t handle, "
+        "cusolverDnParams_t params, cusolverEigMode_t job, cublasFillMode_t uplo, int64_t n, "
+        "cudaDataType type_a, const void * a, int64_t lda, cudaDataType type_w, const void * w, "
+        "cudaDataType compute, size_t * size, size_t * host_size, int64_t count);")),
+    ("cusolverDnCungqr", ("cusolverStatus_t cusolverDnCungqr(cusolverDnHandle_t handle, int m, int "
+                          "n, int k, cuComplex * a, int lda, const cuComplex * tau, cuComplex * "
+                          "room, int size, int * infos);")),
     ("cufftXtMakePlanMany", ("cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long "
                              "long int * lengths, long long int * embedded, long long int step, "
                              "long long int distance, cudaDataType type, long long int * "

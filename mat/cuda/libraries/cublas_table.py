@@ -31,7 +31,7 @@ CFFI = {
     "infos": "uintptr_t", "info": "int *", "solver_status": "int", "solver": "uintptr_t",
     "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
     "size_out": "size_t *", "fft_status": "int", "plan": "int", "plan_out": "int *", "flag": "int",
-    "lengths": "long long *",
+    "lengths": "long long *", "eig": "int", "job": "signed char",
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
@@ -50,7 +50,7 @@ EXACT = {
     "solver_out": "cusolverDnHandle_t *", "params": "cusolverDnParams_t",
     "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
     "fft_status": "cufftResult", "plan": "cufftHandle", "plan_out": "cufftHandle *", "flag": "int",
-    "lengths": "long long int *",
+    "lengths": "long long int *", "eig": "cusolverEigMode_t", "job": "signed char",
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -119,15 +119,23 @@ SOLVER = {
     "cusolverDnXgetrs": "handle:solver params:params trans:op n:wide columns:wide type_a:data "
                         "a:raw_in lda:wide pivots:long_pivots_in type_b:data b:raw_io ldb:wide "
                         "infos:infos",
-    "cusolverDnXpotrf_bufferSize": "handle:solver params:params uplo:fill n:wide type_a:data "
-                                   "a:raw_in lda:wide compute:data size:size_out "
-                                   "host_size:size_out",
-    "cusolverDnXpotrf": "handle:solver params:params uplo:fill n:wide type_a:data a:raw_io "
-                        "lda:wide compute:data room:raw_io size:bytes host_room:room "
-                        "host_size:bytes infos:infos",
 }
-SOLVER_STACKED = {"potrfBatched": "handle:solver uplo:fill n:n a:each_io lda:n infos:infos "
-                                  "count:n"}
+# Those of any type that take workspaces, of the size that a function of the same arguments says.
+SOLVER_SIZED = {
+    "Xpotrf": "uplo:fill n:wide type_a:data a:raw_io lda:wide",
+    "Xgeqrf": "m:wide n:wide type_a:data a:raw_io lda:wide type_tau:data tau:raw_io",
+    "Xgesvd": "job_u:job job_v:job m:wide n:wide type_a:data a:raw_io lda:wide type_s:data "
+              "s:raw_io type_u:data u:raw_io ldu:wide type_v:data v:raw_io ldv:wide",
+    "Xsyevd": "job:eig uplo:fill n:wide type_a:data a:raw_io lda:wide type_w:data w:raw_io",
+    "XsyevBatched": "job:eig uplo:fill n:wide type_a:data a:raw_io lda:wide type_w:data w:raw_io",
+    "Xgeev": "job_left:eig job_right:eig n:wide type_a:data a:raw_io lda:wide type_w:data w:raw_io "
+             "type_left:data left:raw_io ldl:wide type_right:data right:raw_io ldr:wide",
+}
+SOLVER_LETTERED = {
+    "potrfBatched": "uplo:fill n:n a:each_io lda:n infos:infos count:n",
+    "orgqr_bufferSize": "m:n n:n k:n a:in lda:n tau:in size:info",
+    "orgqr": "m:n n:n k:n a:io lda:n tau:in room:io size:n infos:infos",
+}
 FFT = {
     "cufftCreate": "plan:plan_out",
     "cufftDestroy": "plan:plan",
@@ -226,9 +234,19 @@ def solver_functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuSOLVER that `mat` calls."""
     for name, arguments in SOLVER.items():
         yield CublasFunction(name, arguments, "", False)
-    for verb, arguments in SOLVER_STACKED.items():
+    first = "handle:solver params:params"
+    for verb, arguments in SOLVER_SIZED.items():
+        count = " count:wide" if verb.endswith("Batched") else ""
+        asked = arguments.replace("raw_io", "raw_in")
+        yield CublasFunction(f"cusolverDn{verb}_bufferSize", f"{first} {asked} compute:data "
+                             f"size:size_out host_size:size_out{count}", "", False)
+        yield CublasFunction(f"cusolverDn{verb}", f"{first} {arguments} compute:data room:raw_io "
+                             f"size:bytes host_room:room host_size:bytes infos:infos{count}", "",
+                             False)
+    for verb, arguments in SOLVER_LETTERED.items():
         for letter in TYPES:
-            yield CublasFunction(solver_symbol(verb, letter), arguments, letter, False)
+            yield CublasFunction(solver_symbol(verb, letter), f"handle:solver {arguments}", letter,
+                                 False)
 
 
 def fft_functions() -> Iterator[CublasFunction]:
@@ -238,6 +256,7 @@ def fft_functions() -> Iterator[CublasFunction]:
 
 def solver_symbol(verb: str, letter: str) -> str:
     """Return the symbol of a verb of cuSOLVER for elements of a dtype character."""
+    verb = verb.replace("org", "ung") if letter in COMPLEX_TYPES else verb
     return f"cusolverDn{PREFIX[letter].upper()}{verb}"
 
 

@@ -2,15 +2,17 @@
 
 ``MAT_CUSOLVER`` in the environment is the path of a library to load instead of NVIDIA's: the tests
 have one of their own. The functions are those whose sizes have 64 bits, which versions 11 and 12
-have alike, and for stacks of small matrices one of the older ones.
+have alike, but for those that `lacks` is asked about, and some of the older ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from ...errors import DeviceError
-from ...support.types import CData
+from ...layout.shapes import Ints
+from ...support.types import Arguments, CData
 from ..runtime.gpu import Gpu
 from .cublas import Handle, Handles, Routine, Statuses, ffi, load
 from .cublas_table import declarations, solver_functions, solver_symbol
@@ -35,6 +37,13 @@ def missing() -> str:
     except DeviceError as error:
         return str(error)
     return ""
+
+
+def lacks(verb: str) -> str:
+    """Return why a function that only later versions have cannot be used, or ""."""
+    if missing() or hasattr(library(), f"cusolverDn{verb}"):
+        return missing()
+    return f"cuSOLVER is too old for {verb}; a newer nvidia-cusolver has it"
 
 
 def text_of(status: int) -> str:
@@ -74,3 +83,27 @@ def solver_routine(name: str, reported: dict[str, object] | None, letter: str = 
     """Return a function of cuSOLVER: ``Xgetrf``, or one for elements of a dtype character."""
     symbol = solver_symbol(name, letter) if letter else f"cusolverDn{name}"
     return Routine(symbol, getattr(library(), symbol), reported, HANDLES)
+
+
+class OneByOne:
+    """A function of cuSOLVER of any type, called for so many matrices in one workspace."""
+
+    def __init__(self, name: str, many: int, reported: dict[str, object]) -> None:
+        self.ask: Routine = solver_routine(f"{name}_bufferSize", None)
+        self.call: Routine = solver_routine(name, reported)
+        self.many = many
+
+    def __call__(self, gpu: Gpu, infos: int, arguments: Callable[[int], Arguments],
+                 asked: Arguments = (), count: Ints = ()) -> None:
+        """Call it with the arguments of each matrix, which leads to statuses from `infos` on.
+
+        The size of the workspace is for the arguments `asked`, or for those of the first one. With
+        a `count`, one call computes that many matrices.
+        """
+        need = ffi.new("size_t[2]")
+        self.ask(gpu, parameters(), *(asked or arguments(0)), need, need + 1, *count)
+        host = ffi.new("char[]", max(need[1], 1))
+        with gpu.room(max(need[0], 1)) as room:
+            for k in range(1 if count else self.many):
+                self.call(gpu, parameters(), *arguments(k), room, need[0], host, need[1],
+                          infos + 4 * k, *count)

@@ -19,7 +19,7 @@ from ...errors import LinAlgError
 from ...layout.matrix_operand import MatrixOperand
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed, packed_strides
-from ...support.types import Array, DType, Function, Number
+from ...support.types import Arguments, Array, DType, Function, Number
 from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.elementwise import prepare_filling
 from ..kernels.integer_matmul import prepare_scale
@@ -28,7 +28,7 @@ from ..runtime.gpu import Gpu
 from .cublas import CublasRoutine, ffi
 from .cublas_operands import SIZES, At, DeviceOperand, areas
 from .cublas_table import DATA, FILL, OP
-from .cusolver import parameters, solver_routine
+from .cusolver import OneByOne, parameters, solver_routine
 
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
@@ -113,7 +113,7 @@ class Factors:
             call = CublasRoutine("getrfBatched", form.letter, (), self.reported)
             return lambda at: call(at.a.gpu, n, form.addresses(at.a, at.places), n,
                                    at.pivots.address, at.infos.address, form.many)
-        return self._each("getrf", n, n)
+        return self._each("getrf", (n, n), self.pivots)
 
     def cholesky(self) -> FactorStep:
         """Return the step that factors lower triangles by Cholesky; BLAS sees upper ones."""
@@ -122,23 +122,21 @@ class Factors:
             call = solver_routine("potrfBatched", self.reported, form.letter)
             return lambda at: call(at.a.gpu, fill, n, form.addresses(at.a, at.places), n,
                                    at.infos.address, form.many)
-        return self._each("potrf", fill, n)
+        return self._each("potrf", (fill, n))
 
-    def _each(self, name: str, *sizes: int) -> FactorStep:
-        """Return the step that factors one matrix after the other, in one workspace."""
-        form, n, given = self.form, self.n, (parameters(), *sizes, self.type)
-        ask = solver_routine(f"X{name}_bufferSize", None)
-        call = solver_routine(f"X{name}", self.reported)
+    def _each(self, name: str, sizes: Ints, pivots: int = 0) -> FactorStep:
+        """Return the step that factors one matrix after the other; each has pivots of so many
+        bytes.
+        """
+        form, n, given = self.form, self.n, (*sizes, self.type)
+        compute = OneByOne(f"X{name}", form.many, self.reported)
 
         def step(at: Areas) -> None:
-            gpu, a, need = at.a.gpu, at.a.address, ffi.new("size_t[2]")
-            ask(gpu, *given, a, n, self.type, need, need + 1)
-            host = ffi.new("char[]", max(need[1], 1))
-            with gpu.room(max(need[0], 1)) as room:
-                for k in range(form.many):
-                    pivots = (at.pivots.address + k * self.pivots,) if name == "getrf" else ()
-                    call(gpu, *given, a + k * form.each, n, *pivots, self.type, room, need[0],
-                         host, need[1], at.infos.address + 4 * k)
+            def arguments(k: int) -> Arguments:
+                places = (at.pivots.address + k * pivots,) if pivots else ()
+                return *given, at.a.address + k * form.each, n, *places, self.type
+            asked = *given, at.a.address, n, self.type
+            compute(at.a.gpu, at.infos.address, arguments, asked)
         return step
 
     def solve(self, sides: PackedStack, trans: str) -> FactorStep:
@@ -278,27 +276,55 @@ def _last_is_number(form: PackedStack) -> FactorStep:
 
 def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
     """Prepare the sign and the logarithm of the modulus of the determinant of ``a``."""
-    form, line = PackedStack(letter, n, n, ()), PackedStack(letter, 1, n, ())
-    factors, load = Factors(form), form.load(a)
-    lu, pick = factors.lu(), line.load(MatrixOperand(letter, 0, n + 1))
+    compute = _determinants(letter, n, a, ())
 
     def slogdet(a: DeviceOperand) -> tuple[Number, float]:
-        diagonal, pivots = np.empty(n, letter), np.empty(n, factors.pivot)
-        with factors.areas(a.gpu, line.nbytes) as at:
-            load(a, at.a)
-            lu(at)
-            pick(at.a, at.result)
-            transfers.fetch(a.gpu, diagonal, at.result.address)
-            transfers.fetch(a.gpu, pivots, at.pivots.address)
-        return _sign_and_log(diagonal, int((pivots != np.arange(1, n + 1)).sum()))
+        sign, logarithm = compute(a)
+        return sign.item(), logarithm.item()
     return slogdet
 
 
-def _sign_and_log(diagonal: Array, exchanges: int) -> tuple[Number, float]:
-    """Return sign and log-magnitude of the determinant from the pivots."""
-    sizes = np.abs(diagonal)
+def prepare_slogdets(letter: str, n: int, a: MatrixOperand, results: list[MatrixOperand],
+                     batch: Ints) -> Function:
+    """Prepare the same for each of a stack, as a function of ``(a, sign, logarithm)``."""
+    compute = _determinants(letter, n, a, batch)
+    numbers = [PackedStack(x.char, 1, 1, batch) for x in results]
+    stores = [form.store(x) for form, x in zip(numbers, results, strict=True)]
+
+    def slogdets(a: DeviceOperand, *to: DeviceOperand) -> None:
+        with areas(a.gpu, *(form.nbytes for form in numbers)) as rooms:
+            for found, room, store, out in zip(compute(a), rooms, stores, to, strict=True):
+                transfers.send(a.gpu, room.address, found)
+                store(room, out)
+    return slogdets
+
+
+def _determinants(letter: str, n: int, a: MatrixOperand, batch: Ints) -> Function:
+    """Return a function of ``a`` that finds signs and logarithms, two arrays."""
+    form, lines = PackedStack(letter, n, n, batch), PackedStack(letter, 1, n, batch)
+    factors, load = Factors(form), form.load(a)
+    lu, pick = factors.lu(), lines.load(MatrixOperand(letter, 0, n + 1, form.own[:-2]))
+
+    def compute(a: DeviceOperand) -> tuple[Array, Array]:
+        diagonals = np.empty(form.many * n, letter)
+        pivots = np.empty(form.many * n, factors.pivot)
+        with factors.areas(a.gpu, lines.nbytes) as at:
+            load(a, at.a)
+            lu(at)
+            pick(at.a, at.result)
+            transfers.fetch(a.gpu, diagonals, at.result.address)
+            transfers.fetch(a.gpu, pivots, at.pivots.address)
+        exchanged = pivots.reshape(-1, n) != np.arange(1, n + 1)
+        return _signs_and_logs(diagonals.reshape(-1, n), exchanged.sum(axis=1))
+    return compute
+
+
+def _signs_and_logs(diagonals: Array, exchanges: Array) -> tuple[Array, Array]:
+    """Return signs and log-magnitudes of determinants from the pivots, a row for each."""
+    sizes = np.abs(diagonals)
     with np.errstate(all="ignore"):
-        if (sizes == 0).any():
-            return diagonal.dtype.type(0).item(), float("-inf")
-        sign = np.prod(diagonal / sizes) * diagonal.dtype.type(-1 if exchanges % 2 else 1)
-        return sign.item(), np.log(sizes).sum().item()
+        signs = np.prod(diagonals / sizes, axis=1) * (1 - 2 * (exchanges % 2))
+        logs = np.log(sizes).sum(axis=1)
+    singular = (sizes == 0).any(axis=1)
+    signs[singular], logs[singular] = 0, -np.inf
+    return signs.astype(diagonals.dtype), logs.astype(sizes.dtype)

@@ -6,14 +6,16 @@ import numpy as np
 
 from ...layout.shapes import Ints
 from ...matrix.creation import adopted
-from ...matrix.mat import Mat
+from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
 from ...ops.linear import linalg
 from ...ops.linear.blas_level1 import nrm2
+from ...ops.linear.decompositions import determinants
 from ...ops.primitives import elementwise, reduce
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, Function, Operand
 from ..registry import Result, implements
+from .decompositions import matrices, named, real_of, singular_values
 from .there import as_floats, different_axes, is_there
 
 
@@ -44,30 +46,27 @@ def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
 
 @implements("linalg.slogdet", on_device=1)
 def numpy_linalg_slogdet(a: Operand) -> Result:
-    leave_if(not _has_determinant(a))
-    sign, logarithm = linalg.slogdet(a)
-    real = np.dtype(a.dtype.char.lower())
-    named: Function = type(np.linalg.slogdet(np.ones((1, 1))))  # NumPy's tuple
-    return named(adopted(np.asarray(sign, a.dtype)), adopted(np.asarray(logarithm, real)))
+    return named(np.linalg.slogdet, *_sign_and_log(matrices(a, square=True)))
 
 
 @implements("linalg.det", on_device=1)
 def numpy_linalg_det(a: Operand) -> Result:
-    leave_if(not _has_determinant(a))
-    sign, logarithm = linalg.slogdet(a)
-    with np.errstate(over="ignore"):
-        return adopted(np.asarray(sign * np.exp(logarithm), a.dtype))
+    sign, logarithm = _sign_and_log(matrices(a, square=True))
+    return sign * elementwise.exp(logarithm)
 
 
-def _has_determinant(a: Operand) -> bool:
-    """Return whether `a` is one matrix, of which a device finds the determinant."""
-    return _is_square(a) and a.ndim == 2 and a.size > 0
+def _sign_and_log(a: Mat) -> tuple[Mat, Mat]:
+    """Return the signs of determinants, and the logarithms of their moduli."""
+    sign, logarithm = (new_like(a, a.shape[:-2], t) for t in (a.dtype, real_of(a.dtype)))
+    determinants(a, sign, logarithm)
+    return sign, logarithm
 
 
-# Norms of vectors and matrices, but those that singular values make
+# Norms of vectors and matrices
 
 
 _OF_SQUARES = (None, "fro", "f")  # the orders of matrices whose norm is that of a vector
+_OF_SINGULAR_VALUES: dict[object, Function] = {2: reduce.max, -2: reduce.min, "nuc": reduce.sum}
 
 
 @implements("linalg.norm")
@@ -113,7 +112,7 @@ def _of_vectors(x: Mat, axes: Ints, order: Operand, keepdims: bool) -> Result:
     leave_if(not isinstance(order, int | float) or isinstance(order, bool))
     x = as_floats(x)
     if order == 0:
-        return reduce.sum((x != 0).astype(_real_type(x)), axes, keepdims=keepdims)
+        return reduce.sum((x != 0).astype(real_of(x.dtype)), axes, keepdims=keepdims)
     size = elementwise.abs(x)
     if order in (np.inf, -np.inf):
         extreme = reduce.max if order > 0 else reduce.min
@@ -126,14 +125,17 @@ def _of_vectors(x: Mat, axes: Ints, order: Operand, keepdims: bool) -> Result:
     return elementwise.pow(total, 1 / float(order))
 
 
-def _real_type(x: Mat) -> np.dtype:
-    return np.dtype(x.dtype.char.lower())
-
-
 def _of_matrices(x: Mat, axes: Ints, order: Operand, keepdims: bool) -> Result:
     """Return the norms of the matrices along two axes."""
     if order in _OF_SQUARES:
         return _of_vectors(x, axes, 2, keepdims)
+    if order in _OF_SINGULAR_VALUES:
+        s = singular_values(as_floats(x).permute((*(k for k in range(x.ndim) if k not in axes),
+                                                  *axes)))
+        found = _OF_SINGULAR_VALUES[order](s, -1)
+        for k in sorted(axes) if keepdims else ():
+            found = found.expand_dims(k)
+        return found
     leave_if(order not in (1, -1, np.inf, -np.inf))
     rows, columns = axes if abs(order) == 1 else axes[::-1]
     sums = reduce.sum(elementwise.abs(as_floats(x)), rows, keepdims=True)

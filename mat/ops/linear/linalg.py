@@ -68,7 +68,7 @@ def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
         raise _refusal(name, reason) from None
 
 
-def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
+def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
     """Return the steps of a stack of matrices, or for one axis of columns.
 
     Those along `batch` are 0 where it is broadcast.
@@ -82,7 +82,7 @@ def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
 def _result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
     """Return the steps of a result, None if it is packed, and the lengths of its leading axes."""
     batch = out.shape[:out.ndim - axes]
-    return (None if out.layout.contiguous else _stack(out, axes, batch)), batch
+    return (None if out.layout.contiguous else stack_of(out, axes, batch)), batch
 
 
 def _for_device(*operands: Mat) -> bool:
@@ -106,7 +106,7 @@ def _refusal(name: str, reason: str) -> LinAlgError:
 
 LARGE = 128  # rows of a matrix of which copies take time
 # why factorisations are not cut
-_WHOLE = "every step of a factorisation changes all of the rest of the matrix"
+WHOLE = "every step of a factorisation changes all of the rest of the matrix"
 
 
 @op(method="", by_form=True, name="inv")
@@ -115,12 +115,12 @@ def inverse(a: Input, out: Output) -> None:
 
 
 inverse.waits_for = "whether a matrix is singular"
-inverse.cut_by(by_stacks(inverse, _WHOLE))
+inverse.cut_by(by_stacks(inverse, WHOLE))
 
 
 @inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
-    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
+    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]),
                                 *_result(out, 2))
 
 
@@ -128,7 +128,7 @@ def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
 def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
     batch = a.shape[:-2]
     found: Function = cpu.prepare_systems(
-        a.dtype.char, a.shape[-1], 0, [_stack(x, 2, batch) for x in (a, out)], batch,
+        a.dtype.char, a.shape[-1], 0, [stack_of(x, 2, batch) for x in (a, out)], batch,
         partial(_refusal, "inv", "singular"))
     return found
 
@@ -178,7 +178,7 @@ def solution(a: Input, b: Input, out: Output) -> None:
 
 
 solution.waits_for = inverse.waits_for
-solution.cut_by(by_stacks(solution, _WHOLE))
+solution.cut_by(by_stacks(solution, WHOLE))
 
 
 @solution.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -186,15 +186,15 @@ def solve_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
     axes = 1 if b.ndim == 1 else 2
     result, batch = _result(out, axes)
     sizes = a.shape[-1], b.shape[-1] if axes == 2 else 1
-    return cuda.prepare_solution(a.dtype.char, sizes, _stack(a, 2, batch), _stack(b, axes, batch),
-                                 result, batch)
+    return cuda.prepare_solution(a.dtype.char, sizes, stack_of(a, 2, batch),
+                                 stack_of(b, axes, batch), result, batch)
 
 
 @solution.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
 def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
     axes = 1 if b.ndim == 1 else 2
     batch = out.shape[:out.ndim - axes]
-    operands = [_stack(x, 2 if x is a else axes, batch) for x in (a, b, out)]
+    operands = [stack_of(x, 2 if x is a else axes, batch) for x in (a, b, out)]
     found: Function = cpu.prepare_systems(
         a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, operands, batch,
         partial(_refusal, "solve", "singular"))
@@ -264,12 +264,12 @@ def cholesky_factor(a: Input, out: Output) -> None:
 
 
 cholesky_factor.waits_for = "whether a matrix is positive definite"
-cholesky_factor.cut_by(by_stacks(cholesky_factor, _WHOLE))
+cholesky_factor.cut_by(by_stacks(cholesky_factor, WHOLE))
 
 
 @cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 def cholesky_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
-    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _stack(a, 2, a.shape[:-2]),
+    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]),
                                  *_result(out, 2))
 
 
@@ -358,12 +358,12 @@ def slogdet(a: Input) -> None:
         raise ShapeError(f"slogdet requires one matrix, got shape {a.shape}")
 
 
-slogdet.is_computed_whole(_WHOLE)
+slogdet.is_computed_whole(WHOLE)
 
 
 @slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")
 def slogdet_cuda(cuda: Engine, a: Mat) -> Engine:
-    return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], _stack(a, 2, ()))
+    return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], stack_of(a, 2, ()))
 
 
 @slogdet.on("array")

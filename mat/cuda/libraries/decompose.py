@@ -1,0 +1,257 @@
+"""Singular values, eigenvalues and QR factors on the device, by cuSOLVER, for stacks of matrices.
+
+Libraries count along columns. A wide matrix is to them its packed, tall transpose, whose factors
+lie as those of the matrix do: nothing is transposed. Whether a computation converged is known when
+it has ended, so each call waits for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import LinAlgError
+from ...layout.matrix_operand import MatrixOperand
+from ...layout.shapes import Ints
+from ...support.types import Arguments, Function
+from ..kernels.copy import Aligned, prepare_moves
+from ..kernels.integer_matmul import prepare_scale
+from ..runtime import transfers
+from ..runtime.gpu import Gpu
+from .cublas import ffi
+from .cublas_operands import SIZES, At, DeviceOperand, areas
+from .cublas_table import DATA, FILL
+from .cusolver import OneByOne, lacks, solver_routine
+from .factor import PackedStack
+
+NO_VECTORS, VECTORS = 0, 1
+NO_SVD = "SVD did not converge"
+NO_EIGENVALUES = "Eigenvalues did not converge"
+
+
+class _Result:
+    """A result of a call: written by the library where it is to be, or packed, and then copied."""
+
+    def __init__(self, stack: PackedStack, out: MatrixOperand) -> None:
+        steps = (*out.batch, out.row, out.column)
+        direct = all(n == 1 or step == own
+                     for n, step, own in zip(stack.shape, steps, stack.own, strict=True))
+        self.stack = stack
+        self.store: Aligned | None = None if direct else stack.store(out)
+        self.room: int = 0 if direct else stack.nbytes
+
+    def place(self, to: DeviceOperand, room: At) -> DeviceOperand:
+        """Return where the library writes."""
+        return to if self.store is None else room
+
+    def finish(self, to: DeviceOperand, room: At) -> None:
+        """Copy what the library wrote to the operand."""
+        if self.store is not None:
+            self.store(room, to)
+
+
+def _vectors(letter: str, n: int, batch: Ints, out: MatrixOperand) -> _Result:
+    """Return the result that has a vector of `n` elements for each matrix."""
+    return _Result(PackedStack(letter, n, 1, batch), out)
+
+
+def _check(reason: str, infos: At, many: int, values: DeviceOperand | None = None,
+           size: int = 0, letter: str = "d") -> None:
+    """Raise `LinAlgError` if a computation did not converge, or if a value is NaN."""
+    found = np.empty(many, np.int32)
+    transfers.fetch(infos.gpu, found, infos.address)
+    bad = bool(found.any())
+    if values is not None and not bad:
+        numbers = np.empty(size, letter)
+        transfers.fetch(infos.gpu, numbers, values.address)
+        bad = bool(np.isnan(numbers).any())
+    if bad:
+        raise LinAlgError(reason)
+
+
+# Singular values
+
+
+def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperand, s: MatrixOperand,
+                factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
+    """Prepare ``a = u diag(s) vh`` as a function of ``(a, u, vh, s)``, or without `factors` of
+    ``(a, s)``.
+    """
+    tall = sizes[0] > sizes[1]
+    long, short = max(sizes), min(sizes)
+    form = PackedStack(letter, short, long, batch)
+    load, real = form.load(a.transpose() if tall else a), letter.lower()
+    values = _vectors(real, short, batch, s)
+    many, each_s = form.many, short * SIZES[real]
+    compute = OneByOne("Xgesvd", many, {"m": long, "n": short, "count": many})
+    data, real_data = DATA[letter], DATA[real]
+
+    def arguments_of(job: int, at: list[DeviceOperand], left: int, right: int) -> Function:
+        x, w, u, v = (part.address for part in at)
+
+        def arguments(k: int) -> Arguments:
+            return (job, job, long, short, data, x + k * form.each, long, real_data, w + k * each_s,
+                    data, u + k * left, long, data, v + k * right, short, data)
+        return arguments
+
+    def svdvals(a: DeviceOperand, s: DeviceOperand, *_: object) -> None:
+        with areas(s.gpu, form.nbytes, values.room, 4 * many) as (x, room, infos):
+            load(a, x)
+            w = values.place(s, room)
+            compute(s.gpu, infos.address, arguments_of(ord("N"), [x, w, x, x], 0, 0))
+            _check(NO_SVD, infos, many, w, many * short, real)
+            values.finish(s, room)
+
+    if factors is None:
+        return svdvals
+    u, vh = factors
+    # the factors of what the library sees: the first of its columns, the second of its rows
+    first = _Result(PackedStack(letter, long if full else short, long, batch),
+                    u.transpose() if tall else vh)
+    second = _Result(PackedStack(letter, short, short, batch), vh.transpose() if tall else u)
+    job = ord("A" if full else "S")
+
+    def svd(a: DeviceOperand, u: DeviceOperand, vh: DeviceOperand, s: DeviceOperand,
+            *_: object) -> None:
+        left, right = (u, vh) if tall else (vh, u)
+        with areas(s.gpu, form.nbytes, values.room, first.room, second.room,
+                   4 * many) as (x, room, left_room, right_room, infos):
+            load(a, x)
+            w = values.place(s, room)
+            at = [x, w, first.place(left, left_room), second.place(right, right_room)]
+            compute(s.gpu, infos.address,
+                    arguments_of(job, at, first.stack.each, second.stack.each))
+            _check(NO_SVD, infos, many, w, many * short, real)
+            values.finish(s, room)
+            first.finish(left, left_room)
+            second.finish(right, right_room)
+
+    return svd
+
+
+# Eigenvalues
+
+
+def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOperand,
+                 v: MatrixOperand | None, batch: Ints) -> Function:
+    """Prepare the eigenvalues of Hermitian matrices, of which one triangle is read.
+
+    It is a function of ``(a, v, w)``, or without vectors of ``(a, w)``.
+    """
+    form, real = PackedStack(letter, n, n, batch), letter.lower()
+    load, values = form.load(a.transpose()), _vectors(real, n, batch, w)
+    store = v and form.store(v.transpose())
+    many, each = form.many, n * SIZES[real]
+    at_once = many > 1 and not lacks("XsyevBatched")
+    compute = OneByOne("XsyevBatched" if at_once else "Xsyevd", many, {"n": n, "count": many})
+    given = VECTORS if v else NO_VECTORS, FILL["L" if lower else "U"], n, DATA[letter]
+
+    def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
+        with areas(w.gpu, form.nbytes, values.room, 4 * many) as (x, room, infos):
+            load(a, x)
+            found = values.place(w, room)
+            compute(w.gpu, infos.address, lambda k: (
+                *given, x.address + k * form.each, n, DATA[real], found.address + k * each,
+                DATA[letter]), count=(many,) if at_once else ())
+            # LAPACK computes smaller ones without asking
+            _check(NO_EIGENVALUES, infos, many, found if n > 2 else None, many * n, real)
+            values.finish(w, room)
+            if store:
+                store(x, v)
+
+    if v is None:
+        return lambda a, w, *_: run(a, None, w)
+    return lambda a, v, w, *_: run(a, v, w)
+
+
+def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: MatrixOperand | None,
+                batch: Ints) -> Function:
+    """Prepare eigenvalues, complex numbers, as a function of ``(a, v, w)`` or ``(a, w)``.
+
+    Vectors are columns of v, of the type of a; those of two conjugate eigenvalues are two columns,
+    of the real and of the imaginary parts.
+    """
+    form, spectrum = PackedStack(letter, n, n, batch), letter.upper()
+    load, values = form.load(a.transpose()), _vectors(spectrum, n, batch, w)
+    store = v and form.store(v.transpose())
+    many, each, data = form.many, n * SIZES[spectrum], DATA[letter]
+    compute = OneByOne("Xgeev", many, {"n": n, "count": many})
+
+    def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
+        with areas(w.gpu, form.nbytes, values.room, form.nbytes if store else 0,
+                   4 * many) as (x, room, vectors, infos):
+            load(a, x)
+            found = values.place(w, room)
+            compute(w.gpu, infos.address, lambda k: (
+                NO_VECTORS, VECTORS if store else NO_VECTORS, n, data, x.address + k * form.each, n,
+                DATA[spectrum], found.address + k * each, data, 0, n, data,
+                vectors.address + k * form.each, n, data))
+            _check(NO_EIGENVALUES, infos, many)
+            values.finish(w, room)
+            if store:
+                store(vectors, v)
+
+    if v is None:
+        return lambda a, w, *_: run(a, None, w)
+    return lambda a, v, w, *_: run(a, v, w)
+
+
+# QR
+
+
+def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixOperand, rows: int,
+               q: MatrixOperand | None, batch: Ints) -> Function:
+    """Prepare ``a = q r`` with `rows` rows of r, as a function of ``(a, q, r)`` or ``(a, r)``."""
+    m, n = sizes
+    k, wide = min(m, n), max(n, rows)
+    form, upper = PackedStack(letter, wide, m, batch), PackedStack(letter, rows, n, batch)
+    item, many, data = form.item, form.many, DATA[letter]
+    *stack, column, row = form.own
+    load = prepare_moves((*batch, m, n), (*stack, row, column), (*a.batch, a.row, a.column), item)
+    triangle = _Result(upper, r)
+    unpack = prepare_moves(upper.shape, upper.own, (*stack, row, column), item)
+    clear = prepare_scale(letter, (many, rows - 1, n), (rows * n, n, 1), at=0, number=0,
+                          triangle=-1).bind((0,), (1,)) if rows > 1 else None
+    reported: dict[str, object] = {"m": m, "n": n, "count": many}
+    factor = OneByOne("Xgeqrf", many, reported)
+    store = q and prepare_moves((*batch, m, rows), (*q.batch, q.row, q.column),
+                                (*stack, row, column), item)
+    expand = _Columns(letter, (m, rows, k), form, reported) if q else None
+
+    def run(a: DeviceOperand, q: DeviceOperand | None, r: DeviceOperand) -> None:
+        gpu = r.gpu
+        with areas(gpu, form.nbytes, many * k * item, triangle.room, 4 * many) as (
+                x, tau, room, infos):
+            load(a, x)
+            factor(gpu, infos.address, lambda j: (
+                m, n, data, x.address + j * form.each, m, data, tau.address + j * k * item, data))
+            to = triangle.place(r, room)
+            unpack(x, to)
+            if clear is not None:
+                clear(At(gpu, to.address + n * item), 0.0)
+            triangle.finish(r, room)
+            if expand is not None and store:
+                expand(gpu, x.address, tau.address, infos.address)
+                store(x, q)
+            _check("QR did not work", infos, many)
+
+    if q is None:
+        return lambda a, r, *_: run(a, None, r)
+    return lambda a, q, r, *_: run(a, q, r)
+
+
+class _Columns:
+    """How the columns of q are made, in place, of what geqrf has left."""
+
+    def __init__(self, letter: str, sizes: Ints, form: PackedStack,
+                 reported: dict[str, object]) -> None:
+        self.sizes, self.form, self.letter = sizes, form, letter
+        self.ask = solver_routine("orgqr_bufferSize", None, letter)
+        self.call = solver_routine("orgqr", reported, letter)
+
+    def __call__(self, gpu: Gpu, x: int, tau: int, infos: int) -> None:
+        (m, _, k), form, need = self.sizes, self.form, ffi.new("int[1]")
+        self.ask(gpu, *self.sizes, x, m, tau, need)
+        with gpu.room(max(need[0], 1) * form.item) as room:
+            for j in range(form.many):
+                self.call(gpu, *self.sizes, x + j * form.each, m, tau + j * k * form.item, room,
+                          need[0], infos + 4 * j)

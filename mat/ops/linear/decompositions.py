@@ -1,0 +1,239 @@
+"""Singular values, eigenvalues, QR factors and determinants of stacks of matrices on devices: by
+cuSOLVER, or in the device's memory by NumPy.
+
+The functions with NumPy's names are `numpy/composites/decompositions.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinAlgError
+from ...layout.matrix_operand import MatrixOperand
+from ...matrix.mat import Mat
+from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.types import Array, Engine, Function
+from ..engine.operation import Input, Output, op
+from ..tiles.signatures import over
+from .integer_matmul import DEVICE_AXES
+from .linalg import WHOLE, stack_of
+
+
+def _fits_device(a: Mat, *results: Mat) -> bool:
+    """Return whether there are elements, of one precision, and few axes."""
+    return (all(x.size > 0 for x in (a, *results)) and a.ndim <= DEVICE_AXES
+            and len({x.dtype.char.lower() for x in (a, *results)}) == 1)
+
+
+def _raised(compute: Function, *args: object) -> Any:
+    """Return the result of `compute`; NumPy's error becomes `mat`'s."""
+    try:
+        return compute(*args)
+    except np.linalg.LinAlgError as error:
+        raise LinAlgError(str(error)) from None
+
+
+# Singular values
+
+
+@op(method="", by_form=True, name="svdvals")
+def singular_values(a: Input, s: Output) -> None:
+    """Compute the singular values of each matrix."""
+
+
+@op(method="", by_form=True, name="svd")
+def singular_factors(a: Input, u: Output, vh: Output, s: Output) -> None:
+    """Compute ``a = u diag(s) vh``; u and vh may have more columns and rows than s elements."""
+
+
+@singular_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def svdvals_cuda(cuda: Engine, a: Mat, s: Mat) -> Function:
+    found: Function = cuda.prepare_svd(a.dtype.char, a.shape[-2:], False,
+                                       *_operands(a, s, vectors=1), None, a.shape[:-2])
+    return found
+
+
+@singular_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def svd_cuda(cuda: Engine, a: Mat, u: Mat, vh: Mat, s: Mat) -> Function:
+    full = u.shape[-1] == u.shape[-2] and vh.shape[-1] == vh.shape[-2]
+    x, left, right, values = _operands(a, u, vh, s, vectors=1)
+    found: Function = cuda.prepare_svd(a.dtype.char, a.shape[-2:], full, x, values, (left, right),
+                                       a.shape[:-2])
+    return found
+
+
+@singular_values.on("array")
+def svdvals_numpy(np: Engine, a: Array, s: Array) -> None:
+    s[...] = _raised(lambda: np.linalg.svd(a, compute_uv=False))
+
+
+@singular_factors.on("array")
+def svd_numpy(np: Engine, a: Array, u: Array, vh: Array, s: Array) -> None:
+    full = u.shape[-1] == u.shape[-2] and vh.shape[-1] == vh.shape[-2]
+    u[...], s[...], vh[...] = _raised(np.linalg.svd, a, full)
+
+
+# Eigenvalues
+
+
+@op(method="", by_form=True, name="eigvalsh")
+def hermitian_values(a: Input, w: Output, lower: bool) -> None:
+    """Compute the eigenvalues of Hermitian matrices, of which one triangle is read."""
+
+
+@op(method="", by_form=True, name="eigh")
+def hermitian_factors(a: Input, v: Output, w: Output, lower: bool) -> None:
+    """Compute the eigenvalues w and eigenvectors, the columns of v, of Hermitian matrices."""
+
+
+@op(method="", by_form=True, name="eigvals")
+def eigen_values(a: Input, w: Output) -> None:
+    """Compute the eigenvalues of each matrix, complex numbers."""
+
+
+@op(method="", by_form=True, name="eig")
+def eigen_factors(a: Input, v: Output, w: Output) -> None:
+    """Compute the eigenvalues w, complex numbers, and eigenvectors of each matrix.
+
+    Of real matrices, real and imaginary parts of the vectors for two conjugate eigenvalues are two
+    columns of v.
+    """
+
+
+@hermitian_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def eigvalsh_cuda(cuda: Engine, a: Mat, w: Mat, lower: bool) -> Function:
+    found: Function = cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower,
+                                        *_operands(a, w, vectors=1), None, a.shape[:-2])
+    return found
+
+
+@hermitian_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def eigh_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat, lower: bool) -> Function:
+    x, vectors, values = _operands(a, v, w, vectors=1)
+    found: Function = cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower, x, values, vectors,
+                                        a.shape[:-2])
+    return found
+
+
+@eigen_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
+def eigvals_cuda(cuda: Engine, a: Mat, w: Mat) -> Function:
+    found: Function = cuda.prepare_eig(a.dtype.char, a.shape[-1], *_operands(a, w, vectors=1), None,
+                                       a.shape[:-2])
+    return found
+
+
+@eigen_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
+def eig_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat) -> Function:
+    x, vectors, values = _operands(a, v, w, vectors=1)
+    found: Function = cuda.prepare_eig(a.dtype.char, a.shape[-1], x, values, vectors, a.shape[:-2])
+    return found
+
+
+@hermitian_values.on("array")
+def eigvalsh_numpy(np: Engine, a: Array, w: Array, lower: bool) -> None:
+    w[...] = _raised(np.linalg.eigvalsh, a, "L" if lower else "U")
+
+
+@hermitian_factors.on("array")
+def eigh_numpy(np: Engine, a: Array, v: Array, w: Array, lower: bool) -> None:
+    w[...], v[...] = _raised(np.linalg.eigh, a, "L" if lower else "U")
+
+
+@eigen_values.on("array")
+def eigvals_numpy(np: Engine, a: Array, w: Array) -> None:
+    w[...] = _raised(np.linalg.eigvals, a)
+
+
+@eigen_factors.on("array")
+def eig_numpy(np: Engine, a: Array, v: Array, w: Array) -> None:
+    w[...], found = _raised(np.linalg.eig, a)
+    if v.dtype.kind == "c":
+        v[...] = found
+        return
+    v[...] = found.real
+    second = np.zeros(w.shape, bool)  # of two conjugate eigenvalues
+    second[..., 1:] = w.imag[..., :-1] > 0
+    np.copyto(v, -found.imag, where=second[..., None, :])
+
+
+# QR
+
+
+@op(method="", by_form=True, name="qr")
+def triangular_factor(a: Input, r: Output) -> None:
+    """Compute the r of ``a = q r``."""
+
+
+@op(method="", by_form=True, name="qr")
+def orthogonal_factors(a: Input, q: Output, r: Output) -> None:
+    """Compute ``a = q r``."""
+
+
+@triangular_factor.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def triangle_cuda(cuda: Engine, a: Mat, r: Mat) -> Function:
+    found: Function = cuda.prepare_qr(a.dtype.char, a.shape[-2:], *_operands(a, r), r.shape[-2],
+                                      None, a.shape[:-2])
+    return found
+
+
+@orthogonal_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def qr_cuda(cuda: Engine, a: Mat, q: Mat, r: Mat) -> Function:
+    x, left, right = _operands(a, q, r)
+    found: Function = cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, r.shape[-2], left,
+                                      a.shape[:-2])
+    return found
+
+
+@triangular_factor.on("array")
+def triangle_numpy(np: Engine, a: Array, r: Array) -> None:
+    r[...] = np.linalg.qr(a, "r")
+
+
+@orthogonal_factors.on("array")
+def qr_numpy(np: Engine, a: Array, q: Array, r: Array) -> None:
+    q[...], r[...] = np.linalg.qr(a, "complete" if r.shape[-2] > r.shape[-1] else "reduced")
+
+
+# Determinants
+
+
+@op(method="", by_form=True, name="slogdet")
+def determinants(a: Input, sign: Output, logarithm: Output) -> None:
+    """Compute the sign of the determinant of each matrix and the logarithm of its modulus."""
+
+
+@determinants.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+def determinants_cuda(cuda: Engine, a: Mat, sign: Mat, logarithm: Mat) -> Function:
+    batch = a.shape[:-2]
+    results = [MatrixOperand(x.dtype.char, 0, 0, x.element_strides) for x in (sign, logarithm)]
+    found: Function = cuda.prepare_slogdets(a.dtype.char, a.shape[-1], stack_of(a, 2, batch),
+                                            results, batch)
+    return found
+
+
+@determinants.on("array")
+def determinants_numpy(np: Engine, a: Array, sign: Array, logarithm: Array) -> None:
+    sign[...], logarithm[...] = np.linalg.slogdet(a)
+
+
+def _operands(*mats: Mat, vectors: int = 0) -> list[object]:
+    """Return the steps of stacks of matrices, the last `vectors` of which are of vectors."""
+    axes = [2] * (len(mats) - vectors) + [1] * vectors
+    return [stack_of(x, n, x.shape[:x.ndim - n]) for x, n in zip(mats, axes, strict=True)]
+
+
+_CONVERGED = "whether the computation converged"
+_FACTORS = "the factors"
+for _operation, _signature, _waits in (
+        (singular_values, "...__,..._", _CONVERGED),
+        (singular_factors, "...__,...__,...__,..._", _CONVERGED),
+        (hermitian_values, "...__,..._", _CONVERGED),
+        (hermitian_factors, "...__,...__,..._", _CONVERGED),
+        (eigen_values, "...__,..._", _CONVERGED), (eigen_factors, "...__,...__,..._", _CONVERGED),
+        (triangular_factor, "...__", _FACTORS), (orthogonal_factors, "...__", _FACTORS),
+        (determinants, "...__,...,...", "the pivots")):
+    _operation.waits_for = _waits
+    _operation.cut_by(over(_operation, _signature, f"a matrix is not cut, since {WHOLE}",
+                           free=True))

@@ -1,0 +1,120 @@
+"""Singular values, eigenvalues and QR factors by cuSOLVER: which of its functions are called, what
+is copied, errors, and versions that lack some.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mat
+from mat import DeviceError, OutOfDeviceMemory
+
+from ..support.layouts import numbers
+
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+from mat.cuda.libraries import cusolver
+from mat.ops.linear import decompositions
+
+OPERATIONS = [value for value in vars(decompositions).values()
+              if isinstance(value, mat.extend.Op)]
+
+
+@pytest.fixture(autouse=True)
+def device(cuda):
+    with mat.use_device("cuda", required=True):
+        yield cuda
+
+
+@pytest.fixture
+def forgotten():
+    """Plans are made anew, and forgotten at the end."""
+    def forget():
+        for operation in OPERATIONS:
+            operation.forget()
+        for known in (cusolver.library, cusolver.missing):
+            known.cache_clear()
+    forget()
+    yield forget
+    forget()
+
+
+def test_what_cusolver_is_called_for(rng):
+    a, many = (mat.array(numbers(rng, shape, "float32")) for shape in ((4, 4), (3, 4, 4)))
+    z = mat.array(numbers(rng, (4, 2), "complex64"))
+    for compute, names in (
+            (lambda: mat.linalg.svd(a), ["cusolverDnXgesvd"]),
+            (lambda: mat.linalg.svdvals(many), ["cusolverDnXgesvd"] * 3),
+            (lambda: mat.linalg.eigh(a), ["cusolverDnXsyevd"]),
+            (lambda: mat.linalg.eigvalsh(many), ["cusolverDnXsyevBatched"]),
+            (lambda: mat.linalg.eig(a), ["cusolverDnXgeev"]),
+            (lambda: mat.linalg.qr(a, "r"), ["cusolverDnXgeqrf"]),
+            (lambda: mat.linalg.qr(a), ["cusolverDnXgeqrf", "cusolverDnSorgqr"]),
+            (lambda: mat.linalg.qr(z), ["cusolverDnXgeqrf", "cusolverDnCungqr"])):
+        with mat.debug.list_calls() as made:
+            compute()
+        assert [c.routine for c in made.calls if c.routine.startswith("cusolver")] == names
+
+
+def test_wide_matrices_are_copied_once_since_they_are_destroyed(rng, device):
+    def copies(compute):
+        compute()
+        before = device.calls("cuLaunchKernel")
+        compute()
+        return device.calls("cuLaunchKernel") - before
+    wide = mat.array(numbers(rng, (4, 6), "float32"))
+    for full in (True, False):
+        assert copies(lambda full=full: mat.linalg.svd(wide, full)) <= 1
+    assert copies(lambda: mat.linalg.svd(wide.T)) <= 3
+
+
+def test_without_cusolver_the_host_computes(monkeypatch, rng, forgotten):
+    a = numbers(rng, (3, 3), "float64")
+    monkeypatch.setenv("MAT_CUSOLVER", "/nowhere/libcusolver.so")
+    forgotten()
+    with mat.debug.trace() as trace, mat.debug.count_copies() as counted:
+        s, w = mat.linalg.svdvals(mat.array(a)), mat.linalg.eigvals(mat.array(a))
+    assert_allclose(s.to_numpy(), np.linalg.svdvals(a))
+    assert_allclose(np.sort(w.to_numpy()), np.sort(np.linalg.eigvals(a)))
+    assert counted.fallbacks == trace.fallbacks == 2
+    assert "svdvals was carried out on the host, since cuSOLVER cannot be loaded" in repr(trace)
+
+
+class Older:
+    """A cuSOLVER that lacks a function."""
+
+    def __init__(self, library, *missing):
+        self.library, self.missing = library, missing
+
+    def __getattr__(self, name):
+        if name in self.missing:
+            raise AttributeError(name)
+        return getattr(self.library, name)
+
+
+def test_older_versions_lack_functions(monkeypatch, rng, forgotten):
+    older = Older(cusolver.library(), "cusolverDnXgeev", "cusolverDnXsyevBatched")
+    monkeypatch.setattr(cusolver, "library", lambda: older)
+    many = numbers(rng, (3, 4, 4), "complex128")
+    many += many.conj().swapaxes(-1, -2)
+    with mat.debug.list_calls() as made, mat.debug.trace() as trace:
+        w, values = mat.linalg.eigvalsh(mat.array(many)), mat.linalg.eigvals(mat.array(many))
+    assert [call.routine for call in made.calls] == ["cusolverDnXsyevd"] * 3
+    assert_allclose(w.to_numpy(), np.linalg.eigvalsh(many))
+    assert_allclose(np.sort(values.to_numpy().real), w.to_numpy())
+    assert trace.fallbacks == 1
+    assert "since cuSOLVER is too old for Xgeev" in repr(trace)
+    monkeypatch.undo()  # before the fixture forgets what is cached
+
+
+@pytest.mark.parametrize(("status", "error"), [(2, OutOfDeviceMemory), (7, DeviceError)])
+@pytest.mark.parametrize(("function", "name"), [
+    ("cusolverDnXgesvd", "svd"), ("cusolverDnXsyevd", "eigh"), ("cusolverDnXgeqrf", "qr"),
+    ("cusolverDnDorgqr", "qr"), ("cusolverDnXgeev", "eig")])
+def test_errors_of_cusolver(device, rng, function, name, status, error):
+    a = mat.array(numbers(rng, (3, 3), "float64"))
+    device.fail(function, times=99, status=status)
+    with pytest.raises(error, match=rf"CUSOLVER_STATUS_[A-Z_]+ \({status}\)"):
+        getattr(mat.linalg, name)(a)
+    device.fail(function, times=1, status=2)  # once: there is more memory the second time
+    getattr(mat.linalg, name)(a)
