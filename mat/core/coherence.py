@@ -27,9 +27,12 @@ from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, 
 from .runs import Runs
 from .source_line import SourceLine
 from .span_drops import join_parts, tidy
-from .span_transfer import peek, refresh
+from .span_transfer import peek, refresh, takes_parts
 from .spans import Spans
 
+# storages of so many bytes are copied whole: a copy of less takes as long
+SMALL = 64 << 10
+MOST_OF = 8  # unless so many would not fit into a memory
 ALIGNED = 16  # bytes: of the largest elements
 LIVE = _live = NewLiveObjects()  # everything that has copies
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
@@ -331,6 +334,66 @@ class Coherence:
         if self.history is None:
             self.history = deque(maxlen=4)
         self.history.append((source.name, target.name, self.version))
+
+    # When parts are tracked, and what views see
+
+    def wants_spans(self, memory: Memory) -> bool:
+        """Return whether an access to a part that is stale in `memory` is to copy only its own
+        elements.
+        """
+        if self.torn_memory is not None and not self.fresh:
+            return True  # what it overwrites, or no element, is not torn
+        if not takes_parts(memory):
+            return False
+        if self.is_small_in(memory):
+            return False
+        return any(takes_parts(m) for m in self.fresh_memories()) if self.fresh else (
+            memory is not host() and self.pristine)
+
+    def is_small_in(self, memory: Memory) -> bool:
+        """Return whether copies in `memory` are of all elements, since these are so few."""
+        return self.nbytes <= SMALL and (memory.limit is None
+                                         or MOST_OF * self.nbytes <= memory.limit)
+
+    def note_use(self, memory: Memory, view: ViewLike) -> None:
+        """Mark the copies in `memory` that overlap `view` as used now."""
+        spans = self.spans
+        if spans is None:
+            handles = [self.handles.get(memory)]
+        else:
+            runs = view._touched()
+            handles = [copy.handle for copy in tuple(spans.copies)
+                       if copy.memory is memory and copy.near(runs)]
+        for handle in handles:
+            if handle is not None:
+                memory.note_use(handle)
+
+    def needs_spans(self, mask: int, failed: bool) -> bool:
+        """Return whether the end of a block that wrote a part of the elements in the memory with
+        the bit `mask` is to change the state of no more than these.
+        """
+        if failed and self.pristine:
+            return False
+        beside = self.fresh & ~mask
+        if not beside:
+            return failed and self.torn is None
+        return self.nbytes > SMALL and any(takes_parts(m) for m in self.fresh_memories()
+                                           if m.bit & beside)
+
+    def is_fresh(self, memory: Memory, view: ViewLike) -> bool:
+        """Return whether copies in `memory` have the current data that `view` sees."""
+        spans = self.spans  # another thread may end that state meanwhile
+        if spans is None or self.fresh & memory.bit:
+            return bool(self.fresh & memory.bit)
+        runs = view._touched()
+        return bool(runs) and bool(spans.fresh_in(memory, runs).covers(runs))
+
+    def torn_error(self, view: ViewLike) -> TornError | None:
+        """Return the error of elements that `view` sees, if a failed block left some."""
+        if self.spans is None:
+            return self.torn
+        found: TornError | None = self.spans.torn_error(self.spans.touched(view))
+        return found
 
     # Torn data
 

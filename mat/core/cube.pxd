@@ -3,7 +3,7 @@ from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlocks, Lock, Threads
 from mat.core.access_record cimport AccessRecord
-from mat.core.conflicts cimport ConflictChecks
+from mat.core.dropping cimport DroppableCopies
 from mat.core.export cimport ExportRecord
 from mat.core.registration cimport Registration
 
@@ -25,7 +25,16 @@ cdef class View:
     cpdef object _presentable(self, object handle)
 
 
-cdef class Cube(ConflictChecks):
+cdef class Cube(DroppableCopies):
+    @cython.locals(writer=AccessRecord, other=AccessRecord, thread=cython.ulonglong)
+    cpdef bint covers(self, unsigned long long mask, bint writes) except -1
+    cdef bint may_conflict(self, unsigned long long mask, bint writes) except -1
+    @cython.locals(records=list, other=AccessRecord)
+    cdef bint _writes(self) except -1
+    @cython.locals(other=AccessRecord, apart=bint, mine=bint)
+    cdef bint _check_conflicts(self, object view, Registration facet, object direction,
+                               unsigned long long thread, object task, object where) except -1
+    cdef _close(self, AccessRecord record, bint failed)
     @cython.locals(lock=Lock, record=AccessRecord)
     cpdef AccessRecord open(self, View view, Registration facet, object direction, object where)
     @cython.locals(lock=Lock, record=AccessRecord, thread=cython.ulonglong)

@@ -12,17 +12,19 @@ from typing import Any
 
 from ..errors import TornError
 from ..support.log import PENDING, flush
-from . import spanned
-from .access_record import AccessRecord
+from . import coherence, span_async
+from .access_record import AccessRecord, conflict, narrowed, overlap, without_outer
+from .async_copy import abandon_orphan, end_late, finish_copy
 from .barrier import OPEN
 from .compiled import BLOCKS, THREADS
-from .conflicts import ConflictChecks
 from .direction import INPUT, IO, OUTPUT, Direction
+from .dropping import DroppableCopies
 from .export import ExportRecord
 from .observers import OBSERVERS, observing
-from .registry import Facet, Handle, Memory, host
+from .registry import Facet, Handle, Memory, RecordLike, ViewLike, host
 from .runs import Runs, run
-from .source_line import EXPORTED, SourceLine
+from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
+from .span_transfer import refresh
 from .spans import TORN
 
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
@@ -74,7 +76,7 @@ class View:
         return "<a cube>"
 
 
-class Cube(ConflictChecks):
+class Cube(DroppableCopies):
     """One piece of data, its copies and the open accesses to it."""
 
     __slots__ = ()
@@ -298,7 +300,7 @@ class Cube(ConflictChecks):
 
     def leaves_nothing_fresh(self, mask: int) -> bool:
         """Return whether a write to the memory with that bit makes all other copies stale."""
-        return self.spans is None and (not self.fresh & ~mask or self.nbytes <= spanned.SMALL)
+        return self.spans is None and (not self.fresh & ~mask or self.nbytes <= coherence.SMALL)
 
     def _allocate_block(self) -> bool:
         """Allocate a block for the host's copy, if blocks are available; return whether it was."""
@@ -461,3 +463,198 @@ class Cube(ConflictChecks):
             except BaseException as error:
                 fault = fault or error
         return fault
+
+    # Conflicts
+
+    def may_conflict(self, mask: int, writes: bool) -> bool:
+        """Return whether an access to the memory with that bit has to be checked against open ones.
+        Concurrent reads never conflict.
+        """
+        return (writes or self.writer is not None) and not self.covers(mask, writes)
+
+    def covers(self, mask: int, writes: bool) -> bool:
+        """Return whether an open access of this thread and task covers another one to the memory
+        with that bit, so that it needs no record of its own.
+        """
+        writer: RecordLike = self.writer
+        if self.spans is not None:
+            return False
+        thread, task = _threads.current(), _threads.task()
+        if writer is not None:
+            if writes and not writer.view._sees_all():
+                return False  # it may not see what is written now
+            return writer.thread == thread and writer.task is task and writer.mask == mask
+        if writes or self.records is None:
+            return False
+        for other in self.records:
+            if other.thread == thread and other.task is task and other.mask == mask:
+                return True
+        return False
+
+    # the parameters are those of an access
+    def _check_conflicts(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
+                         task: object, where: SourceLine | None) -> bool:
+        """Raise `ConflictError` if an access conflicts with one that is open.
+
+        Return True if one that is open would conflict with it if it saw the same elements.
+        """
+        apart = False
+        if direction is _input and not self._writes():
+            return apart
+        if getattr(allow_conflicts, "depth", 0):
+            return apart
+        other: RecordLike
+        for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
+            # one without a thread is about to end
+            if (direction is _input and other.direction is _input) or not other.thread:
+                continue
+            mine = (other.thread == thread and other.task is task and other.mask == facet.mask)
+            if mine and (other.direction is not _input or not self.promises(other, view)):
+                # the outermost decides, unless it writes a part only
+                apart = apart or (direction is not _input and other.direction is not _input
+                                  and other.view is not view and not other.view._sees_all())
+                continue
+            if not mine and (self.is_elsewhere_late(other, facet) or self.has_ended(other)):
+                continue
+            if not overlap(view, other.view):
+                apart = True
+                continue
+            wanted = describe(view, facet, direction, thread, where or _threads.line())
+            raise conflict(wanted, other, mine)
+        return apart
+
+    def _writes(self) -> bool:
+        """Return whether an access that writes is open."""
+        records = self.accesses
+        for other in records:  # noqa: SIM110  # a generator takes longer
+            if other.direction is not _input and other.thread:
+                return True
+        return False
+
+    def promises(self, block: RecordLike, view: ViewLike) -> bool:
+        """Return whether `block`, which only reads, encloses a write of its thread to elements that
+        both see, outside any block of this thread that writes them.
+        """
+        runs = narrowed(view._touched(), view) & narrowed(block.view._touched(), block.view)
+        return bool(without_outer(self.accesses, block, runs))
+
+    def check_access(self, view: ViewLike, facet: Facet, direction: Direction) -> None:
+        """Raise the error of an access that conflicts or reads torn elements; access nothing."""
+        thread, task = _threads.current(), _threads.task()
+        with self.lock:
+            found = self.torn if self.writer is None else None
+            if self.spans is not None:
+                runs = self.spans.touched(view)
+                self.spans.check_conflicts(self, view, facet, direction, thread, task, runs)
+                found = self.spans.torn_error(runs - self.spans.in_flux(self))
+            elif self.records:
+                self._check_conflicts(view, facet, direction, thread, task, None)
+            if found is not None and direction is not OUTPUT:
+                self.read_torn(found)
+
+    def is_being_written(self, view: ViewLike) -> bool:
+        """Return whether an open access writes elements that `view` sees."""
+        with self.lock:
+            return any(record.direction is not INPUT and record.view is not None
+                       and overlap(view, record.view) for record in tuple(self.accesses))
+
+    def end_abandoned(self) -> None:
+        """End the accesses of threads and tasks that have ended; the caller holds the lock."""
+        for record in tuple(self.records or ()):
+            self.has_ended(record)
+
+    def is_elsewhere_late(self, record: AccessRecord, facet: Facet) -> bool:
+        """Return whether a record is that of a late copy that reads another memory than that of
+        `facet`.
+        """
+        return (record.thread == ASYNC_COPY and record.facet.memory is not facet.memory
+                and getattr(record, "late", None) is not None)
+
+    def has_ended(self, record: AccessRecord) -> bool:
+        """End an access as failed if its thread or task has ended; return True if it has.
+
+        A late copy is waited for.
+        """
+        if record.thread in (ASYNC_COPY, EXPORTED):
+            return end_late(self, record) or abandon_orphan(self, record)
+        task: Any = record.task
+        if _threads.ident(record.thread) and (task is None or not task.done()):
+            return False
+        self._close(record, True)
+        return True
+
+    # Accesses to parts, in the state of `Spans`
+
+    # the parameters are those of an access
+    def open_spans(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
+                   task: object, presents: bool) -> AccessRecord:
+        """Return the record of an access, with its elements fresh; it has not begun."""
+        spans = self.to_spans()
+        spans.busy += 1
+        try:
+            found: AccessRecord = spans.open(self, view, facet, direction, thread, task, presents)
+            return found
+        except BaseException:
+            self.settle()
+            raise
+        finally:
+            spans.busy -= 1
+
+    def close_spans(self, record: AccessRecord, failed: bool) -> None:
+        """Record the end of an access, while it is still among the open ones."""
+        spans, accesses = self.spans, self.accesses
+        if record.direction is INPUT or record.used is None:
+            accesses.remove(record)
+            if record.unchanged and spans.settled:
+                return
+        else:
+            k = accesses.index(record)
+            earlier, later = accesses[:k], accesses[k + 1:]
+            accesses.remove(record)
+            spans.close(self, record, failed, earlier, later)
+        self.settle()
+
+    def end_part(self, record: AccessRecord, failed: bool) -> None:
+        """Record the end of the outermost writing access to a cube without spans, if it covers a
+        part or encloses unfinished ones.
+        """
+        spans = self.to_spans()
+        spans.adopt(record)
+        spans.close(self, record, failed, (), self.accesses)
+        self.settle()
+        if self.shared:  # what was written there was not written by others
+            self.after_copy(record.facet.memory, record.runs)
+
+    def export_spans(self, view: ViewLike, facet: Facet, where: SourceLine | None) -> ExportRecord:
+        """Return the record of an export, based on the copy of all elements."""
+        spans = self.to_spans()
+        runs = spans.touched(view)
+        try:
+            _, runs = spans.check_conflicts(self, view, facet, INPUT, EXPORTED, None, runs, where)
+            copy = spans.whole_in(facet.memory) or spans.make(self, facet.memory, 0, self.units)
+            refresh(self, spans, copy, runs)
+        finally:
+            self.settle()
+        record = ExportRecord.__new__(ExportRecord)
+        value = facet.present(view, view._presentable(copy.handle), False)
+        record.export(view, facet, facet.mask, copy.handle, value, where)
+        record.runs, record.used = runs, copy
+        return record
+
+    # Asynchronous copies
+
+    def finish_copy(self, memory: Memory) -> None:
+        """Wait for copies to `memory` that are in progress; raise an error if one failed."""
+        if self.spans is not None:
+            with self.lock:
+                if self.spans is not None:
+                    for target in [t for t in self.spans.pending if t.memory is memory]:
+                        span_async.finish(self, self.spans, target)
+                    self.settle()
+        finish_copy(self, memory)
+
+    def is_copying(self, memory: Memory) -> bool:
+        """Return whether a copy to `memory` is under way."""
+        if self.spans is not None:
+            return any(target.memory is memory for target in self.spans.pending)
+        return memory in (self.async_copies or ())

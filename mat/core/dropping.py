@@ -225,7 +225,16 @@ class DroppableCopies(Coherence):
 
     def part_to_keep(self, memory: Memory, view: ViewLike) -> SpanCopy | None:
         """Return the copy of a part to be kept, created if there is none; None: the whole."""
-        raise NotImplementedError
+        if self.spans is None and (view._sees_all() or memory in self.handles
+                                   or not self.wants_spans(memory)):
+            return None
+        spans = self.to_spans()
+        try:
+            copy = spans.copy_for(self, memory, spans.touched(view), None)
+        except BaseException:
+            self.settle()
+            raise
+        return None if copy.whole else copy
 
     def is_kept(self, memory: Memory) -> bool:
         """Return True if blocks of threads that have not ended keep the copy in `memory`."""

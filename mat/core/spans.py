@@ -173,7 +173,7 @@ class Spans:
 
     # the parameters are those of an access
     def promises(self, cube: CubeLike, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
-        """Return the result of `ConflictChecks.promises` for a write to the elements `runs`."""
+        """Return the result of `Cube.promises` for a write to the elements `runs`."""
         block.narrow()
         return bool(without_outer(cube.accesses, block, narrowed(runs, view) & block.runs))
 

@@ -20,13 +20,12 @@ import numpy as np
 
 from ..core.access_record import AccessRecord, narrowed, overlap
 from ..core.async_copy import finish_copy_locked
-from ..core.coherence import LIVE
+from ..core.coherence import LIVE, SMALL
 from ..core.direction import INPUT, Direction
 from ..core.observers import OBSERVERS
 from ..core.registry import Handle, Memory, ViewLike, host
 from ..core.runs import NONE, Runs
 from ..core.source_line import SourceLine, allow_conflicts, line_of, warn
-from ..core.spanned import SMALL
 from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarning, TornError
 from ..layout.attributes import begin_as_nothing
 from ..memories.change_stamps import Seen, Stamps, Unknown, Version, Versions, stamps_of

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..core import span_async
+from ..core.access_record import narrowed, overlap
+from ..core.async_copy import begin_copy
 from ..core.compiled import THREADS
-from ..core.registry import Memory, host
+from ..core.direction import INPUT
+from ..core.registry import Memory, RecordLike, facet_over, host
+from ..core.runs import Runs
 from ..core.source_line import SourceLine
+from ..core.span_copy import SpanCopy
+from ..core.span_transfer import refresh, takes_parts
 from ..devices.device import CPU, in_use
 from ..errors import ConflictError, DTypeError
 from ..support.open_blocks import Block
 from .mat import Mat
+from .storage import Storage
 
 
 class Prefetch(Block["Prefetch"]):
@@ -38,7 +46,7 @@ class Prefetch(Block["Prefetch"]):
     def _begin(self, mats: Iterable[Mat], memory: Memory, where: SourceLine) -> None:
         for x in mats:
             self.begun.append((x, memory))  # first: an interrupt may come when it has begun
-            if not x.storage.begin_copy(x, memory, where):
+            if not begin_copy_of(x.storage, x, memory, where):
                 self.begun.pop()
 
     def end(self, error: BaseException | None) -> None:
@@ -126,3 +134,73 @@ def _mats(given: Iterable[Mat] | Mat, name: str) -> list[Mat]:
             raise DTypeError(f"{name} of prefetch takes Mats, got {type(x).__name__}; "
                              "mat.from_numpy(a) makes one of an array")
     return found
+
+
+def begin_copy_of(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -> bool:
+    """Begin to copy the elements of `view` to `memory`; return False if there is nothing to
+    finish.
+    """
+    if cube.shared:
+        cube.prepare(view, memory, INPUT)
+    with cube.lock:
+        cube.end_abandoned()
+        writer: RecordLike = cube.writer
+        apart = writer is not None and not overlap(view, writer.view)
+        stale = not cube.fresh & memory.bit and not view._sees_all()
+        if cube.spans is not None or apart or (stale and cube.wants_spans(memory)):
+            return _begin_part(cube, view, memory, where)
+        if writer is not None:
+            raise _cannot_prefetch(view, memory, writer)
+        if cube.fresh & memory.bit or (cube.async_copies and memory in cube.async_copies):
+            return not cube.fresh & memory.bit
+        hub = host()
+        source = hub if cube.fresh & hub.bit else next(iter(cube.fresh_memories()), memory)
+        # from one device to another, or there is nothing to copy
+        if hub not in (source, memory) or source is memory:
+            cube._refresh(memory)
+            return False
+        begin_copy(cube, view, facet_over(source, cube.seen), memory, where)
+        return True
+
+
+def _begin_part(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -> bool:
+    """Begin to copy the elements of `view` to `memory`; return False if none has begun."""
+    spans = cube.to_spans()
+    runs = spans.touched(view)
+    for other in spans.writers(cube):
+        if other.runs.meets(runs):
+            other.narrow()
+            runs = narrowed(runs, view)
+        if other.runs.meets(runs):
+            raise _cannot_prefetch(view, memory, other)
+    target = spans.copy_for(cube, memory, runs, None)
+    if target in spans.pending:
+        return True
+    source = _source_of(cube, target, runs)
+    if source is None:
+        refresh(cube, spans, target, runs)
+        cube.settle()
+        return False
+    span_async.begin(cube, spans, view, source, target, runs, where)
+    return True
+
+
+def _source_of(cube: Storage, target: SpanCopy, runs: Runs) -> SpanCopy | None:
+    """Return the copy that can supply exactly `runs` in one transfer."""
+    spans, hub = cube.spans, host()
+    if target.fresh.meets(runs) or len(runs) != 1:
+        return None
+    for source in spans.copies:
+        part = source if target.memory is hub else target
+        if (hub in (source.memory, target.memory) and source is not target
+                and (part.start, part.stop) == runs.bounds and takes_parts(part.memory)
+                and spans.committed(cube, source).covers(runs)):
+            found: SpanCopy = source
+            return found
+    return None
+
+
+def _cannot_prefetch(view: Mat, memory: Memory, writer: RecordLike) -> ConflictError:
+    """Return the error for a prefetch of elements that `writer` writes."""
+    return ConflictError(f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with "
+                         f"the access to {writer.describe()}; leave that block first")

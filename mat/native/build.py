@@ -65,8 +65,7 @@ CYTHON = Lock()  # Cython is for one thread, the compilers of C beside it are pr
 # Modules of classes of which there are many objects, in no cycles: as NumPy's arrays, these are not
 # tracked by the garbage collector. The memory of layouts is used again.
 SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc": True},
-                 "mat.core.dropping": {"no_gc": True}, "mat.core.spanned": {"no_gc": True},
-                 "mat.core.conflicts": {"no_gc": True}, "mat.matrix.storage": {"no_gc": True},
+                 "mat.core.dropping": {"no_gc": True}, "mat.matrix.storage": {"no_gc": True},
                  "mat.layout.strided": {"no_gc": True, "freelist": 64},
                  "mat.matrix.base": {"no_gc": True}, "mat.matrix.elements": {"no_gc": True},
                  "mat.matrix.operators": {"no_gc": True},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mat.core import runs, spanned
+from mat.core import coherence, runs
 from mat.matrix import base
 
 from ..support import selection
@@ -21,7 +21,7 @@ WORLDS = {
 
 def test_accesses_to_what_is_between_many_runs(monkeypatch):
     """Where views have more runs than an access keeps apart, and sets of runs are arrays."""
-    monkeypatch.setattr(spanned, "SMALL", 0)
+    monkeypatch.setattr(coherence, "SMALL", 0)
     monkeypatch.setattr(base, "MOST_RUNS", 2)
     monkeypatch.setattr(runs, "MANY", 3)
     for seed in range(selection.most(100, 10)):
@@ -30,6 +30,6 @@ def test_accesses_to_what_is_between_many_runs(monkeypatch):
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_elements_are_what_the_model_has(world, monkeypatch):
-    monkeypatch.setattr(spanned, "SMALL", 0)
+    monkeypatch.setattr(coherence, "SMALL", 0)
     for seed in range(selection.most(100, 6)):
         Walk(seed, **WORLDS[world]).run(250)

@@ -7,7 +7,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from cuda.bindings import driver
 
-from mat.core import spanned
+from mat.core import coherence
 from mat.cuda.runtime.gpu import check
 
 from ..core import span_blocks
@@ -84,6 +84,6 @@ class WalkOnGpu(Walk):
 
 @pytest.mark.parametrize("options", [{}, {"pool_bytes": 2000}], ids=["unlimited", "small pool"])
 def test_elements_are_what_the_model_has(mock, monkeypatch, options):
-    monkeypatch.setattr(spanned, "SMALL", 0)
+    monkeypatch.setattr(coherence, "SMALL", 0)
     for seed in range(selection.most(20, 2)):
         WalkOnGpu(seed, mock, **options).run(100)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.core import observers, source_line, spanned
+from mat.core import coherence, observers, source_line
 from mat.core.compiled import IN_USE
 from mat.core.observers import OBSERVERS
 from mat.devices.device import device_named
@@ -163,10 +163,10 @@ def check_nothing_is_open(program):
     assert not vars(observers._waits).get("open")
 
 
-@pytest.mark.parametrize("small", [0, spanned.SMALL])
+@pytest.mark.parametrize("small", [0, coherence.SMALL])
 @pytest.mark.parametrize("devices", [("emulated",), ("emulated:0", "emulated:1")])
 def test_programs_that_fail(devices, small, monkeypatch):
-    monkeypatch.setattr(spanned, "SMALL", small)
+    monkeypatch.setattr(coherence, "SMALL", small)
     for seed in range(selection.most(60, 3)):
         program = FaultyProgram(seed, ("array", *devices))
         program.run()

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mat
-from mat.core import spanned
+from mat.core import coherence
 
 from ..support import selection
 
@@ -172,13 +172,13 @@ class Program:
         assert_allclose(found, a, rtol=most, atol=most * largest, err_msg=str(self.log[-20:]))
 
 
-@pytest.mark.parametrize("small", [0, spanned.SMALL])
+@pytest.mark.parametrize("small", [0, coherence.SMALL])
 @pytest.mark.parametrize("devices", [("emulated",), ("emulated:0", "emulated:1"), ("cuda",)])
 def test_programs(devices, small, monkeypatch, request):
     """`small`: the bytes of storages that are copied whole."""
     if "cuda" in devices:
         request.getfixturevalue("cuda")
-    monkeypatch.setattr(spanned, "SMALL", small)
+    monkeypatch.setattr(coherence, "SMALL", small)
     for seed in range(selection.most(400, 8)):
         try:
             Program(seed, ("array", *devices)).run()

@@ -1,6 +1,6 @@
 """Programs that have parts of a Mat in several memories at once, with faults and without.
 
-The Mats are larger than what is copied whole: `mat.core.spanned.SMALL`.
+The Mats are larger than what is copied whole: `mat.core.coherence.SMALL`.
 """
 
 from __future__ import annotations
