@@ -206,6 +206,7 @@ cdef class DriverCall(KernelCall):
     cdef object failed
     cdef int enter(self, bint *entered) noexcept nogil
     cdef void leave(self, bint entered) noexcept nogil
+    cdef void fill(self, CudaCall *call) noexcept
 
 
 cdef class CudaLaunch(DriverCall):
@@ -216,6 +217,13 @@ cdef class CudaLaunch(DriverCall):
     cdef unsigned int block[3]
     cdef unsigned int shared
     cdef object keep
+    cdef int queue(self, CudaCall *call) noexcept nogil
+
+
+cdef class CudaLaunches(DriverCall):
+    cdef list chains
+    cdef object make, lock, workspace
+    cdef bint aligned
 
 
 cdef class CublasCall(DriverCall):

@@ -314,6 +314,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     KernelCall: TypeAlias = Any
     DriverCall: TypeAlias = Any
     CudaLaunch: TypeAlias = Any
+    CudaLaunches: TypeAlias = Any
     CublasCall: TypeAlias = Any
     CublasProduct: TypeAlias = Any
     CublasTypedProduct: TypeAlias = Any
@@ -328,6 +329,7 @@ else:
     KernelCall = core.KernelCall if core is not None else _NoKernels
     DriverCall = core.DriverCall if core is not None else None
     CudaLaunch = core.CudaLaunch if core is not None else None
+    CudaLaunches = core.CudaLaunches if core is not None else None
     CublasCall = core.CublasCall if core is not None else None
     CublasProduct = core.CublasProduct if core is not None else None
     CublasTypedProduct = core.CublasTypedProduct if core is not None else None

@@ -198,6 +198,8 @@ class Cube(DroppableCopies):
             return True
         if self.fresh & facet.mask or view._sees_all():
             return False
+        if self.writer is not None and self.covers(facet.mask, direction is not _input):
+            return False  # the outer block decides about all elements
         return self.wants_spans(facet.memory)
 
     # the parameters are those of an access

@@ -236,11 +236,11 @@ def test_a_block_that_an_interrupt_lost_is_freed(cuda, dev):
 def test_memory_is_kept_over_blocks(cuda):
     x = mat.from_numpy(np.ones(100_000))
     calls = []
-    for _ in range(3):
+    for _ in range(4):
         with mat.use_device("cuda") as dev:
             assert float((x + 1).sum()) == 200_000
         calls.append((cuda.calls("cuMemAllocAsync"), cuda.calls("cuMemFreeAsync")))
-    assert calls[2] == calls[0]
+    assert calls[3] == calls[1]  # the second one has a workspace for compiled launches
     assert dev.memory.used == 0
     assert dev.memory.kept >= 800_000
     assert mat.trim() >= 800_000

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import prod
 
+from ...core.compiled import DriverCall
 from ...layout.merged_axes import CopyAxis
 from ...layout.shapes import Ints
 from ...support.types import Operand, Presented
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import CudaKernel, launches_of
 from ..runtime.nvrtc import Program
 from .permute import Step, alignment, packed, plan, program_of
 from .permute import programs as sources
@@ -49,14 +50,34 @@ class Aligned:
         return self
 
     def __call__(self, *values: Presented) -> None:
-        source, target = self.operands
-        key = values[source].address & 15, values[target].address & 15
-        if key not in self.variants:
-            made = self.make(alignment(key[0]), alignment(key[1]))
-            self.variants[key] = made and made.bind(self.operands, self.numbers)
-        kernel = self.variants[key]
+        kernel = self.variant(*self.alignments(values))
         if kernel is not None:
             kernel(*values)
+
+    def alignments(self, values: Sequence[Presented]) -> tuple[int, int]:
+        """Return the last four bits of the addresses of source and target."""
+        source, target = self.operands
+        return values[source].address & 15, values[target].address & 15
+
+    def variant(self, source: int, target: int) -> CudaKernel | None:
+        """Return the kernel for addresses with these last four bits; None if it does nothing."""
+        key = source, target
+        if key not in self.variants:
+            made = self.make(alignment(source), alignment(target))
+            self.variants[key] = made and made.bind(self.operands, self.numbers)
+        return self.variants[key]
+
+    def launch_like(self, values: Sequence[Presented]) -> DriverCall | None:
+        """Return the compiled launches of the kernels for operands with any alignment; None if
+        there are none of this kind.
+        """
+        gpu, kernel = values[self.operands[0]].gpu, self.variant(*self.alignments(values))
+
+        def chain(source: int, target: int) -> tuple[DriverCall, ...]:
+            found = self.variant(source, target)
+            return () if found is None else found.chain(gpu)
+
+        return launches_of(gpu, chain, 0 if kernel is None else kernel.room, aligned=True)
 
 
 def prepare_copy(x: Operand, out: Operand, through: bool = False) -> Aligned:

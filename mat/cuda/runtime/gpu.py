@@ -29,6 +29,7 @@ NOT_READY = 600  # CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to; its number in DLPack, too
 # the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
+SCRATCH = 1 << 18  # bytes of a workspace that launches share
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
 _ATTRIBUTE = driver.CUdevice_attribute
 DriverObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
@@ -101,11 +102,13 @@ class Gpu:
         self._capture_stream: DriverObject = None
         self.capturing: Capturing | None = None  # one thread at a time, see `graphs`
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
+        self._scratch: DeviceBlock | None = None
 
     def after_fork(self) -> None:
         """Make a new lock, in a forked child, where the device is unusable."""
         self._lock = threading.Lock()
         self.capture_lock: threading.Lock = threading.Lock()  # one thread at a time captures
+        self.launching: threading.Lock = threading.Lock()  # of launches one after another, which share `scratch`
         self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:
@@ -292,11 +295,22 @@ class Gpu:
 
     def return_freed(self) -> None:
         """Wait, and have CUDA return the memory that it keeps for later to the system."""
+        self._release_scratch()
         self.synchronize()
         if self._memory_pool is not None:
             with self.current():
                 check(driver.cuMemPoolTrimTo(self._memory_pool, 0),
                       f"returning free memory of device {self.number}")
+
+    def _release_scratch(self) -> None:
+        """Free the workspace of launches, unless some are being queued."""
+        if self._scratch is not None and self.launching.acquire(blocking=False):
+            try:
+                block, self._scratch = self._scratch, None
+                if block is not None:
+                    self.release(block)
+            finally:
+                self.launching.release()
 
     def release(self, block: DeviceBlock) -> None:
         """Free memory once all work that is queued on the stream now is done."""
@@ -350,6 +364,14 @@ class Gpu:
                 self.release(block)
             else:
                 pool.free(block)
+
+    def scratch(self) -> int:
+        """Return the address of `SCRATCH` bytes for workspaces of compiled launches: the stream
+        uses them for one call after another. The caller holds the lock `launching`.
+        """
+        if self._scratch is None:
+            self._scratch = self.allocate(SCRATCH)
+        return self._scratch.address
 
     def trim(self) -> None:
         """Free memory that is kept for reuse, for CUDA itself, cuBLAS and other programs."""

@@ -13,13 +13,13 @@ from functools import partial
 from struct import Struct, pack
 from typing import TypeAlias
 
-from ...core.compiled import CudaLaunch
+from ...core.compiled import CudaLaunch, CudaLaunches, DriverCall
 from ...core.recorder import RECORDERS
 from ...errors import DeviceError
 from ...support.native import ffi
 from ...support.types import Arguments, CData, Number, Presented
 from .driver import driver
-from .gpu import NOT_CURRENT, DriverObject, Gpu, addresses, check
+from .gpu import NOT_CURRENT, SCRATCH, DriverObject, Gpu, addresses, check
 from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as in mat_call
@@ -139,15 +139,28 @@ class CudaKernel:
         self.ready[gpu] = launch
         return launch
 
-    def launch_like(self, values: Arguments) -> CudaLaunch | None:
-        """Return the compiled launch of a kernel called with `values`, by their addresses alone;
-        None if there is none of this kind.
+    def launch_like(self, values: Arguments) -> DriverCall | None:
+        """Return the compiled launch of a kernel called with `values`, by their addresses alone, and
+        of those after it; None if there is none of this kind.
         """
         gpu: Gpu = values[self.there].gpu
-        ready = self.ready.get(gpu)
-        if ready is None or self.room or self.then is not None or CudaLaunch is None:
-            return None
-        function = int(gpu.kernel(self.program, self.kernel, self.shared))
+        if self.room or self.then is not None:
+            return launches_of(gpu, lambda *_: self.chain(gpu), self.room)
+        return self._compiled(gpu) if gpu in self.ready and CudaLaunch is not None else None
+
+    def chain(self, gpu: Gpu) -> tuple[CudaLaunch, ...]:
+        """Return the compiled launches of this kernel and of those after it."""
+        found: list[CudaLaunch] = []
+        kernel: CudaKernel | None = self
+        while kernel is not None:
+            if 0 not in kernel.grid:
+                found.append(kernel._compiled(gpu))
+            kernel = kernel.then
+        return tuple(found)
+
+    def _compiled(self, gpu: Gpu) -> CudaLaunch:
+        with gpu.current():
+            function = int(gpu.kernel(self.program, self.kernel, self.shared))
         launch, = addresses("cuLaunchKernel")
         made = CudaLaunch(launch, function, int(gpu.stream), self.grid, self.block, self.shared,
                           int(ffi.cast("uintptr_t", self.frame)), self.frame)
@@ -209,6 +222,16 @@ class CudaKernel:
             with gpu.current():
                 result = self.ready[gpu](packet[1], 0)
         check(result, self._what(), gpu)
+
+
+def launches_of(gpu: Gpu, make: Callable[[int, int], tuple[CudaLaunch, ...]], room: int,
+                aligned: bool = False) -> DriverCall | None:
+    """Return compiled launches one after another, made by `make` for the alignments of the first
+    two operands if these matter; None if their workspace is too large to be kept.
+    """
+    if CudaLaunches is None or room > SCRATCH:
+        return None
+    return CudaLaunches(make, aligned, gpu.launching, gpu.scratch if room else None)
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:

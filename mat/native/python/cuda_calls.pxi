@@ -33,6 +33,14 @@ cdef class DriverCall(KernelCall):
         if entered:
             self.pop(&now)
 
+    cdef void fill(self, CudaCall *call) noexcept:
+        """Set the operands and numbers of a launch: other threads may gather theirs meanwhile."""
+        cdef int k
+        memset(call, 0, sizeof(CudaCall))
+        for k in range(self.operand_count):
+            call.operand[k] = <uint64_t>self.operand[k]
+        memcpy(call.pair, self.pair, sizeof(self.pair))
+
 
 cdef class CudaLaunch(DriverCall):
     """A kernel of a CUDA device, which is launched by the driver's own function."""
@@ -54,27 +62,72 @@ cdef class CudaLaunch(DriverCall):
         self.kernel_frame = <const void *>frame
         self.keep = keep
 
-    cdef object run_released(self):
-        """Launch the kernel in its context; return None."""
-        cdef CudaCall call
+    cdef int queue(self, CudaCall *call) noexcept nogil:
+        """Launch the kernel in its context; return the status."""
         cdef void *parameters[2]
         cdef bint entered = False
-        cdef int k, status
-        memset(&call, 0, sizeof(call))  # no workspace
-        for k in range(self.operand_count):
-            call.operand[k] = <uint64_t>self.operand[k]
-        memcpy(call.pair, self.pair, sizeof(self.pair))
+        cdef int status = self.enter(&entered)
         parameters[0] = <void *>self.kernel_frame
-        parameters[1] = &call
+        parameters[1] = call
+        if not status:
+            status = self.launch(self.function, self.grid[0], self.grid[1], self.grid[2],
+                                 self.block[0], self.block[1], self.block[2], self.shared,
+                                 self.stream, parameters, NULL)
+        self.leave(entered)
+        return status
+
+    cdef object run_released(self):
+        """Launch the kernel; return None."""
+        cdef CudaCall call
+        cdef int status
+        self.fill(&call)
         with nogil:
-            status = self.enter(&entered)
-            if not status:
-                status = self.launch(self.function, self.grid[0], self.grid[1], self.grid[2],
-                                     self.block[0], self.block[1], self.block[2], self.shared,
-                                     self.stream, parameters, NULL)
-            self.leave(entered)
+            status = self.queue(&call)
         if status:
             self.failed(status)
+        return None
+
+
+cdef class CudaLaunches(DriverCall):
+    """Kernels that are launched one after another with the same operands, by the alignment of the
+    first two if that matters, and with a workspace that all such calls of a device share.
+    """
+
+    def __init__(self, object make, bint aligned, object lock, object workspace):
+        """Set the function that returns the launches, for the last four bits of both addresses,
+        the lock of those who use the workspace, and the function that returns its address, or None.
+        """
+        self.make = make
+        self.aligned = aligned
+        self.chains = [None] * (256 if aligned else 1)
+        self.lock = lock
+        self.workspace = workspace
+
+    cdef object run_released(self):
+        """Launch the kernels; return None."""
+        cdef CudaCall call
+        cdef CudaLaunch step = None
+        cdef int key = 0
+        cdef int status = 0
+        self.fill(&call)
+        if self.aligned:
+            key = <int>((call.operand[0] & 15) << 4 | (call.operand[1] & 15))
+        chain = self.chains[key]
+        if chain is None:
+            chain = self.chains[key] = self.make(key >> 4, key & 15)
+        self.lock.acquire()  # no other thread's launches come in between
+        try:
+            if self.workspace is not None:
+                call.operand[self.operand_count] = <uint64_t>self.workspace()
+            for step in chain:
+                with nogil:
+                    status = step.queue(&call)
+                if status:
+                    break
+        finally:
+            self.lock.release()
+        if status:
+            step.failed(status)
         return None
 
 
