@@ -108,7 +108,8 @@ class Gpu:
         """Make a new lock, in a forked child, where the device is unusable."""
         self._lock = threading.Lock()
         self.capture_lock: threading.Lock = threading.Lock()  # one thread at a time captures
-        self.launching: threading.Lock = threading.Lock()  # of launches one after another, which share `scratch`
+        # of launches one after another, which share `scratch`
+        self.launching: threading.Lock = threading.Lock()
         self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:

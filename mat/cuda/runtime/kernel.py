@@ -140,8 +140,8 @@ class CudaKernel:
         return launch
 
     def launch_like(self, values: Arguments) -> DriverCall | None:
-        """Return the compiled launch of a kernel called with `values`, by their addresses alone, and
-        of those after it; None if there is none of this kind.
+        """Return the compiled launch of a kernel called with `values`, by their addresses alone,
+        and of those after it; None if there is none of this kind.
         """
         gpu: Gpu = values[self.there].gpu
         if self.room or self.then is not None:
