@@ -392,8 +392,7 @@ class Coherence:
         """Return the error of elements that `view` sees, if a failed block left some."""
         if self.spans is None:
             return self.torn
-        found: TornError | None = self.spans.torn_error(self.spans.touched(view))
-        return found
+        return self.spans.torn_error(self.spans.touched(view))
 
     # Torn data
 

@@ -166,8 +166,7 @@ class _PythonLock:
 
     def try_acquire(self) -> bool:
         """Acquire self if no other thread has it; return True if it was acquired."""
-        acquired: bool = self.lock.acquire(blocking=False)
-        return acquired
+        return self.lock.acquire(blocking=False)
 
     def release(self) -> None:
         """Undo one `acquire`; raise `RuntimeError` unless this thread has the lock."""
@@ -221,8 +220,7 @@ class _NoBlocks:
 
     def number_of(self, dtype: Any) -> int:
         """Return `num` of NumPy's `dtype`."""
-        found: int = dtype.num
-        return found
+        return dtype.num
 
 
 class _PythonLiveObjects:

@@ -594,8 +594,7 @@ class Cube(DroppableCopies):
         spans = self.to_spans()
         spans.busy += 1
         try:
-            found: AccessRecord = spans.open(self, view, facet, direction, thread, task, presents)
-            return found
+            return spans.open(self, view, facet, direction, thread, task, presents)
         except BaseException:
             self.settle()
             raise

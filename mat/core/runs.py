@@ -255,5 +255,4 @@ def _sweep_many(a: Array, b: Array, least: int) -> Array:
     inside = np.cumsum(changes[order], dtype=np.int8) >= least
     last = np.append(edges[1:] != edges[:-1], True)  # of the changes at one place
     edges, inside = edges[last], inside[last]
-    found: Array = edges[inside != np.concatenate(([False], inside[:-1]))]
-    return found
+    return edges[inside != np.concatenate(([False], inside[:-1]))]

@@ -42,8 +42,7 @@ class NvtxRanges(Observer):
             self.nvtx.end_range(copies.pop())
 
     def _copies(self) -> list[Any]:
-        found: list[Any] = vars(self.local).setdefault("copies", [])
-        return found
+        return vars(self.local).setdefault("copies", [])
 
 
 def _ranges() -> NvtxRanges:

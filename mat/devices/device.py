@@ -356,8 +356,7 @@ def cuda_available() -> bool:
 def _find_cuda(number: int | None) -> Device | None:
     if (number or 0) >= probe().devices:
         return None
-    found: Device | None = plugin("cuda").device(number or 0)
-    return found
+    return plugin("cuda").device(number or 0)
 
 
 register_device_kind("cuda", _find_cuda, lambda: probe().reason or f"there are {probe().devices}")

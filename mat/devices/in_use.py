@@ -80,8 +80,7 @@ class Device:
 
     def overwriting(self, x: Operand) -> AbstractContextManager[object]:
         """Return a block in which all elements of a Mat are overwritten on this device."""
-        found: AbstractContextManager[object] = x.facet(self.facet, "output")
-        return found
+        return x.facet(self.facet, "output")
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         """Return `function` with operands as this device's facet presents them.

@@ -193,8 +193,7 @@ def _cuda_array_interface(self: Mat) -> Keywords:
             if id(self) not in _kept:
                 weakref.finalize(self, _kept.pop, id(self), None).atexit = False
             _kept[id(self)] = handle.export()
-            found: Keywords = value.__cuda_array_interface__
-            return found
+            return value.__cuda_array_interface__
     raise AttributeError(f"__cuda_array_interface__: {self.label()} has no fresh copy on a GPU; "
                          f"with mat.use_device('cuda'): ..., __dlpack__ makes one")
 

@@ -94,8 +94,7 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
         form = None
     if form is None:
         return _remembered(shape, dtype, Mat(shape, dtype, fill=value))
-    made: Mat = form.new(options.device_enabled, value)
-    return made
+    return form.new(options.device_enabled, value)
 
 
 def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:

@@ -86,9 +86,8 @@ def _array_of_few(view: Views) -> Array | None:
     address = storage.element_address(_array.mask, _array.bit, False)
     if not address:
         return None
-    found: Array = _blocks.copied_array(address + layout.displacement * view.element_size,
-                                        layout.shape, view.element_type, view.nbytes)
-    return found
+    return _blocks.copied_array(address + layout.displacement * view.element_size,
+                                layout.shape, view.element_type, view.nbytes)
 
 
 class Exports(Views):

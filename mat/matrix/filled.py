@@ -321,8 +321,7 @@ def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: 
     """Return a Mat of one value, with properties of `a` unless they are given."""
     if type(a) is Mat and dtype is None and shape is None and device is None and (
             order == "K" or order == "C") and a.layout.contiguous:
-        found: Mat = form_of_result(a.layout.shape, a.element_type).new(a.device_enabled, fill)
-        return found
+        return form_of_result(a.layout.shape, a.element_type).new(a.device_enabled, fill)
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
     wanted = order_like(order)

@@ -128,8 +128,7 @@ class Graph(Generic[R]):
         if instance is None:
             return self
         bound = Graph[R](MethodType(self.function, instance))
-        found: Graph[R] = vars(instance).setdefault(self._attribute, bound)
-        return found
+        return vars(instance).setdefault(self._attribute, bound)
 
     def __repr__(self) -> str:
         return (f"<graph of {self._name}: {self.recordings} recordings, {self.replays} replays>")
@@ -176,8 +175,7 @@ class Graph(Generic[R]):
             recording = self._recording(device, kind, mats, accesses)
             if recording is not None:
                 accesses.compute(self._name, recording.launches)
-                found: R = recording.returned.of(mats)
-                return found
+                return recording.returned.of(mats)
         except DifferentCallError:  # it does something else than before
             learn = True
         finally:

@@ -388,8 +388,7 @@ def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
 
 def new_like(layout_of: Mat, shape: Ints, dtype: DType) -> Mat:
     """Return an uninitialised Mat for a result of an operation on `layout_of`."""
-    result: Mat = form_of_result(shape, dtype).new(layout_of.device_enabled, None)
-    return result
+    return form_of_result(shape, dtype).new(layout_of.device_enabled, None)
 
 
 def _name_methods() -> None:

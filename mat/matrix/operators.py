@@ -51,29 +51,25 @@ class Operator:
     def unary(self, x: V) -> V:
         """Return the new Mat that the operator makes of `x`."""
         if self.operation is not None:
-            result: V = self.operation.make((x, None))
-            return result
+            return self.operation.make((x, None))
         return NotImplemented if self.function is None else self.function(x)
 
     def binary(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``x . y``."""
         if self.operation is not None and _is_plain(x, y):
-            result: V = self.operation.make((x, y, None))
-            return result
+            return self.operation.make((x, y, None))
         return NotImplemented if self.function is None else self.function(x, y)
 
     def reflected(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``y . x``."""
         if self.operation is not None and _is_plain(x, y):
-            result: V = self.operation.make((y, x, None))
-            return result
+            return self.operation.make((y, x, None))
         return NotImplemented if self.function is None else self.function(x, y)
 
     def augmented(self, x: V, y: Operand) -> V:
         """Carry out ``x .= y``."""
         if self.operation is not None and _is_plain(x, y):
-            result: V = self.operation.carry_out((x, y, x), _NO_KEYWORDS)
-            return result
+            return self.operation.carry_out((x, y, x), _NO_KEYWORDS)
         return NotImplemented if self.function is None else self.function(x, y)
 
 

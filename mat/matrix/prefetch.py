@@ -195,8 +195,7 @@ def _source_of(cube: Storage, target: SpanCopy, runs: Runs) -> SpanCopy | None:
         if (hub in (source.memory, target.memory) and source is not target
                 and (part.start, part.stop) == runs.bounds and takes_parts(part.memory)
                 and spans.committed(cube, source).covers(runs)):
-            found: SpanCopy = source
-            return found
+            return source
     return None
 
 

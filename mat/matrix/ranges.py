@@ -210,9 +210,8 @@ def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = 
     >>> mat.logspace(0, 3, 4)
     <Mat 4 A [1. 10. 100. 1000.]>
     """
-    made: Mat = _spaced(np.logspace, (start, stop), num, dtype, endpoint=bool(endpoint),
-                        base=_plain(base, "base"), axis=axis)
-    return made
+    return _spaced(np.logspace, (start, stop), num, dtype, endpoint=bool(endpoint),
+                   base=_plain(base, "base"), axis=axis)
 
 
 def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
@@ -244,8 +243,7 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
     >>> mat.geomspace(1, 8, 4)
     <Mat 4 A [1. 2. 4. 8.]>
     """
-    made: Mat = _spaced(np.geomspace, (start, stop), num, dtype, endpoint=bool(endpoint), axis=axis)
-    return made
+    return _spaced(np.geomspace, (start, stop), num, dtype, endpoint=bool(endpoint), axis=axis)
 
 
 def _spaced(function: Function, ends: tuple[Nested, Nested], num: int, dtype: DTypeLike,

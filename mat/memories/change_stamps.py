@@ -161,8 +161,7 @@ def page_tracking() -> Tracking | None:
     """Return the page tracker of this process; None where the system has none."""
     if sys.platform != "linux":
         return None
-    found: Tracking | None = plugin("page_tracking").page_tracking()
-    return found
+    return plugin("page_tracking").page_tracking()
 
 
 def stamps_of(address: int, nbytes: int) -> tuple[Stamps, bool]:

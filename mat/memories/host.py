@@ -39,8 +39,7 @@ class Host(Memory):
 
     def handle_of(self, cube: CubeLike, block: Any) -> Array:
         # there are blocks only where this is compiled
-        found: Array = core.array_over(block, cube.size, cube.dtype)
-        return found
+        return core.array_over(block, cube.size, cube.dtype)
 
     def address_of(self, handle: Array) -> int:
         return address_of(handle)

@@ -27,8 +27,7 @@ def base(self: Mat) -> Mat | None:
     storage = self.storage
     for one in MATS.all():
         if one.storage is storage and not one.is_view:
-            found: Mat = one
-            return found
+            return one
     whole = Mat.__new__(Mat)
     whole._fill_in(storage, packed((storage.size,)), self.device_enabled)
     return whole

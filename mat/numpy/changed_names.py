@@ -92,8 +92,7 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     product = matrix_product(a, b) if out is None else None
     if product is not None:
         return product
-    found: Mat = _called(np.dot, a, b, out)
-    return found
+    return _called(np.dot, a, b, out)
 
 
 @_like_numpy
@@ -122,8 +121,7 @@ def vdot(a: Operand, b: Operand, /, **old: Operand) -> Mat:
     """
     if old:
         _refuse("vdot", old, _STEPS, "mat.blas.vdot(x, y, n=, incx=, incy=)")
-    found: Mat = _called(np.vdot, a, b)
-    return found
+    return _called(np.vdot, a, b)
 
 
 @_like_numpy
@@ -163,8 +161,7 @@ def copy(a: Operand, order: str = "K", subok: bool = False, **old: Operand) -> M
         _refuse("copy", old, _STEPS, "mat.blas.copy(x, y, n=, incx=, incy=)")
     if isinstance(order, Mat):
         raise _moved("copy", "a Mat for order", "mat.blas.copy(x, y)")
-    found: Mat = call_numpy(np.copy, (as_mat(a, "a"), order))
-    return found
+    return call_numpy(np.copy, (as_mat(a, "a"), order))
 
 
 @_like_numpy
@@ -209,8 +206,7 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     if is_foreign(a):
         return numpy_gives(np.trace, (a, offset, axis1, axis2, dtype, out), {})
     more = (offset, axis1, axis2) if dtype is None is out else (offset, axis1, axis2, dtype, out)
-    found: Mat = call_numpy(np.trace, (as_mat(a, "a"), *more))
-    return found
+    return call_numpy(np.trace, (as_mat(a, "a"), *more))
 
 
 @_like_numpy
@@ -249,8 +245,7 @@ def convolve(a: Operand, v: Operand, mode: str = "full", **old: Operand) -> Mat:
                 "mat.nn.convolve(x, w, y, start=, stride=, anchor=, batched=)")
     if isinstance(mode, Mat):
         raise _moved("convolve", "a Mat for mode", "mat.nn.convolve(x, w, y)")
-    found: Mat = _called(np.convolve, a, v, mode)
-    return found
+    return _called(np.convolve, a, v, mode)
 
 
 def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
@@ -291,5 +286,4 @@ def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
             a, b = as_mats((a, b), "an operand")  # numbers adapt to the dtype of the other
         except OverflowError:  # they are out of its range, where NumPy compares other numbers
             return bool(_called(np.isclose, a, b, rtol, atol, equal_nan).all())
-    found: bool = _called(np.allclose, a, b, rtol, atol, equal_nan)
-    return found
+    return _called(np.allclose, a, b, rtol, atol, equal_nan)

@@ -111,8 +111,7 @@ def clip(a: Operand, min: Operand = None, max: Operand = None,
     function: Function = np.clip
     if is_foreign(a) and not any(isinstance(v, Mat) for v in (low, high, out)):
         return numpy_gives(function, (a, low, high, out), kwargs)
-    found: Mat = call_numpy(function, (as_mat(a, "a"), low, high, out), kwargs)
-    return found
+    return call_numpy(function, (as_mat(a, "a"), low, high, out), kwargs)
 
 
 def _bound(name: str, value: Operand, other: Operand) -> Operand:

@@ -205,8 +205,7 @@ def conj(self: Mat, out: Mat | None = None) -> Mat:
     """
     if self.dtype.kind != "c":
         return self if out is None else check_is_mat(out).assign_(self)
-    found: Mat = _np.conjugate(self, out=out)
-    return found
+    return _np.conjugate(self, out=out)
 
 
 @method("choose")
@@ -229,8 +228,7 @@ def choose(self: Mat, *choices: Operand, out: Mat | None = None, mode: str = "ra
         `out`, or a new Mat.
     """
     several = choices[0] if len(choices) == 1 else choices
-    found: Mat = _np.choose(self, several, out=out, mode=mode)
-    return found
+    return _np.choose(self, several, out=out, mode=mode)
 
 
 @method("compress")
@@ -254,8 +252,7 @@ def compress(self: Mat, condition: Operand, axis: int | None = None,
     """
     if axis is not None:
         as_axis(axis, self.ndim)
-    found: Mat = _np.compress(condition, self, axis=axis, out=out)
-    return found
+    return _np.compress(condition, self, axis=axis, out=out)
 
 
 @method("argpartition")
@@ -282,8 +279,7 @@ def argpartition(self: Mat, kth: Operand, axis: int | None = -1, kind: str = "in
     _check_order(order)
     if axis is not None:
         as_axis(axis, self.ndim)
-    found: Mat = _np.argpartition(self, kth, axis, kind)
-    return found
+    return _np.argpartition(self, kth, axis, kind)
 
 
 # Bytes and files
@@ -328,8 +324,7 @@ def tobytes(self: Mat, order: Any = "C") -> bytes:
     b'\x01\x02'
     """
     with self.facet("array", "input") as a:
-        found: bytes = a.tobytes(order)
-        return found
+        return a.tobytes(order)
 
 
 @method("tofile")

@@ -83,5 +83,4 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
     """Return NumPy's ``dot(a, b)`` if that is ``a @ b`` of Mats, else None."""
     if not type(a) is type(b) is Mat or not a.layout.shape or not 0 < len(b.layout.shape) < 3:
         return None
-    found: Mat = a @ b if IN_USE else product.new((a, b, None))
-    return found
+    return a @ b if IN_USE else product.new((a, b, None))

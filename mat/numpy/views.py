@@ -69,8 +69,7 @@ class _StandIns:
 
 
 def _address(a: Array) -> int:
-    address: int = a.__array_interface__["data"][0]
-    return address
+    return a.__array_interface__["data"][0]
 
 
 def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keywords) -> Operand:

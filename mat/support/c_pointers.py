@@ -26,8 +26,7 @@ POINTER_TYPES = _Types()
 
 def _address_of(handle: Array) -> int:
     # half the time of handle.ctypes.data
-    address: int = handle.__array_interface__["data"][0]
-    return address
+    return handle.__array_interface__["data"][0]
 
 
 # returns the address of the first element of a 1-d array

@@ -72,8 +72,7 @@ def take_capsule(capsule: Capsule) -> tuple[object, Facts]:
     These are: address, shape, strides in elements (None if packed), device, (code, bits, lanes) and
     flags. Raise `BufferError` if it is no capsule, or was taken before.
     """
-    found: tuple[object, Facts] = _core.take(capsule)
-    return found
+    return _core.take(capsule)
 
 
 class ExternalMemory:

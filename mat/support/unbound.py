@@ -30,12 +30,10 @@ class Unbound(_Static):  # type: ignore[misc]  # of which they know nothing then
         return f"<function {vars(self)['__name__']} of mat>"
 
     def __reduce__(self) -> str:
-        name: str = vars(self)["__qualname__"]
-        return name
+        return vars(self)["__qualname__"]
 
 
 def unbound(function: F) -> F:
     """Return `function` as one that is no method of classes that have it as an attribute."""
     made: Any = Unbound(function)  # which has its signature
-    found: F = made
-    return found
+    return made

@@ -126,8 +126,7 @@ def _slopes(f: Mat, steps: Steps, axis: int, edge_order: int) -> Mat:
 def _inner(f: Mat, steps: Steps, axis: int) -> Mat:
     before, after = along(f, axis, slice(None, -2)), along(f, axis, slice(2, None))
     if steps.vector is None:
-        found: Mat = (after - before) / (2.0 * steps.number)
-        return found
+        return (after - before) / (2.0 * steps.number)
     low, high = steps.pairs(axis, f.ndim)
     total = low + high
     return (-high / (low * total) * before + (high - low) / (low * high) * along(
@@ -151,6 +150,5 @@ def _curved_ends(f: Mat, steps: Steps, axis: int) -> tuple[Mat, Mat]:
 def _parabola(f: list[Mat], near: Operand, far: Operand) -> Mat:
     """Return the slope at the first of three elements, with their distances."""
     both = near + far
-    found: Mat = (-(near + both) / (near * both) * f[0] + both / (near * far) * f[1]
-                  - near / (far * both) * f[2])
-    return found
+    return (-(near + both) / (near * both) * f[0] + both / (near * far) * f[1]
+            - near / (far * both) * f[2])

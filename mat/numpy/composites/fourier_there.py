@@ -85,8 +85,7 @@ def _resized(x: Mat, sizes: dict[int, int]) -> Mat:
     x = x[tuple(slice(n) for n in wanted)]
     if x.shape == wanted:
         return x
-    padded: Mat = numpy_pad(x, [(0, n - m) for n, m in zip(wanted, x.shape, strict=True)])
-    return padded
+    return numpy_pad(x, [(0, n - m) for n, m in zip(wanted, x.shape, strict=True)])
 
 
 def _groups(axes: Ints) -> list[Ints]:

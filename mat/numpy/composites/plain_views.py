@@ -17,8 +17,7 @@ def _place(a: Mat, axis: Operand) -> int:
     """Return which axis of a Mat an integer is."""
     rank = len(a.layout.shape)
     leave_if(type(axis) is not int or not -rank <= axis < rank)
-    found: int = axis % rank
-    return found
+    return axis % rank
 
 
 def _with_axes(a: Mat, layout: Layout, axes: list[int]) -> Mat:
@@ -86,8 +85,7 @@ def numpy_flip(m: Operand, axis: Operand = None) -> Result:
 
 
 def _reversed(a: Mat, axis: int) -> Mat:
-    found: Mat = a[(*(_ALL,) * axis, _REVERSED)]
-    return found
+    return a[(*(_ALL,) * axis, _REVERSED)]
 
 
 @implements("flipud")

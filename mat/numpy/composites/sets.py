@@ -95,8 +95,7 @@ def _is_member(x: Mat, of: Mat, invert: bool) -> Mat:
     places = elementwise.minimum(searchsorted(members, x), of.size - 1)
     nearest = take(members, places, 0)
     compare = elementwise.not_equal if invert else elementwise.equal
-    result: Mat = compare(nearest, x)
-    return result
+    return compare(nearest, x)
 
 
 def _common_with_places(x: Mat, y: Mat, are_sets: bool) -> tuple[Mat, Mat, Mat]:

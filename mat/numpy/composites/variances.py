@@ -219,7 +219,6 @@ def numpy_corrcoef(x: Operand, y: Operand = None, rowvar: bool = True, bias: obj
 def _clipped(found: Mat) -> Mat:
     """Return coefficients, or their parts, clipped to -1 and 1 against rounding."""
     if found.dtype.kind != "c":
-        inside: Mat = elementwise.clip(found, -1.0, 1.0)
-        return inside
+        return elementwise.clip(found, -1.0, 1.0)
     return complex_of(*(elementwise.clip(part(found), -1.0, 1.0)
                         for part in (real_part, imaginary_part)))

@@ -91,8 +91,7 @@ class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
 
     def __call__(self, val: ArrayLike) -> Mat:  # type: ignore[override]  # NumPy's takes str, too
         """Return the polynomial's values at `val`."""
-        values: Mat = delegate(super().__call__, [val], name="poly1d")
-        return values
+        return delegate(super().__call__, [val], name="poly1d")
 
 
 class ndenumerate:  # noqa: N801  # NumPy's name

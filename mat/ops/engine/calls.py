@@ -380,8 +380,7 @@ class Calls(Operation):
             node = node.step(beta == 0, add)
         if self.settings or kwargs:
             node = self.step_settings(node, args, kwargs or _NO_KEYWORDS, add)
-        found: PlanNode | None = node
-        return found
+        return node
 
     def step_settings(self, node: PlanNode | None, args: Arguments, kwargs: Keywords,
                       add: bool) -> PlanNode | None:

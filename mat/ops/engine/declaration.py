@@ -138,8 +138,7 @@ class Declaration(Calls):
     def _first_dtype(self, args: Arguments) -> DType:
         """Return the dtype of the first Mat, for checking numbers among the operands."""
         mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
-        found: DType = next(mats).element_type
-        return found
+        return next(mats).element_type
 
     # Documentation
 

@@ -103,8 +103,7 @@ def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
 
 def special(name: str) -> np.ufunc:
     """Return the ufunc of that name in ``scipy.special``, loaded on demand."""
-    found: np.ufunc = getattr(importlib.import_module("scipy.special"), name)
-    return found
+    return getattr(importlib.import_module("scipy.special"), name)
 
 
 def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
@@ -148,8 +147,7 @@ def _bind_unary_methods(name: str, doc: str, kernel: MatOp, function: Function) 
         return kernel(self, self)
 
     def method(self: Mat, out: Mat | None = None) -> Mat:
-        found: Mat = function(self, out)
-        return found
+        return function(self, out)
 
     _bind_method(name, method, unary_doc(name, doc, method=True))
     _bind_method(name + "_", in_place, in_place_doc(name, doc))
@@ -210,8 +208,7 @@ def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = 
         if dtype.char == "e" and name in ("maximum", "minimum"):
             line += "_first"
         dtype = FLOAT32 if dtype.char in HALVES else dtype
-        found: CpuKernel = cpu.prepare_elementwise(line, *operands, dtype=dtype)
-        return found
+        return cpu.prepare_elementwise(line, *operands, dtype=dtype)
 
     kernel.prepare("foreign", dtypes=compiled(STORED),
                    when=_fits_host(rule, _dtypes_of(name), most_halves(name)))(on_host)

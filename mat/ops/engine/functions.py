@@ -60,8 +60,7 @@ class Ufunc:  # compiled, `Callee` of the core is its base
         return f"<ufunc {facts['__name__']}{facts.get('__signature__', '')} of mat>"
 
     def __reduce__(self) -> str:
-        name: str = vars(self)["__qualname__"]
-        return name
+        return vars(self)["__qualname__"]
 
 
 class FunctionOfMatrices(Ufunc):
@@ -88,8 +87,7 @@ def of_matrices(kernel: Calls) -> Callable[[F], F]:
     """
     def decorate(function: F) -> F:
         made: Any = FunctionOfMatrices(kernel, function)  # which has its signature
-        found: F = made
-        return found
+        return made
 
     return decorate
 
@@ -208,10 +206,8 @@ def function_of_bounds(kernel: Calls) -> Function:
 def _of_three(kernel: Calls, x: Operand, low: Operand, high: Operand, out: Operand) -> Mat:
     """Carry out the operation on three operands, into a new Mat or `out`."""
     if out is None:
-        new: Mat = kernel.make((x, low, high, None))
-        return new
-    found: Mat = kernel.carry_out((x, low, high, check_is_mat(out)), _NO_KEYWORDS)
-    return found
+        return kernel.make((x, low, high, None))
+    return kernel.carry_out((x, low, high, check_is_mat(out)), _NO_KEYWORDS)
 
 
 def _arguments(kernel: Calls, names: tuple[str, ...], args: Arguments,

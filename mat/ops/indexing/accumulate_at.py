@@ -122,8 +122,7 @@ def _positions(chosen: Advanced) -> Mat:
     at, _ = chosen.positions()
     if chosen.mask is not None or len(chosen.indices) > 1 or not at.size:
         return at
-    found: Mat = remainder(at, prod(chosen.lengths()))
-    return found
+    return remainder(at, prod(chosen.lengths()))
 
 
 def _positions_first(source: Mat, ndim: int, place: int) -> Mat:

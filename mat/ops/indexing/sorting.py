@@ -78,8 +78,7 @@ def _declare(name: str, doc: str, indices: bool) -> MatOp:
 
     def prepare(cuda: Engine, x: Mat, out: Mat, axis: int, descending: bool,
                 stable: bool) -> Function:
-        found: Function = cuda.prepare_sort(x, out, as_axis(axis, x.ndim), descending, indices)
-        return found
+        return cuda.prepare_sort(x, out, as_axis(axis, x.ndim), descending, indices)
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel = op(check, method="", by_form=True)
@@ -101,8 +100,7 @@ _argsort = _declare("argsort", "Write the indices that sort the elements of x al
 
 def _opposite(x: Mat) -> Mat:
     """Return elements whose ascending order is the descending order of `x`."""
-    found: Mat = (invert if x.dtype.kind in "biu" else negative)(x)
-    return found
+    return (invert if x.dtype.kind in "biu" else negative)(x)
 
 
 _IN_TILES = Sorting(
@@ -168,8 +166,7 @@ def _search_by_numpy(a: Array, v: Array, out: Array, right: bool) -> None:
 
 @search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)
 def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Function:
-    found: Function = cuda.prepare_searchsorted(a, v, out, right)
-    return found
+    return cuda.prepare_searchsorted(a, v, out, right)
 
 
 def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
@@ -302,8 +299,7 @@ count_bins.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
 
 @count_bins.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _count_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_bincount(x, out)
-    return found
+    return cuda.prepare_bincount(x, out)
 
 
 @op(method="", by_form=True)
@@ -319,8 +315,7 @@ def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> Non
 
 @count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_weighted(x, out)
-    return found
+    return cuda.prepare_weighted(x, out)
 
 
 def _check_vectors(name: str, *vectors: Mat) -> None:
@@ -348,8 +343,7 @@ def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
     no others.
     """
     if weights is None:
-        counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
-        return counts
+        return count_bins(x, new_like(x, (length,), _INDICES))
     out = new_like(x, (length,), np.dtype(np.float64))
     return count_weights(x, argsort(x), _as(weights, out.dtype), out)
 
@@ -394,8 +388,7 @@ def _firsts_by_numpy(x: Array, out: Array, equal_nan: bool) -> None:
 
 @firsts.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Function:
-    found: Function = cuda.prepare_firsts(x, equal_nan)
-    return found
+    return cuda.prepare_firsts(x, equal_nan)
 
 
 @op(method="", by_form=True)
@@ -428,8 +421,7 @@ def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
 
 @place.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _place_on_device(cuda: Engine, x: Mat, ranks: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_placed(x, out)
-    return found
+    return cuda.prepare_placed(x, out)
 
 
 @op(method="", by_form=True)
@@ -462,8 +454,7 @@ def _unsort_by_numpy(order: Array, ranks: Array, out: Array) -> None:
 
 @unsort.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _unsort_on_device(cuda: Engine, order: Mat, ranks: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_inverse_order(order, out)
-    return found
+    return cuda.prepare_inverse_order(order, out)
 
 
 class Different:
@@ -535,8 +526,7 @@ class Counted:
     def inverse(self, shape: Ints) -> Mat:
         """Return the index of each element among the values, in this shape."""
         ranks = subtract(cumsum(_as(self._found, _INDICES)), 1)
-        found: Mat = ranks[self.x].reshape(shape)
-        return found
+        return ranks[self.x].reshape(shape)
 
     def counts(self) -> Mat:
         """Return how often each occurs."""

@@ -181,8 +181,7 @@ def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
     """Return the upper left `shape` of `a`, whose rows are `ld` apart."""
     if ld is None:
         return a[:shape[0], :shape[1]]
-    part: Array = np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
-    return part
+    return np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
 
 
 @gemm.cut_by

@@ -188,8 +188,7 @@ def copy_in_blocks(cpu: Engine, x: Mat, y: Mat, n: int | None = None, incx: int 
                    incy: int = 1) -> Function:
     """Return the kernel for layouts that are no vectors, such as that of a transpose."""
     if n is None and incx == incy == 1:
-        kernel: Function = cpu.prepare_copy(x, y)
-        return kernel
+        return cpu.prepare_copy(x, y)
     return lambda x, y: write_elements(over(y.handle, y.layout), n, incy,
                                        elements(over(x.handle, x.layout), n, incx))
 

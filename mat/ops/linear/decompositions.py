@@ -50,18 +50,16 @@ def singular_factors(a: Input, u: Output, vh: Output, s: Output) -> None:
 
 @singular_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def svdvals_cuda(cuda: Engine, a: Mat, s: Mat) -> Function:
-    found: Function = cuda.prepare_svd(a.dtype.char, a.shape[-2:], False,
-                                       *_operands(a, s, vectors=1), None, a.shape[:-2])
-    return found
+    return cuda.prepare_svd(a.dtype.char, a.shape[-2:], False,
+                            *_operands(a, s, vectors=1), None, a.shape[:-2])
 
 
 @singular_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def svd_cuda(cuda: Engine, a: Mat, u: Mat, vh: Mat, s: Mat) -> Function:
     full = u.shape[-1] == u.shape[-2] and vh.shape[-1] == vh.shape[-2]
     x, left, right, values = _operands(a, u, vh, s, vectors=1)
-    found: Function = cuda.prepare_svd(a.dtype.char, a.shape[-2:], full, x, values, (left, right),
-                                       a.shape[:-2])
-    return found
+    return cuda.prepare_svd(a.dtype.char, a.shape[-2:], full, x, values, (left, right),
+                            a.shape[:-2])
 
 
 @singular_values.on("array")
@@ -104,31 +102,27 @@ def eigen_factors(a: Input, v: Output, w: Output) -> None:
 
 @hermitian_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def eigvalsh_cuda(cuda: Engine, a: Mat, w: Mat, lower: bool) -> Function:
-    found: Function = cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower,
-                                        *_operands(a, w, vectors=1), None, a.shape[:-2])
-    return found
+    return cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower,
+                             *_operands(a, w, vectors=1), None, a.shape[:-2])
 
 
 @hermitian_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def eigh_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat, lower: bool) -> Function:
     x, vectors, values = _operands(a, v, w, vectors=1)
-    found: Function = cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower, x, values, vectors,
-                                        a.shape[:-2])
-    return found
+    return cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower, x, values, vectors,
+                             a.shape[:-2])
 
 
 @eigen_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
 def eigvals_cuda(cuda: Engine, a: Mat, w: Mat) -> Function:
-    found: Function = cuda.prepare_eig(a.dtype.char, a.shape[-1], *_operands(a, w, vectors=1), None,
-                                       a.shape[:-2])
-    return found
+    return cuda.prepare_eig(a.dtype.char, a.shape[-1], *_operands(a, w, vectors=1), None,
+                            a.shape[:-2])
 
 
 @eigen_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
 def eig_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat) -> Function:
     x, vectors, values = _operands(a, v, w, vectors=1)
-    found: Function = cuda.prepare_eig(a.dtype.char, a.shape[-1], x, values, vectors, a.shape[:-2])
-    return found
+    return cuda.prepare_eig(a.dtype.char, a.shape[-1], x, values, vectors, a.shape[:-2])
 
 
 @hermitian_values.on("array")
@@ -173,17 +167,15 @@ def orthogonal_factors(a: Input, q: Output, r: Output) -> None:
 
 @triangular_factor.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def triangle_cuda(cuda: Engine, a: Mat, r: Mat) -> Function:
-    found: Function = cuda.prepare_qr(a.dtype.char, a.shape[-2:], *_operands(a, r), r.shape[-2],
-                                      None, a.shape[:-2])
-    return found
+    return cuda.prepare_qr(a.dtype.char, a.shape[-2:], *_operands(a, r), r.shape[-2],
+                           None, a.shape[:-2])
 
 
 @orthogonal_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
 def qr_cuda(cuda: Engine, a: Mat, q: Mat, r: Mat) -> Function:
     x, left, right = _operands(a, q, r)
-    found: Function = cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, r.shape[-2], left,
-                                      a.shape[:-2])
-    return found
+    return cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, r.shape[-2], left,
+                           a.shape[:-2])
 
 
 @triangular_factor.on("array")
@@ -208,9 +200,8 @@ def determinants(a: Input, sign: Output, logarithm: Output) -> None:
 def determinants_cuda(cuda: Engine, a: Mat, sign: Mat, logarithm: Mat) -> Function:
     batch = a.shape[:-2]
     results = [MatrixOperand(x.dtype.char, 0, 0, x.element_strides) for x in (sign, logarithm)]
-    found: Function = cuda.prepare_slogdets(a.dtype.char, a.shape[-1], stack_of(a, 2, batch),
-                                            results, batch)
-    return found
+    return cuda.prepare_slogdets(a.dtype.char, a.shape[-1], stack_of(a, 2, batch),
+                                 results, batch)
 
 
 @determinants.on("array")

@@ -50,9 +50,8 @@ def fourier_cuda(cuda: Engine, x: Mat, out: Mat, axes: Ints, forward: bool,
                  norm: str) -> Function:
     lengths = (max(x.shape[k], out.shape[k]) for k in axes)
     factor = prod(lengths) ** _EXPONENTS[norm][not forward]
-    found: Function = cuda.prepare_fourier(x.dtype.char, x.layout, out.dtype.char, out.layout,
-                                           axes, forward, factor)
-    return found
+    return cuda.prepare_fourier(x.dtype.char, x.layout, out.dtype.char, out.layout,
+                                axes, forward, factor)
 
 
 @fourier.on("array")

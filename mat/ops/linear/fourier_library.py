@@ -41,11 +41,9 @@ def _by_ducc(function: Function, scipys: Function, forward: bool) -> Function:
 
     def by_ducc(a: Array, lengths: int | Ints | None, axes: int | Ints, norm: str | None) -> Array:
         if lengths is not None:
-            padded: Array = scipys(a, lengths, axes, norm)
-            return padded
+            return scipys(a, lengths, axes, norm)
         over = (axes,) if isinstance(axes, int) else axes
         values = a if a.dtype.char in "fdFD" else a.astype(np.float64)
-        transformed: Array = function(values, over, forward, inorm[norm])
-        return transformed
+        return function(values, over, forward, inorm[norm])
 
     return by_ducc

@@ -62,8 +62,7 @@ def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
 def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
     """Return the result of `compute`; LAPACK's refusal becomes `mat`'s error."""
     try:
-        result: Array = compute(*args)
-        return result
+        return compute(*args)
     except np.linalg.LinAlgError:
         raise _refusal(name, reason) from None
 
@@ -127,10 +126,9 @@ def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
 @inverse.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
 def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
     batch = a.shape[:-2]
-    found: Function = cpu.prepare_systems(
+    return cpu.prepare_systems(
         a.dtype.char, a.shape[-1], 0, [stack_of(x, 2, batch) for x in (a, out)], batch,
         partial(_refusal, "inv", "singular"))
-    return found
 
 
 @inverse.on("array")
@@ -168,8 +166,7 @@ def inv(a: Mat) -> Mat:
     [[0.5, 0.0], [0.0, 0.25]]
     """
     (a,), dtype = _alike_for_lapack(_check_square("inv", a))
-    result: Mat = inverse(a, new_like(a, a.shape, dtype))
-    return result
+    return inverse(a, new_like(a, a.shape, dtype))
 
 
 @op(method="", by_form=True, name="solve")
@@ -195,10 +192,9 @@ def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
     axes = 1 if b.ndim == 1 else 2
     batch = out.shape[:out.ndim - axes]
     operands = [stack_of(x, 2 if x is a else axes, batch) for x in (a, b, out)]
-    found: Function = cpu.prepare_systems(
+    return cpu.prepare_systems(
         a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, operands, batch,
         partial(_refusal, "solve", "singular"))
-    return found
 
 
 @solution.on("array")
@@ -248,8 +244,7 @@ def solve(a: Mat, b: Mat) -> Mat:
         raise ShapeError(f"solve: a of shape {a.shape} requires b with {a.shape[-1]} rows, got "
                          f"{b.shape}")
     (a, b), dtype = _alike_for_lapack(a, b)
-    result: Mat = solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
-    return result
+    return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
 
 
 def _solution_shape(a: Ints, b: Ints) -> Ints:
@@ -323,8 +318,7 @@ def cholesky(a: Mat) -> Mat:
     <Mat 2x2 A [[2. 0.] [0. 3.]]>
     """
     (a,), dtype = _alike_for_lapack(_check_square("cholesky", a))
-    result: Mat = cholesky_factor(a, new_like(a, a.shape, dtype))
-    return result
+    return cholesky_factor(a, new_like(a, a.shape, dtype))
 
 
 @number_op(by_form=True)

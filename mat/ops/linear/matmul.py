@@ -239,8 +239,7 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         (out,) = out
     if others or isinstance(out, tuple):
         given = others if out is None else {**others, "out": out}
-        found: Mat = call_by_numpy(np.matmul, (_view(a, transpose_a), _view(b, transpose_b)), given)
-        return found
+        return call_by_numpy(np.matmul, (_view(a, transpose_a), _view(b, transpose_b)), given)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if IN_USE and a.element_type != b.element_type:
@@ -251,8 +250,7 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
             a, b = (x.copy() if overlap(x, out) else x for x in (a, b))
         product(a, b, out, **TRANSPOSES[transpose_a, transpose_b])
         return out
-    result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
-    return result
+    return product.new((_view(a, transpose_a), _view(b, transpose_b), None))
 
 
 def _turned(x: Operand, transpose: bool) -> Operand:

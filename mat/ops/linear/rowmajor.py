@@ -225,8 +225,7 @@ def _without_factors(product: Function, swap: bool) -> Function:
         return without_factors(product, swap)
     plain = getattr(product, "without_factors", None)
     if plain is not None:
-        found: Function = plain(swap)
-        return found
+        return plain(swap)
     if swap:
         return lambda a, b, c: product(1.0, b, a, 0.0, c)
     return lambda a, b, c: product(1.0, a, b, 0.0, c)

@@ -114,8 +114,7 @@ def _scales(x: Mat, axis: AxisLike, limit: float) -> Mat:
     found = maximum(largest_of(x, axis, keepdims=axis is not None),
                     negative(least_of(x, axis, keepdims=axis is not None)))
     found.divide_(limit)
-    scales: Mat = add(found, equal(found, 0.0), out=found)
-    return scales
+    return add(found, equal(found, 0.0), out=found)
 
 
 def dequantize(values: Mat, scales: Mat) -> Mat:

@@ -51,8 +51,7 @@ def reduce_chosen(reduction: Function, rule: Function, a: Mat, axis: AxisLike, k
     if initial is NO_VALUE:
         return found
     leave_if(not represents(found.dtype, initial))
-    together: Mat = rule(found, initial)
-    return together
+    return rule(found, initial)
 
 
 def _adapts(initial: Operand, a: Mat) -> bool:

@@ -167,13 +167,11 @@ class Merged:
 
     def of(self, x: Mat, axes: Ints, window: Window) -> Mat:
         dtype = self._dtype(x.dtype)
-        found: Mat = self.operation.new((x if dtype == x.dtype else x.astype(dtype), None, axes,
-                                         True))
-        return found
+        return self.operation.new((x if dtype == x.dtype else x.astype(dtype), None, axes,
+                                   True))
 
     def merged(self, one: Mat, other: Mat) -> Mat:
-        found: Mat = self.merge(one, other)
-        return found
+        return self.merge(one, other)
 
     def finish(self, part: Mat, out: Mat, count: int, settings: Arguments) -> None:
         out.assign_(part)

@@ -275,8 +275,7 @@ def _of_any(kind: Reduction, core: Function) -> Function:
                initial: Operand, where: Operand) -> Mat:
         foreign, plain = is_foreign(a), initial is NO_VALUE and where is NO_VALUE
         if plain and not foreign and not (kind.neutral is not NO_VALUE and _is_of_bools(out)):
-            found: Mat = core(a, axis, keepdims, out, dtype)
-            return found
+            return core(a, axis, keepdims, out, dtype)
         keep = keepdims is not NO_VALUE and bool(keepdims)
         if foreign and numpys is not None:
             return numpy_gives(numpys, (a,), _given(axis, dtype, out, keep, initial, where))
@@ -354,8 +353,7 @@ def _core(kind: Reduction, kernel: MatOp) -> Function:
         if type(keepdims) is not bool:
             keepdims = keepdims is not np._NoValue and bool(keepdims)
         if out is None:
-            made: Mat = kernel.new((x, None, axis, keepdims))
-            return made
+            return kernel.new((x, None, axis, keepdims))
         return call(x, check_is_mat(out), axis, keepdims)
 
     return core

@@ -276,8 +276,7 @@ assign.cut_by(by_elements(assign))
 @assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)
 def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that copies."""
-    kernel: Function = cpu.prepare_copy(x, out, through=must_copy(x, out))
-    return kernel
+    return cpu.prepare_copy(x, out, through=must_copy(x, out))
 
 
 @assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
@@ -285,8 +284,7 @@ def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
     and converts(x.element_type, out.element_type)))
 def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that converts."""
-    kernel: Function = cpu.prepare_convert(x, out)
-    return kernel
+    return cpu.prepare_convert(x, out)
 
 
 @assign.prepare("array", dtypes=STORED,
@@ -310,16 +308,14 @@ def _fits_device(x: Operand, out: Mat) -> bool:
 @assign.prepare("cuda", dtypes=STORED, when=_fits_device)
 def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
     """Return the device's kernel that copies or converts."""
-    kernel: Function = (cuda.prepare_copy(x, out, through=must_copy(x, out))
-                        if x.element_type == out.element_type else cuda.prepare_convert(x, out))
-    return kernel
+    return (cuda.prepare_copy(x, out, through=must_copy(x, out))
+            if x.element_type == out.element_type else cuda.prepare_convert(x, out))
 
 
 @assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))
 def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
     """Return the device's kernel that fills with a number."""
-    kernel: Function = cuda.prepare_fill(out, of=(1,), value=(0,))
-    return kernel
+    return cuda.prepare_fill(out, of=(1,), value=(0,))
 
 
 @assign.on("array")

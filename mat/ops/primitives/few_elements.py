@@ -223,8 +223,7 @@ class Spread:
         made: Any = self.form.new(view.device_enabled, None)
         source = view._view_of(self.source.moved_to(view.layout.displacement))
         _assign.carry_out((source, made._view_of(self.target)), _NO_KEYWORDS)
-        found: Mat = made
-        return found
+        return made
 
 
 def repeated(x: object, count: object, axis: object) -> Operand:

@@ -128,8 +128,7 @@ geerv.reads_once = True
 def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
     """Return the kernel of `geem` for `x` as a row."""
     layouts = a.layout, x.layout.reshape((1, x.size)), b.layout
-    kernel: Function = engine.prepare_elementwise("geem", a, x, b, layouts=layouts)
-    return kernel
+    return engine.prepare_elementwise("geem", a, x, b, layouts=layouts)
 
 
 @geerv.on("array")

@@ -95,8 +95,7 @@ def _operation(name: str, rule: np.ufunc, doc: str) -> MatOp:
         as_axis(axis, x.ndim)
 
     def prepare(engine: Engine, x: Mat, out: Mat, axis: int) -> Function:
-        found: Function = engine.prepare_scan(name, x, out, as_axis(axis, x.ndim))
-        return found
+        return engine.prepare_scan(name, x, out, as_axis(axis, x.ndim))
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel = op(check, method="", by_form=True)
@@ -131,8 +130,7 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
             return kernel.new((x, None, axis))
         out = check_is_mat(out)
         if of_bools is not None and x.dtype == out.dtype == np.bool_:
-            same: Mat = of_bools(x, axis, None, out)
-            return same
+            return of_bools(x, axis, None, out)
         return _into(kernel, pairs, x, out, axis)
 
     return running

@@ -99,8 +99,7 @@ def adapted_to(a: Operand, b: Operand) -> DType | None:
 def promoted_by(a: Operand, b: Operand) -> DType:
     """Return the dtype that two operands have together, Mats or numbers of Python."""
     if are_alike(a, b):
-        found: DType = a.element_type
-        return found
+        return a.element_type
     return np.result_type(*(v.element_type if isinstance(v, Mat) else v for v in (a, b)))
 
 

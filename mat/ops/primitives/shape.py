@@ -88,8 +88,7 @@ def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     else:
         view = a.permute(order)
     if out is None:
-        found: Mat = view
-        return found
+        return view
     if check_is_mat(out).shape != view.shape:
         raise ShapeError(f"transpose gives shape {view.shape}, out has {out.shape}")
     if out.storage is a.storage:
@@ -152,8 +151,7 @@ close.cut_by(all_true(close))
 def allclose_on_device(cuda: Engine, a: Mat, b: Mat, rtol: Number, atol: Number,
                        equal_nan: bool) -> Function:
     """Return the device's kernel that compares with tolerances."""
-    kernel: Function = cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)
-    return kernel
+    return cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)
 
 
 @close.on("array")
