@@ -9,15 +9,16 @@ from pathlib import Path
 import mat
 from mat.numpy.array_function import QUERIES, VIEWS
 from mat.numpy.array_ufunc import IMPLEMENTATIONS as UFUNCS
-from mat.numpy.namespace.lookup import WAYS_OUT, numpy_module
-from mat.numpy.namespace.names import (
+from mat.numpy.namespace.lookup import (
     ABSENT,
     FUNCTION,
     MODULES,
     SAME,
     UFUNC,
+    WAYS_OUT,
     WRAPPED,
     kinds,
+    numpy_module,
 )
 from mat.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 

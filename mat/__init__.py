@@ -53,9 +53,7 @@ from .errors import (
     UninitialisedError,
 )
 from .facets import array as _array
-from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
-from .facets import foreign as _foreign
 from .interop import adapters as _adapters
 from .interop import arrow as _arrow
 from .interop import dask as _dask
@@ -79,13 +77,12 @@ from .numpy import array_ufunc as _ufuncs
 from .numpy import attributes as _attributes
 from .numpy import constructor as _constructor
 from .numpy import importing as _importing
-from .numpy import methods as _methods
 from .numpy import ndarray_methods as _ndarray_methods
 from .numpy import operators as _operators
 from .numpy import refused_methods as _refused_methods
 from .numpy import ufunc_calls as _ufunc_calls
 from .numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
-from .numpy.methods import clip
+from .numpy.ndarray_methods import clip
 from .ops.indexing import indexing as _index
 from .ops.linear.blas_gemm import gemm, gemm_batched
 from .ops.linear.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
@@ -129,14 +126,13 @@ from .ops.primitives.elementwise import (
     tan,
     tanh,
 )
-from .ops.primitives.fused import add_sign, geem, geerv
+from .ops.primitives.fused import add_sign, geem, geerv, scale_columns, scale_rows
 from .ops.primitives.joining import concat, stack
 from .ops.primitives.mapping import map_concat, map_displacements, map_into
 from .ops.primitives.product_chains import multi_dot
 from .ops.primitives.random import multivariate_normal
 from .ops.primitives.reduce import argmax, argmin, max, mean, min, prod, sum
 from .ops.primitives.reshape import reshape
-from .ops.primitives.scaling import scale_columns, scale_rows
 from .ops.primitives.shape import transpose
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute

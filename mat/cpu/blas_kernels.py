@@ -1,7 +1,9 @@
 """BLAS by value: its routines as `CpuKernel` kernels, for operands that one call takes.
 
 No C object is made for a call. Operands that are longer than BLAS can count, and all where nothing
-is compiled, are left to ``blas.py``.
+is compiled, are left to ``blas.py``. Long vectors of adjacent elements have kernels of their own,
+since BLAS does not do them at the speed of memory; their sums, by blocks in double precision, do
+not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
+from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .kernel import CpuKernel
 from .small_products import is_small, prepare_small, prepare_thin
+from .thread_pool import share
 
 KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
 LITTLE = 16384  # elements of vectors that take no longer than a few microseconds
@@ -194,3 +198,53 @@ def prepare_trsm(letter: str, form: TrsmForm) -> Function:
     The result is a function of ``(alpha, a, b)``.
     """
     return lambda alpha, a, b: blas.trsm(letter, form, alpha, a.pointer, b.pointer)
+
+
+LONG = 1 << 18  # elements from which on threads pay
+BLOCK = 1 << 14  # elements that are summed up in one go
+SUMS = frozenset(("dot", "vdot", "nrm2", "asum"))
+# between these a sum of squares has neither overflowed nor lost what underflows
+SAFE = 1e-250, 1e300
+
+
+def is_long(letter: str, n: int, *steps: int) -> bool:
+    """Return whether these kernels, not BLAS, are for vectors of `n` elements with such steps."""
+    return (lib is not None and n >= LONG and letter in PRECISION
+            and all(step == 1 for step in steps))
+
+
+def long_vectors(verb: str, letter: str, n: int, vectors: int,
+                 otherwise: Function) -> Function:
+    """Prepare ``verb`` of so many such vectors.
+
+    `otherwise` does the same, for results that the kernel cannot compute.
+    """
+    if verb in SUMS:
+        return VectorSum(verb, PRECISION[letter], n, otherwise)
+    size = ffi.sizeof("float" if letter == "f" else "double")
+    kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
+    views = [OperandView((size,), size)] * vectors
+    return prepare_strided(kernel, views, (n,), GRAIN, streams=True)
+
+
+class VectorSum:
+    """A sum over one or two vectors, called with values of the foreign facet."""
+
+    __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")
+
+    def __init__(self, verb: str, precision: str, n: int, otherwise: Function) -> None:
+        name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
+        self.verb: str = verb
+        self.kernel: int = int(ffi.cast("uintptr_t", getattr(lib, f"mat_{name}_{precision}")))
+        self.blocks: int = -(-n // BLOCK)
+        self.frame: CData = ffi.new("struct mat_sum *", (n, BLOCK))
+        self.otherwise: Function = otherwise
+
+    def __call__(self, *vectors: ForeignArray) -> float:
+        operands = ffi.new("char *[]", [ffi.cast("char *", v.pointer) for v in vectors])
+        parts = ffi.new("double[]", self.blocks)
+        share(self.kernel, self.frame, operands, ffi.NULL, parts, self.blocks, GRAIN // BLOCK)
+        total = float(sum(ffi.unpack(parts, self.blocks)))
+        if self.verb != "nrm2":
+            return total
+        return math.sqrt(total) if SAFE[0] < total < SAFE[1] else float(self.otherwise(*vectors))

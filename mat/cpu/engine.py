@@ -8,8 +8,12 @@ None of them checks.
 from __future__ import annotations
 
 from ..support.blas_library import LIMIT
+from ..support.native import ffi, lib
+from ..support.types import Operand, Presented
 from .blas import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .blas_kernels import (
+    is_long,
+    long_vectors,
     one_call,
     prepare_dot,
     prepare_gemm,
@@ -22,7 +26,6 @@ from .blas_kernels import (
     vectors,
 )
 from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
-from .counting import prepare_count_bins, prepare_extent
 from .elementwise import (
     prepare_convert,
     prepare_elementwise,
@@ -31,14 +34,45 @@ from .elementwise import (
     prepare_user_kernel,
 )
 from .integer_matmul import prepare_integer_matmul, prepare_scaled_matmul
-from .level1 import is_long, long_vectors
+from .kernel import CpuKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
-from .random import prepare_random
 from .reduce import reduction
 from .scan import prepare_scan
 from .selection import prepare_select
 from .small_systems import prepare_systems
+
+BATCH = 64  # blocks that the kernels make at a time
+GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 microseconds
+
+
+def prepare_random(name: str, blocks: int, x: Presented) -> CpuKernel:
+    """Prepare the kernel `name` for the packed elements of `x`, in `blocks` blocks.
+
+    A complex element is two real ones.
+    """
+    kernel = getattr(lib, f"random_{name}_{x.dtype.char.lower()}")
+    frame = ffi.new("random_frame *", [x.size * (2 if x.dtype.kind == "c" else 1)])
+    return CpuKernel(kernel, frame, -(-blocks // BATCH), GRAIN[name])
+
+
+LITTLE = 1 << 13  # integers up to which they are counted with the GIL
+
+
+def prepare_extent(x: Operand) -> CpuKernel:
+    """Return the kernel that writes the least and the largest integer of `x`, not empty."""
+    return _kernel(lib.mat_extent, x.size, 0)
+
+
+def prepare_count_bins(x: Operand, out: Operand) -> CpuKernel:
+    """Return the kernel that counts 0, 1, ... in `x`, all below len(out)."""
+    return _kernel(lib.mat_count_bins, x.size, out.size)
+
+
+def _kernel(kernel: object, n: int, bins: int) -> CpuKernel:
+    frame = ffi.new("mat_counting *", {"n": n, "bins": bins})
+    return CpuKernel(kernel, frame, 1, int(n <= LITTLE))
+
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",

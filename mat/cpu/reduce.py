@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import ceil, inf, prod
 
-from ..layout.reduction_axes import ReductionAxis, ReductionForm
+from ..layout.merged_axes import ReductionAxis, ReductionForm
 from ..support.native import ffi, lib
 from ..support.types import CData
 from .kernel import BRIEF, CpuKernel, Finish

@@ -21,8 +21,7 @@ from .kernels.nn import (
     prepare_to_x,
 )
 from .kernels.random import prepare_random
-from .kernels.reduce import reduction
-from .kernels.reduce_types import (
+from .kernels.reduce import (
     ExtremeKernels,
     MeanKernels,
     NumberKernels,
@@ -30,6 +29,7 @@ from .kernels.reduce_types import (
     ProductKernels,
     SumKernels,
     VarianceKernels,
+    reduction,
 )
 from .kernels.scan import prepare_scan
 from .kernels.search import (
@@ -52,6 +52,7 @@ from .kernels.selection import (
 from .kernels.sort import prepare_sort
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
+from .libraries.cufft import prepare_fourier
 from .libraries.decompose import prepare_eig, prepare_eigh, prepare_qr, prepare_svd
 from .libraries.factor import (
     prepare_cholesky,
@@ -60,7 +61,6 @@ from .libraries.factor import (
     prepare_slogdets,
     prepare_solution,
 )
-from .libraries.fourier import prepare_fourier
 from .libraries.products import (
     prepare_either,
     prepare_gemm,

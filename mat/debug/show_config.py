@@ -17,7 +17,7 @@ from cffi import __version__ as cffi_version
 from ..cpu.thread_pool import CORES, threads
 from ..errors import SettingError
 from ..support import formatting
-from ..support.blas_choice import VARIABLE, chosen_library
+from ..support.blas_library import VARIABLE, chosen_library
 from ..support.compiled_modules import build
 from ..support.cuda_probe import probe
 from ..support.installation import findings

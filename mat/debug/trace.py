@@ -30,9 +30,8 @@ from ..ops.tiles.tiling import operand_of, origin_of, tile_now
 from ..support import formatting
 from . import trace_file
 from .counters import CopyCounter
-from .timeline import page
 from .trace_event import TraceEvent
-from .trace_file import chrome
+from .trace_file import chrome, page
 
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]

@@ -21,8 +21,7 @@ import numpy as np
 from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
 from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..facets.array import over
-from ..facets.backing import protected_view
+from ..facets.array import over, protected_view
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork

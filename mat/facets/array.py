@@ -1,19 +1,23 @@
-"""``array``: the visible elements as a NumPy array, without a copy."""
+"""Facets of host memory: ``array``, the visible elements as a NumPy array without a copy;
+``backing``, the whole storage as one of one axis; ``foreign``, C pointers for C code and BLAS.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
+from ..cpu import engine
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..memories.host import HOST
+from ..support.c_pointers import ForeignArray
 from ..support.dtypes import EXTENSIONS
 from ..support.native import core
 from ..support.types import Array
-from .backing import protected_view
 
 
 def over(handle: Array, layout: Layout) -> Array:
@@ -85,3 +89,52 @@ class ArrayFacet(Facet):
 
 
 ARRAY = register_facet(ArrayFacet())
+
+
+class ForeignFacet(Facet):
+    """C pointers to host memory; they cannot be read-only, so nothing enforces ``input``."""
+
+    name: str = "foreign"
+    letter: str = "F"
+    memory: Memory = HOST
+    engine: Engine = engine
+    presents: type | None = ForeignArray
+
+    def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
+        return ForeignArray(handle, view.layout)
+
+
+FOREIGN = register_facet(ForeignFacet())
+
+
+def protected_view(handle: Array, writable: bool) -> Array:
+    """Return a new 1-d array over the memory of `handle`, read-only unless `writable` is True.
+
+    A read-only one stays so: NumPy lets `flags.writeable` be set if what owns the memory can be
+    written, and this one's memory belongs to a read-only `memoryview`.
+    """
+    if writable:
+        return handle.view()
+    # the types of ml_dtypes are none of the buffer protocol
+    plain: Any = handle.view(np.uint8) if handle.dtype.char in EXTENSIONS else handle
+    return np.frombuffer(memoryview(plain).toreadonly(), handle.dtype)
+
+
+class BackingFacet(Facet):
+    """The whole storage as a 1-d NumPy array, whose index k is storage index k."""
+
+    name: str = "backing"
+    letter: str = "B"
+    memory: Memory = HOST
+    engine: Engine = np
+    quiet: bool = True
+    of_storage: bool = True
+
+    def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
+        return protected_view(handle, writable)
+
+    def lender(self, value: Array) -> Callable[[], Array]:
+        return value.view
+
+
+BACKING = register_facet(BackingFacet())

@@ -18,8 +18,8 @@ from ..matrix.creation import from_numpy
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
-from ..support.after_import import after_import
 from ..support.dtypes import EXTENSIONS
+from ..support.plugins import after_import
 from ..support.types import Array, Keywords, Operand
 
 

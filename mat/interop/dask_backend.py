@@ -19,7 +19,7 @@ from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..numpy.random.random_state import RandomState
 from ..support.types import Keywords, Number, Operand, ShapeLike
-from .dask_results import makes_arrays, with_mats_as_chunks
+from .dask import makes_arrays, with_mats_as_chunks
 
 Creation = Callable[..., Any]
 _META = (0,)  # the shape of the Mat by which dask knows the class of chunks

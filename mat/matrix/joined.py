@@ -9,7 +9,7 @@ from ..core.compiled import BLOCKS, IN_USE
 from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
-from ..facets.foreign import FOREIGN
+from ..facets.array import FOREIGN
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result

@@ -1,4 +1,5 @@
-"""Modules that are imported when they are first needed, registered by name.
+"""Modules that are imported when they are first needed, registered by name, and functions that are
+called when another library has been imported.
 
 `mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that
 is expensive to import, such as ``mat.cuda``, without importing it.
@@ -8,6 +9,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -54,3 +58,64 @@ class AttributeAtFirstUse:
     def __get__(self, instance: object, owner: type) -> Any:
         plugin(self.module)
         return getattr(owner if instance is None else instance, self.name)
+
+
+# Functions called after the import of a library, in whichever order that and `mat` are imported
+
+
+Function = Callable[[ModuleType], object]
+
+
+class _Finder:
+    """Finds the modules that functions wait for, by means of the other finders."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[Function]] = {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in self.waiting:
+            return None
+        others = (f for f in sys.meta_path if f is not self)
+        spec = next((s for f in others if (s := f.find_spec(name, path, target))), None)
+        loader = None if spec is None else spec.loader
+        if hasattr(loader, "exec_module") and not isinstance(loader, type):
+            self._watch(name, loader)
+        return spec
+
+    def _watch(self, name: str, loader: object) -> None:
+        """Make the loader, private to this module, call the functions at its end."""
+        execute: Function = loader.exec_module  # type: ignore[attr-defined]
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            for function in self.waiting.pop(name, ()):
+                _call(function, module)
+
+        loader.exec_module = exec_module  # type: ignore[attr-defined]
+
+
+_FINDER = _Finder()
+
+
+def after_import(name: str, function: Function) -> None:
+    """Call `function` with the module `name`, now or when it has been imported.
+
+    An error in `function` is a warning: the module is of others, who may have changed it.
+    """
+    module = sys.modules.get(name)
+    if module is not None:
+        __import__(name)  # which waits for another thread that is still importing it
+        _call(function, module)
+        return
+    _FINDER.waiting.setdefault(name, []).append(function)
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+def _call(function: Function, module: ModuleType) -> None:
+    try:
+        function(module)
+    except Exception as error:
+        warnings.warn(f"mat knows nothing of this version of {module.__name__}: {error!r}",
+                      RuntimeWarning, stacklevel=2)

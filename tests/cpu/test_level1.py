@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.cpu.level1 import BLOCK, LONG, is_long
+from mat.cpu.blas_kernels import BLOCK, LONG, is_long
 
 from ..support.needs import native
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import reduce as kernels
-from mat.layout.reduction_axes import ReductionAxis, form_of
+from mat.layout.merged_axes import ReductionAxis, form_of
 
 from ..support import needs
 

@@ -16,8 +16,7 @@ from .computing import add, only_there, there
 from .driving import ask, driver, expect
 
 from mat.cuda import engine  # isort: skip
-from mat.cuda.runtime import failures# isort: skip
-from mat.cuda.runtime import gpu as gpus# isort: skip
+from mat.cuda.runtime import gpu as gpus  # isort: skip
 
 pytestmark = pytest.mark.host
 
@@ -122,7 +121,7 @@ def test_it_is_printed(broken):
 
 
 def test_the_driver_tells_it_too(broken, monkeypatch):
-    monkeypatch.setattr(failures, "FAILURES", {})
+    monkeypatch.setattr(gpus, "FAILURES", {})
     _, y, device = broken
     for ask_driver in (lambda: driver.cuMemAlloc(8), lambda: driver.cuMemFreeHost(0),
                        lambda: driver.cuMemHostAlloc(8, 0), lambda: driver.cuStreamQuery(1),

@@ -18,7 +18,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 def shared(monkeypatch):
     """The sizes in bytes of copies that several threads share, from now on."""
     copies, kernel = (importlib.import_module(f"mat.{name}")
-                      for name in ("cuda.runtime.host_copies", "cpu.kernel"))
+                      for name in ("cuda.runtime.staging", "cpu.kernel"))
     found, share = [], kernel.share
 
     def noted(*arguments):
@@ -83,7 +83,7 @@ def test_staged_copies_are_shared(cuda, dev, shared, rng, ahead):
 
 
 def test_without_compiled_kernels_numpy_copies(monkeypatch, rng):
-    copies = importlib.import_module("mat.cuda.runtime.host_copies")
+    copies = importlib.import_module("mat.cuda.runtime.staging")
     monkeypatch.setattr(copies, "lib", None)
     source, target = rng.random(100_000), np.zeros(100_000)
     copies.copy_array(source, target)

@@ -26,7 +26,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
 from mat.cuda.kernels import reduce as device
-from mat.cuda.kernels.reduce_types import REDUCED
+from mat.cuda.kernels.reduce import REDUCED
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 SUMS, FOLDS = ("sum", "mean", "prod"), ("max", "min", "argmax", "argmin")

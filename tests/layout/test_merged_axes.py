@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mat.layout.merged_axes import CopyAxis, loops, merged, starts, upwards
-from mat.layout.reduction_axes import ReductionAxis, form_of
+from mat.layout.merged_axes import CopyAxis, ReductionAxis, form_of, loops, merged, starts, upwards
 
 
 def offsets(axes):

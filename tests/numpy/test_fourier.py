@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mat
-from mat.ops.linear import fourier_library as library
+from mat.ops.linear import fourier as library
 
 from ..support.layouts import LAYOUTS, numbers, place
 

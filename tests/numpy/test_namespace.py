@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 
 import mat
-from mat.numpy.namespace import names
-from mat.numpy.namespace.lookup import WAYS_OUT, numpy_module, public_names, usable_names
-from mat.numpy.namespace.names import ABSENT, FUNCTION, SAME, UFUNC, kinds
+from mat.numpy.namespace import lookup
+from mat.numpy.namespace.lookup import (
+    ABSENT,
+    FUNCTION,
+    SAME,
+    UFUNC,
+    WAYS_OUT,
+    kinds,
+    numpy_module,
+    public_names,
+    usable_names,
+)
 
 # of NumPy's names, those that are no part of an interface of arrays, or that `mat` has itself
 NOT_THERE = {"core", "f2py", "show_config", "__version__"}
@@ -44,9 +53,9 @@ def test_every_name_exists(module):
     assert set(usable_names(module)) <= set(dir(ours(module)))
 
 
-@pytest.mark.parametrize("module", names.MODULES)
+@pytest.mark.parametrize("module", lookup.MODULES)
 def test_each_name_has_one_kind(module):
-    listed = [n for text in names._MODULES[module].values() for n in text.split()]
+    listed = [n for text in lookup._MODULES[module].values() for n in text.split()]
     assert sorted(listed) == sorted(set(listed))
 
 

@@ -10,8 +10,7 @@ import pytest
 
 import mat
 from mat import Mat
-from mat.numpy.namespace.lookup import numpy_object, public_names
-from mat.numpy.namespace.names import FUNCTION, UFUNC, WRAPPED, kinds
+from mat.numpy.namespace.lookup import FUNCTION, UFUNC, WRAPPED, kinds, numpy_object, public_names
 from mat.support.dtypes import SUPPORTED
 
 from ..support.namespace_calls import CALLS, OTHER_NAMES, covered, spelled

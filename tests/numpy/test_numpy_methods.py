@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.numpy.methods import NAMES
+from mat.numpy.ndarray_methods import NAMES
 
 from ..support.layouts import NUMPY_DTYPES, numbers, place, tolerance
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.numpy.namespace.lookup import numpy_module
-from mat.numpy.namespace.names import ABSENT, MODULES, kinds
+from mat.numpy.namespace.lookup import ABSENT, MODULES, kinds, numpy_module
 
 from ..support.numpy_calls import FUNCTIONS as CALLS
 from ..support.numpy_calls import Operands

@@ -23,7 +23,7 @@ from mat import (
     SettingError,
     ShapeError,
 )
-from mat.numpy import methods
+from mat.numpy import ndarray_methods
 
 from ..package.test_surface import (
     BINARY,
@@ -387,7 +387,7 @@ ELSEWHERE = {  # tested where the thing itself is
     **dict.fromkeys(("flatten", "ravel", "reshape", "transpose"), "test_reshape.py"),
     **dict.fromkeys(("quantize", "dequantize", "scaled_matmul"), "test_quantization.py"),
     **dict.fromkeys(("dot", "vdot", "copy", "trace", "convolve"), "test_changed_names.py"),
-    **dict.fromkeys(methods.NAMES, "test_numpy_methods.py"),
+    **dict.fromkeys(ndarray_methods.NAMES, "test_numpy_methods.py"),
     **dict.fromkeys((*NUMPY_METHODS, *NUMPY_WRITING), "test_ndarray_names.py"),
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 import mat
 from mat.core.observers import OBSERVERS
-from mat.ops.tiles import contents
+from mat.ops.tiles import tiling
 
 from ..support import selection
 
@@ -166,7 +166,7 @@ def _no_memory(mat):
 
 @pytest.mark.parametrize("patch", [("_has_room", lambda nbytes: False), ("_copied", _no_memory)])
 def test_without_memory_for_a_copy_the_tiles_stay_done(patch, monkeypatch):
-    monkeypatch.setattr(contents, *patch)
+    monkeypatch.setattr(tiling, *patch)
     x, y = mat.array(np.arange(400.0)), mat.ones(400)
     with mat.use_device("emulated", pool_bytes=1600):
         x += y
@@ -184,8 +184,8 @@ def test_without_memory_for_a_copy_the_tiles_stay_done(patch, monkeypatch):
 
 
 def test_much_is_copied_only_if_twice_as_much_is_free():
-    assert contents._has_room(contents.MUCH)
-    assert not contents._has_room(1 << 60) or not Path("/proc/meminfo").exists()
+    assert tiling._has_room(tiling.MUCH)
+    assert not tiling._has_room(1 << 60) or not Path("/proc/meminfo").exists()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int8", "complex64"])

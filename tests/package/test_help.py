@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 import mat
-from mat.numpy.namespace.names import FUNCTION, SAME, UFUNC, kinds
-from mat.numpy.namespace.names import MODULES as OF_NUMPY
+from mat.numpy.namespace.lookup import FUNCTION, SAME, UFUNC, kinds
+from mat.numpy.namespace.lookup import MODULES as OF_NUMPY
 
 from ..support.docstrings import described, faults_of_summary, parameters_of, sections
 

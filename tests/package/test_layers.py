@@ -50,7 +50,7 @@ DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
 PUBLIC = {"debug", "extend", "lib"}  # packages that offer names; the others are a docstring only
 # the only modules that import others, of mat or of libraries, by a computed name
-COMPUTED = {"support.plugins", "support.native", "support.after_import"}
+COMPUTED = {"support.plugins", "support.native"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",
            "random", "lib", "dask", "array_api", "_core"}
 

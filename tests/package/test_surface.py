@@ -12,7 +12,7 @@ import pytest
 
 import mat
 from mat import Mat
-from mat.numpy.namespace.names import kinds
+from mat.numpy.namespace.lookup import kinds
 from mat.ops.engine.functions import OF_EVERY_UFUNC
 from mat.ops.engine.operation import REGISTRY, Op
 

@@ -6,7 +6,7 @@ import types
 import pytest
 
 import mat
-from mat.numpy.namespace.names import ABSENT, kinds
+from mat.numpy.namespace.lookup import ABSENT, kinds
 from mat.support.close_names import OF_ARRAYS
 from mat.support.options import NAMES
 

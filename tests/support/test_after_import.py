@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from mat.support.after_import import after_import
+from mat.support.plugins import after_import
 
 
 def module(folder, name, text="x = 1\n"):

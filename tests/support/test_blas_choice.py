@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import mat
-from mat.support import blas_choice
+from mat.support import blas_library
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 SOURCE = "double dnrm2_(int *n, double *x, int *step) { return 42; }\n"
@@ -52,15 +52,15 @@ def test_packages_of_the_environment_come_first(tmp_path, monkeypatch):
     file = tmp_path / "lib" / "libmkl_rt.so.2"
     file.write_text("")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert blas_choice._paths("mkl")[:2] == [str(file), "libmkl_rt.so.3"]
+    assert blas_library._paths("mkl")[:2] == [str(file), "libmkl_rt.so.3"]
 
 
 def test_mkl_is_the_default_of_intels_processors_only(monkeypatch):
     monkeypatch.delenv("MAT_BLAS", raising=False)
     tried = []
-    monkeypatch.setattr(blas_choice, "_paths", lambda wanted: tried.append(wanted) or [])
+    monkeypatch.setattr(blas_library, "_paths", lambda wanted: tried.append(wanted) or [])
     for intel in (False, True):
-        monkeypatch.setattr(blas_choice, "_is_intel", lambda intel=intel: intel)
-        assert blas_choice.chosen_library.__wrapped__() is None
+        monkeypatch.setattr(blas_library, "_is_intel", lambda intel=intel: intel)
+        assert blas_library.chosen_library.__wrapped__() is None
     assert tried == ["mkl"]
     assert mat.blas.dot(mat.ones(2), mat.ones(2)) == 2

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import mat
-from mat.numpy.namespace import names as table
+from mat.numpy.namespace import lookup as table
 from mat.numpy.namespace import objects
 from mat.ops.engine.functions import Ufunc
 from mat.ops.engine.operation import Op

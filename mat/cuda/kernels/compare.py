@@ -11,7 +11,7 @@ from struct import pack, unpack
 import numpy as np
 
 from ...core.recorder import refuse_if_recorded
-from ...layout.reduction_axes import ReductionAxis, form_of
+from ...layout.merged_axes import ReductionAxis, form_of
 from ...support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ...support.types import Array, Operand, Presented
 from ..runtime.driver import driver

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ...layout.merged_axes import merged
-from ...layout.reduction_axes import ReductionAxis
+from ...layout.merged_axes import ReductionAxis, merged
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from ...layout.merged_axes import merged
-from ...layout.reduction_axes import ReductionAxis
+from ...layout.merged_axes import ReductionAxis, merged
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel

@@ -16,8 +16,17 @@ from ...support.blas_library import REAL
 from ...support.dtypes import COMPLEX_TYPES
 from ...support.types import Arguments, Function, Number
 from ..kernels.integer_matmul import prepare_scale
-from .cublas import LIMIT, ON_DEVICE, CublasRoutine, ffi
-from .cublas_operands import SIZES, DeviceOperand, alpha_of, beta_of, lowest
+from .cublas import (
+    LIMIT,
+    ON_DEVICE,
+    SIZES,
+    CublasRoutine,
+    DeviceOperand,
+    alpha_of,
+    beta_of,
+    ffi,
+    lowest,
+)
 from .cublas_table import DIAG, FILL, OP, SIDE
 from .products import FactoredCall
 

@@ -17,8 +17,7 @@ from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime import transfers
 from ..runtime.gpu import Gpu
-from .cublas import ffi
-from .cublas_operands import SIZES, At, DeviceOperand, areas
+from .cublas import SIZES, At, DeviceOperand, areas, ffi
 from .cublas_table import DATA, FILL
 from .cusolver import OneByOne, lacks, solver_routine
 from .factor import PackedStack

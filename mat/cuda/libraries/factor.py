@@ -25,8 +25,7 @@ from ..kernels.elementwise import prepare_filling
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime import transfers
 from ..runtime.gpu import Gpu
-from .cublas import CublasRoutine, ffi
-from .cublas_operands import SIZES, At, DeviceOperand, areas
+from .cublas import SIZES, At, CublasRoutine, DeviceOperand, areas, ffi
 from .cublas_table import DATA, FILL, OP
 from .cusolver import OneByOne, parameters, solver_routine
 

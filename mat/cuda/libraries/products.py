@@ -24,13 +24,16 @@ from ...support.types import Arguments, Function, Number
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.gpu import Gpu
 from ..runtime.kernel import CudaKernel
-from .cublas import HANDLES, CublasRoutine, NotSupportedError, ffi
-from .cublas_operands import (
+from .cublas import (
+    HANDLES,
     SIZES,
     At,
+    CublasRoutine,
     DeviceOperand,
+    NotSupportedError,
     alpha_of,
     beta_of,
+    ffi,
     lowest,
 )
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, GEMM_DEFAULT, OP

@@ -16,9 +16,8 @@ from ...support.types import Array, Bytes
 from .blocks import DeviceBlock
 from .driver import driver
 from .gpu import Gpu
-from .host_copies import copy_array
 from .pinned import POOL, Pinned, is_locked
-from .staging import StreamEvent, get, put
+from .staging import StreamEvent, copy_array, get, put
 from .transfers import as_bytes, fetch, refuse_to_fetch, refuse_to_send, send
 
 

@@ -1,4 +1,5 @@
-"""One GPU as the driver knows it: its context, streams, kernels and memory.
+"""One GPU as the driver knows it: its context, streams, kernels and memory, and the devices that
+have failed for good.
 
 `check` raises the error of every call of the driver that fails.
 """
@@ -14,16 +15,54 @@ from functools import cache
 from threading import get_ident
 from typing import Any, Protocol, TypeAlias
 
-from ...core.compiled import DriverCall
+from ...core.compiled import THREADS, DriverCall
 from ...core.recorder import RECORDERS
+from ...core.source_line import line_of
 from ...errors import DeviceError, KernelError, OutOfDeviceMemory
 from ...support.c_compiler import CompileError
-from ...support.cuda_probe import LEAST, capability, probe, too_old
+from ...support.cuda_probe import LEAST, capability, error_text, probe, too_old
 from ...support.fork import renew_after_fork
 from .blocks import DeviceBlock, DevicePool
 from .driver import driver
-from .failures import FATAL, OUT_OF_MEMORY, error_of, failed_earlier, has_failed
 from .nvrtc import Program
+
+OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
+# errors after which a context fails for good: ECC, NVLink, contained, illegal address, timeout,
+# destroyed, assertion, stack, instruction, misaligned, address space, program counter, launch,
+# tensor memory
+FATAL = frozenset((214, 220, 226, 700, 702, 709, 710, *range(714, 720), 721))
+FAILURES: dict[int, str] = {}  # by the address of a context: what it failed with, and where
+
+
+def error_of(status: int, what: str, context: int | None = None) -> DeviceError:
+    """Return the error of a status, and remember it if the device cannot be used from now on.
+
+    `what` says what was requested, of the device with the address `context`, or else of the
+    thread's current one.
+    """
+    text = f"{what}: {error_text(driver, status)}"
+    if status not in FATAL:
+        return OutOfDeviceMemory(text) if status == OUT_OF_MEMORY else DeviceError(text)
+    if context is None:
+        context = int(driver.cuCtxGetCurrent()[1] or 0)
+    if context in FAILURES:
+        return failed_earlier(context)
+    if context:
+        FAILURES[context] = f"{line_of(THREADS.line())}: {text}"
+    return DeviceError(f"{text}; a GPU does not recover from this within a process: start again; "
+                       "what is on the host can still be used")
+
+
+def has_failed(context: int) -> bool:
+    """Return whether a device, by the address of its context, has failed for good."""
+    return context in FAILURES
+
+
+def failed_earlier(context: int) -> DeviceError:
+    """Return the error of whoever uses a device that has failed."""
+    return DeviceError(f"the device failed earlier at {FAILURES[context]}; it cannot be used again "
+                       "in this process: start again; what is on the host can still be used")
+
 
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to; its number in DLPack, too

@@ -6,16 +6,40 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from ...cpu.kernel import CpuKernel
+from ...cpu.permute import Switches, Workspace, prepare_axes
+from ...layout.merged_axes import CopyAxis
+from ...layout.shapes import Ints
 from ...support.c_pointers import address_of
+from ...support.native import lib
 from ...support.types import Array, Bytes
 from .driver import driver
 from .gpu import NOT_READY, DriverObject, Gpu, check
-from .host_copies import copy_array
 from .pinned import POOL
+
+SHARED = 1 << 18  # bytes from which on threads share a copy
+
+
+def copy_array(source: Array, target: Array) -> None:
+    """Copy an array to another one of its shape and dtype that shares no memory with it."""
+    if lib is None or source.nbytes < SHARED:
+        target[...] = source
+        return
+    kernel = _kernel(source.itemsize, source.shape, source.strides, target.strides)
+    kernel(Workspace(address_of(source)), Workspace(address_of(target)))
+
+
+@lru_cache(64)
+def _kernel(size: int, shape: Ints, source: Ints, target: Ints) -> CpuKernel:
+    """Return the kernel for elements of `size` bytes with these strides in bytes."""
+    axes = [CopyAxis(*axis) for axis in zip(shape, target, source, strict=True)]
+    return prepare_axes(axes, size, Switches()).bind((0, 1), ())
+
 
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 

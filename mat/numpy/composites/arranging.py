@@ -1,23 +1,30 @@
-"""NumPy's functions that copy elements in another arrangement: moved, repeated, side by side."""
+"""NumPy's functions that copy elements in another arrangement: moved, repeated, side by
+side, or with borders.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from ...core.compiled import IN_USE
 from ...layout.shapes import Ints, as_axis
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.primitives import arrangement, joining
-from ...support.dtypes import EXTENSIONS, represents
-from ...support.types import Operand
+from ...ops.primitives import arrangement, elementwise, joining, reduce
+from ...ops.primitives.parts import along
+from ...support.dtypes import BOOL, EXTENSIONS, REAL_TYPES, represents
+from ...support.types import Array, Function, Number, Operand
 from ..operands import as_mat_if_possible, as_mats
 from ..registry import Result, implements
-from .inserting import repeated_each
+from .creation import spaced
+from .joining import repeated_each, taken
 from .plain_views import numpy_diagonal
-from .there import is_there, mats_there
+from .there import as_dtype, is_there, mats_there, with_axis_moved
 
 
 def _integers(value: object) -> Ints:
@@ -171,3 +178,172 @@ def _shifted(x: Operand, axes: Operand, sign: int) -> Result:
     found = _integers(tuple(range(x.ndim)) if axes is None else axes)
     leave_if(not all(-x.ndim <= k < x.ndim for k in found))
     return arrangement.rolled(x, [(k, sign * (x.shape[k] // 2)) for k in found])
+
+
+# Borders of numbers, of elements that repeat, and on devices of statistics and ramps
+
+
+_REPETITIONS: dict[str, int] = {"edge": 1, "wrap": 0, "reflect": 1, "symmetric": 0}
+_STATISTICS: dict[str, Function] = {
+    "mean": reduce.mean, "maximum": reduce.max, "minimum": reduce.min, "median": np.median}
+Side = Callable[[Mat, int, int, bool], Mat]  # of Mat, axis and width, whether it is the last one
+
+
+@implements("pad", of_many=True)
+def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
+              **kwargs: Operand) -> Result:
+    leave_if(not array.ndim)
+    widths = _pairs(pad_width, array.ndim)
+    leave_if(any(type(n) is not int or n < 0 for pair in widths for n in pair))
+    if mode == "constant" and kwargs.keys() <= {"constant_values"}:
+        return _padded_with(array, widths, kwargs.get("constant_values", 0))
+    fill = None if kwargs else _repetition(array, widths, mode)
+    if fill is not None:
+        return arrangement.bordered(array, widths, fill)
+    leave_if(not is_there(array))
+    return _padded_there(array, widths, mode, kwargs)
+
+
+def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Result:
+    values = _pairs(constants, x.ndim)
+    leave_if(not all(_fits(x, v) for pair in values for v in pair))
+    if x.dtype.char in BOOL:
+        values = [(bool(low), bool(high)) for low, high in values]
+    # all at once takes less time than each side, but on the host for floating-point numbers
+    zeros = all(type(v) is int and not v for pair in values for v in pair)
+    each = not zeros and not IN_USE and x.dtype.char in REAL_TYPES
+    first = None if each else values[0][0]
+    return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
+
+
+def _pairs(value: Operand, count: int) -> list[Any]:
+    """Return the lengths before and after, along each of `count` axes."""
+    if type(value) is int:
+        return [(value, value)] * count
+    try:
+        pairs: list[Any] = np.broadcast_to(np.asarray(value), (count, 2)).tolist()
+    except (TypeError, ValueError):
+        raise LeftToNumPy from None
+    return pairs
+
+
+def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fill | None:
+    """Return the function that fills a border with elements of the inside, or None for other modes,
+    and borders that are wider than the inside.
+    """
+    if mode not in _REPETITIONS or not x.size:
+        return None
+    inside = [n if mode == "edge" else n - _REPETITIONS[mode] for n in x.shape]
+    enough = mode == "edge" or all(w <= n for pair, n in zip(widths, inside, strict=True)
+                                   for w in pair)
+    return arrangement.fill_by_repetition(mode) if enough else None  # type: ignore[arg-type]
+
+
+def _fits(x: Mat, value: Number) -> bool:
+    if x.dtype.char in BOOL:
+        return value in (0, 1)
+    if isinstance(value, complex) and x.dtype.kind != "c":
+        return False
+    return isinstance(value, int | float | complex) and bool(represents(x.dtype, value))
+
+
+# On devices, axis after axis: what is before and after is joined
+
+
+def _padded_there(x: Mat, widths: arrangement.Widths, mode: str,
+                  options: dict[str, Operand]) -> Result:
+    leave_if(not x.size or not x.ndim)
+    if mode == "empty" and not options:
+        return arrangement.bordered(x, widths, lambda target, widths: None)
+    if mode in _STATISTICS and options.keys() <= {"stat_length"} and x.dtype.kind in "iuf":
+        lengths = _pairs(options.get("stat_length"), x.ndim)
+        # NumPy's errors, and statistics of nothing
+        leave_if(not all(n is None or (type(n) is int and n > 0)
+                         for pair in lengths for n in pair))
+        return _with_sides(x, widths, _statistic(mode, lengths))
+    if mode == "linear_ramp" and options.keys() <= {"end_values"} and x.dtype.kind == "f":
+        ends = _pairs(options.get("end_values", 0), x.ndim)
+        leave_if(not all(isinstance(v, int | float) for pair in ends for v in pair))
+        return _with_sides(x, widths, _ramp(ends))
+    if mode in ("wrap", "reflect", "symmetric") and (
+            not options or options == {"reflect_type": "even"}):
+        return _repeated(x, widths, mode)
+    if options == {"reflect_type": "odd"} and mode in ("reflect", "symmetric") and (
+            _repetition(x, widths, mode) and x.dtype.kind in "fc"):
+        return _with_sides(x, widths, _turned(_REPETITIONS[mode]))
+    raise LeftToNumPy
+
+
+def _with_sides(x: Mat, widths: arrangement.Widths, side: Side) -> Mat:
+    """Return `x` between the results of `side` for both ends of each axis."""
+    for axis, (before, after) in enumerate(widths):
+        parts = [x]
+        if before:
+            parts.insert(0, side(x, axis, before, False))
+        if after:
+            parts.append(side(x, axis, after, True))
+        x = joining.concat(parts, axis) if len(parts) > 1 else x
+    return x if any(n for pair in widths for n in pair) else x.copy()
+
+
+def _statistic(mode: str, lengths: list[Any]) -> Side:
+    """Return the function of sides that are all a statistic of so many elements at that end."""
+    def side(x: Mat, axis: int, width: int, last: bool) -> Mat:
+        n, most = x.shape[axis], lengths[axis][last]
+        count = n if most is None else min(most, n)
+        chunk = along(x, axis, slice(n - count, None) if last else slice(None, count))
+        found: Mat = _STATISTICS[mode](chunk, axis=axis, keepdims=True)
+        if x.dtype.kind in "iu" and found.dtype.kind == "f":
+            found = elementwise.rint(found)
+        shape = (*x.shape[:axis], width, *x.shape[axis + 1:])
+        return as_dtype(found, x.dtype).broadcast_to(shape)
+
+    return side
+
+
+def _ramp(ends: list[Any]) -> Side:
+    """Return the function of sides that go to the numbers `ends` at equal steps."""
+    def side(x: Mat, axis: int, width: int, last: bool) -> Mat:
+        edge = along(x, axis, slice(-1, None) if last else slice(None, 1)).squeeze(axis)
+        found = with_axis_moved(spaced(float(ends[axis][last]), edge, width, False), 0, axis)
+        if last:
+            found = along(found, axis, slice(None, None, -1))
+        return as_dtype(found, x.dtype)
+
+    return side
+
+
+def _turned(skipped: int) -> Side:
+    """Return the function for sides that reflect at a point, with `skipped` elements between that
+    and the reflected ones.
+    """
+    def side(x: Mat, axis: int, width: int, last: bool) -> Mat:
+        n = x.shape[axis]
+        edge = along(x, axis, slice(-1, None) if last else slice(None, 1))
+        part = slice(n - skipped - width, n - skipped) if last else slice(skipped, skipped + width)
+        return edge * 2 - along(along(x, axis, part), axis, slice(None, None, -1))
+
+    return side
+
+
+def _repeated(x: Mat, widths: arrangement.Widths, mode: str) -> Result:
+    """Return `x` with borders of its elements that are wider than itself."""
+    found: Result = x
+    for axis, (before, after) in enumerate(widths):
+        if before + after:
+            found = taken(found, _places(mode, x.shape[axis], before, after), axis)
+    return found
+
+
+def _places(mode: str, n: int, before: int, after: int) -> Array:
+    """Return the index, below `n`, of the element at each place from `before` the first one on."""
+    at = np.arange(-before, n + after)
+    if mode == "wrap":
+        return at % n
+    if mode == "symmetric":
+        at = at % (2 * n)
+        return np.minimum(at, 2 * n - 1 - at)
+    if n == 1:
+        return np.zeros_like(at)
+    at = at % (2 * n - 2)
+    return np.minimum(at, 2 * n - 2 - at)

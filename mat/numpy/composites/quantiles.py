@@ -34,7 +34,6 @@ _METHODS = frozenset((*_CONTINUOUS, *_ROUNDED, "linear", "midpoint", "inverted_c
                      "averaged_inverted_cdf", "closest_observation"))
 
 
-
 def _median(missing: bool) -> Function:
     """Return the function of medians; with `missing`, ignoring NaN."""
     def median(a: Mat, axis: AxisLike = None, out: Operand = None, overwrite_input: bool = False,

@@ -1,26 +1,34 @@
-"""NumPy's functions that sort, search and count.
+"""NumPy's functions that sort, search and count: sets and histograms, too.
 
 On the host NumPy itself computes what is more than sorting.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...devices.in_use import computes_elsewhere
+from ...matrix.creation import adopted
+from ...matrix.filled import full
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if, or_leave
 from ...ops.engine.operands import as_mat
 from ...ops.indexing import sorting, taking
-from ...ops.indexing.advanced import all_within
-from ...ops.primitives import elementwise, truth
+from ...ops.indexing.advanced import all_within, gathered_at
+from ...ops.indexing.gathering import positions_of
+from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
+from ...ops.indexing.taking import take
+from ...ops.primitives import elementwise, reduce, selecting, truth
 from ...ops.primitives.joining import concat
-from ...support.types import Function, Operand
+from ...ops.primitives.parts import along
+from ...ops.primitives.ufuncs import logical_and
+from ...support.types import Array, Function, Operand
 from ..operands import as_mat_if_possible
 from ..registry import NO_VALUE, Result, implements
-from .there import is_there, mats_there, with_axis_moved
+from .there import as_dtype, as_floats, is_there, mats_there, with_axis_moved
 
 _MOST_KEYS = 64  # to sort items by: the elements of one
 _MANY = 1 << 14  # integers below which NumPy counts as fast, on the host
@@ -222,3 +230,246 @@ def numpy_sort_complex(a: Operand) -> Result:
     narrow = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     found = sorting.sort(a)
     return found if a.dtype.kind == "c" else found.astype(np.complex64 if narrow else np.complex128)
+
+
+# Histograms: by searching the edges, computed on the host
+
+
+_FLOAT, _INDICES = np.dtype(np.float64), np.dtype(np.int64)
+_numbers = range  # which is the name of a parameter here
+
+
+def _has_bins(a: Operand) -> bool:
+    return is_there(a) and bool(a.size) and a.dtype.kind in "iuf"
+
+
+def _edges(a: Mat, bins: Operand, range: Operand) -> Array:
+    """Return the edges of bins, for which the least and the largest element are read, by no rule
+    that looks at all elements.
+    """
+    leave_if(isinstance(bins, str) or not _has_bins(a))
+    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
+    limits = np.zeros(2, a.dtype)
+    if np.ndim(bins) == 0 and range is None:
+        limits = sorting.limits_of(a)[0]
+    return np.histogram_bin_edges(limits, bins, range)
+
+
+@implements("histogram_bin_edges", on_device=1)
+def numpy_histogram_bin_edges(a: Operand, bins: Operand = 10, range: Operand = None,
+                              weights: Operand = None) -> Result:
+    return as_mat(_edges(a, bins, range), "edges")
+
+
+# the parameters are NumPy's
+@implements("histogram", on_device=1)
+def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
+                    density: bool | None = None, weights: Operand = None) -> Result:
+    leave_if(weights is not None and not _are_weights(weights, a))
+    edges = _edges(a, bins, range)
+    if weights is None:
+        counts = sorting.histogram_of(a, edges)
+    else:
+        counts = _sums([a.contiguous().reshape(-1)], [edges], weights.contiguous().reshape(-1))
+        counts = as_dtype(counts, weights.dtype)
+    if density:
+        counts = counts / as_mat(np.diff(edges).astype(float), "widths") / reduce.sum(counts)
+    return counts, as_mat(edges, "edges")
+
+
+def _are_weights(weights: Operand, a: Mat) -> bool:
+    return is_there(weights) and weights.shape == a.shape and weights.dtype.kind == "f"
+
+
+def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -> Mat:
+    """Return how many points, or the sums of their weights, are in each bin of all columns.
+
+    Points outside are counted in one more bin, so that no number of them is read.
+    """
+    place: Mat | None = None
+    inside: Mat | None = None
+    for x, own in zip(columns, edges, strict=True):
+        at = sorting.searchsorted(as_mat(own, "edges"), x, right=True) - 1
+        at = at - as_dtype(elementwise.equal(x, float(own[-1])), at.dtype)  # the last one is closed
+        n = own.size - 1
+        known = (at >= 0) & (at < n)
+        place = at if place is None else place * n + at
+        inside = known if inside is None else inside & known
+    assert place is not None
+    assert inside is not None
+    size = int(np.prod([own.size - 1 for own in edges]))
+    place = selecting.where(inside, place, size)
+    if weights is not None:
+        weights = as_dtype(weights, _FLOAT)
+    found = sorting.sums_of_bins(as_dtype(place, _INDICES), weights, size + 1)
+    return found[:size].reshape(tuple(own.size - 1 for own in edges))
+
+
+# the parameters are NumPy's
+@implements("histogramdd", mats=0)
+def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None,
+                      density: bool | None = None, weights: Operand = None) -> Result:
+    if isinstance(sample, Mat):
+        columns = [sample[:, k] for k in _numbers(sample.shape[1])] if sample.ndim == 2 else []
+    else:
+        leave_if(not isinstance(sample, list | tuple))
+        columns = mats_there(*sample)
+    return _of_columns(columns, bins, range, density, weights)
+
+
+# the parameters are NumPy's
+@implements("histogram2d", on_device=2)
+def numpy_histogram2d(x: Operand, y: Operand, bins: Operand = 10, range: Operand = None,
+                      density: bool | None = None, weights: Operand = None) -> Result:
+    if isinstance(bins, list | tuple | np.ndarray | Mat) and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    found = _of_columns([x, y], bins, range, density, weights)
+    return found[0], *found[1]
+
+
+# the parameters are NumPy's
+def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: bool | None,
+                weights: Operand) -> Result:
+    """Return the histogram of points whose coordinates are in columns, and the edges of each."""
+    leave_if(not columns
+             or not all(_has_bins(x) and x.ndim == 1 and x.size == columns[0].size for x
+             in columns))
+    leave_if(weights is not None and not _are_weights(weights, columns[0]))
+    each = list(bins) if isinstance(bins, list | tuple) else [bins] * len(columns)
+    limits = [None] * len(columns) if range is None else list(range)
+    leave_if(not len(each) == len(limits) == len(columns) or any(isinstance(b, str) for b in each))
+    dtype = np.result_type(*(x.dtype for x in columns))
+    columns = [as_dtype(x, dtype) for x in columns]
+    edges = _edges_of_columns(columns, each, limits)
+    known = [np.asarray(own, _FLOAT) for own in edges]
+    counts = as_dtype(_sums([as_floats(x) for x in columns], known, weights), _FLOAT)
+    if density:
+        total = reduce.sum(counts)
+        for k, own in enumerate(edges):
+            shape = (-1,) + (1,) * (len(edges) - 1 - k)
+            counts = counts / as_mat(np.diff(own).reshape(shape), "widths")
+        counts = counts / total
+    return counts, [as_mat(own, "edges") for own in edges]
+
+
+def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
+                      ranges: Sequence[Operand]) -> list[Array]:
+    """Return NumPy's edges of the bins of each column, from the least and the largest elements,
+    read together where they are needed.
+    """
+    bins = [b.to_numpy() if isinstance(b, Mat) else b for b in bins]
+    limits = np.zeros((len(columns), 2), columns[0].dtype)
+    unknown = [k for k, (b, r) in enumerate(zip(bins, ranges, strict=True))
+               if np.ndim(b) == 0 and r is None]
+    if unknown:
+        limits[unknown] = sorting.limits_of(*(columns[k] for k in unknown))
+    return [np.histogramdd(own.reshape(2, 1), [b], [r])[1][0]
+            for own, b, r in zip(limits, bins, ranges, strict=True)]
+
+
+# Sets
+
+
+# the parameters are NumPy's
+@implements("isin", on_device=2, of_many=True)
+def numpy_isin(element: Mat, test_elements: Mat, assume_unique: bool = False,
+               invert: bool = False, *, kind: Operand = None) -> Result:
+    leave_if(kind not in (None, "sort"))
+    return _is_member(element, test_elements, bool(invert))
+
+
+@implements("in1d", on_device=2)
+def numpy_in1d(ar1: Mat, ar2: Mat, assume_unique: bool = False, invert: bool = False,
+               *, kind: Operand = None) -> Result:
+    return numpy_isin(_as_vector(ar1), ar2, assume_unique, invert, kind=kind)
+
+
+@implements("union1d", on_device=2)
+def numpy_union1d(ar1: Mat, ar2: Mat) -> Result:
+    return _set_difference(concat([_as_vector(ar1), _as_vector(ar2)]))
+
+
+@implements("setdiff1d", on_device=2)
+def numpy_setdiff1d(ar1: Mat, ar2: Mat, assume_unique: bool = False) -> Result:
+    x, y = _as_sets(ar1, ar2, assume_unique)
+    return _where(_is_member(x, y, True), x)
+
+
+@implements("setxor1d", on_device=2)
+def numpy_setxor1d(ar1: Mat, ar2: Mat, assume_unique: bool = False) -> Result:
+    both = concat(_as_sets(ar1, ar2, assume_unique))
+    if not both.size:
+        return both
+    ordered = sort(both)
+    end = adopted(np.ones(1, np.bool_))
+    differs = concat([end, elementwise.not_equal(*_neighbours(ordered)), end])
+    return _where(logical_and(*_neighbours(differs)), ordered)
+
+
+@implements("intersect1d", on_device=2)
+def numpy_intersect1d(ar1: Mat, ar2: Mat, assume_unique: bool = False,
+                      return_indices: bool = False) -> Result:
+    if return_indices:
+        return _common_with_places(_as_vector(ar1), _as_vector(ar2), bool(assume_unique))
+    first, second = _neighbours(sort(concat(_as_sets(ar1, ar2, assume_unique))))
+    return _where(elementwise.equal(first, second), first)
+
+
+def _as_sets(x: Mat, y: Mat, are_unique: bool) -> list[Mat]:
+    """Return the elements of both as vectors of different ones."""
+    return [_as_vector(m) if are_unique else _set_difference(m) for m in (x, y)]
+
+
+def _set_difference(x: Mat) -> Mat:
+    """Return the different elements in ascending order, NaN once."""
+    return Different(_as_vector(x), True, False).values()
+
+
+def _as_vector(x: Mat) -> Mat:
+    """Return the elements by rows."""
+    return x if x.ndim == 1 else x.contiguous().reshape(-1)
+
+
+def _is_member(x: Mat, of: Mat, invert: bool) -> Mat:
+    """Return whether each element of `x` is one of those of `of`; with `invert` whether it is none.
+
+    NaN is none.
+    """
+    dtype = np.result_type(x.dtype, of.dtype)
+    x, of = (v.astype(dtype, copy=False) for v in (x, _as_vector(of)))
+    if not of.size or not x.size:
+        found = full(x.shape, invert, "bool")
+        found.device_enabled = x.device_enabled
+        return found
+    members = sort(of)
+    places = elementwise.minimum(searchsorted(members, x), of.size - 1)
+    nearest = take(members, places, 0)
+    compare = elementwise.not_equal if invert else elementwise.equal
+    return compare(nearest, x)
+
+
+def _common_with_places(x: Mat, y: Mat, are_sets: bool) -> tuple[Mat, Mat, Mat]:
+    """Return the elements that two vectors have in common, ascending, and where they are first in
+    `x` and in `y`; `are_sets` if the elements of each are different.
+    """
+    if not are_sets:
+        a, b = Different(x, True, True), Different(y, True, True)
+        found, of_a, of_b = _common_with_places(a.values(), b.values(), True)
+        one = gathered_at(a.indices(), of_a, 0, (0,))
+        return found, one, gathered_at(b.indices(), of_b, 0, (0,))
+    both = concat([x, y])
+    order = argsort(both)
+    first, second = _neighbours(gathered_at(both, order, 0, (0,)))
+    same = elementwise.equal(first, second)
+    before, after = (_where(same, places) for places in _neighbours(order))
+    return _where(same, first), before, elementwise.subtract(after, x.size)
+
+
+def _neighbours(x: Mat) -> tuple[Mat, Mat]:
+    """Return views of a vector without its last, and without its first element."""
+    return along(x, 0, slice(None, -1)), along(x, 0, slice(1, None))
+
+
+def _where(mask: Mat, x: Mat) -> Mat:
+    """Return the elements of a vector where a mask is true."""
+    return gathered_at(x, positions_of(mask), 0, (0,))

@@ -8,13 +8,14 @@ facet's engine, and returns the operand that was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from ...core.direction import IO
+from ...core.direction import INPUT, IO
 from ...core.observers import observing
 from ...core.registry import Facet, facet_named
 from ...devices.device import CPU, Device
@@ -24,12 +25,12 @@ from ...layout.strided import Layout
 from ...matrix.base import MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
+from ...matrix.with_facets import with_facets
 from ...support.dtypes import check_number, is_integer
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
 from ..tiles.file_tiles import carry_out_over_files
 from ..tiles.tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
 from .calls import plan_calls_of
-from .common_copies import in_common_copies
 from .declaration import Declaration
 from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
@@ -439,3 +440,49 @@ def number_op(*, by_form: bool = False, method: str | None = None, name: str | N
 
 
 plan_calls_of(Mat)
+
+
+def in_common_copies(facet: Facet, written: Sequence[Mat],
+                     operands: Sequence[Operand]) -> AbstractContextManager[object]:
+    """Return a block for a call that accesses its operands through `facet`.
+
+    In it, operands that overlap one that is written share its copy, which has all elements from the
+    first to the last that they see, and is accessed by the block.
+    """
+    found: list[Mat] = []
+    for target in written if facet.of_device else ():
+        storage = target.storage
+        if storage.spans is None and not storage.wants_spans(facet.memory):
+            continue
+        views = [x for x in operands if isinstance(x, Mat) and x.size and x.storage is storage]
+        least = min((target, *views), key=lambda x: x.itemsize)  # bounds are of its elements
+        low, high = _joined(target, views, least.itemsize)
+        if (low, high) != _bounds(target, least.itemsize):
+            found.append(least.over(Layout((high - low,), (1,), low)))
+    return _held(facet, found) if found else nullcontext()
+
+
+@contextmanager
+def _held(facet: Facet, mats: list[Mat]) -> Iterator[None]:
+    """Access the copies of Mats, written in part by the call."""
+    group = with_facets(*((x, facet, INPUT) for x in mats))
+    with group:
+        for access in group.accesses:
+            if access.record is not None:
+                access.record.only_holds = True
+        yield
+
+
+def _joined(target: Mat, views: Sequence[Mat], size: int) -> tuple[int, int]:
+    """Return the common bounds of the views that overlap `target`, or each other there."""
+    low, high = _bounds(target, size)
+    for start, stop in sorted(_bounds(view, size) for view in views):
+        if start < high and low < stop:
+            low, high = min(low, start), max(high, stop)
+    return low, high
+
+
+def _bounds(view: Mat, size: int) -> tuple[int, int]:
+    """Return the bounds of a view in elements of `size` bytes."""
+    low, high = view.layout.bounds
+    return low * view.itemsize // size, high * view.itemsize // size

@@ -19,7 +19,7 @@ from ...core.observers import OBSERVERS
 from ...cpu.kernel import CpuKernel
 from ...cpu.selection import prepare_selection
 from ...cpu.thread_pool import serving
-from ...facets.foreign import FOREIGN
+from ...facets.array import FOREIGN
 from ...layout.shapes import Ints
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.creation import adopted

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import DTypeError, IntegerError, ShapeError
-from ...layout.reduction_axes import ReductionAxis, ReductionForm, form_of
+from ...layout.merged_axes import ReductionAxis, ReductionForm, form_of
 from ...layout.shapes import Ints, as_axes, as_axis, integer, items_of
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat

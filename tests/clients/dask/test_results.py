@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.interop.dask_results import REPLACED, replace_functions
+from mat.interop.dask import REPLACED, replace_functions
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -66,7 +66,7 @@ def pytest_runtest_logfinish(nodeid: str) -> None:
     outcome = FAILED if failed is not None else OK if skipped is None else LEFT_OUT
     RECORDER.end(nodeid, outcome, failed or skipped or "",
                  seconds=round(_seconds.pop(nodeid, 0.0), 3))
-    failures = sys.modules.get("mat.cuda.runtime.failures")
+    failures = sys.modules.get("mat.cuda.runtime.gpu")
     if failures is not None and failures.FAILURES:
         print(f"the device has failed: {list(failures.FAILURES.values())}", flush=True)
         os._exit(LOST)

@@ -91,7 +91,7 @@ def benchmarks(recorder: Recorder, titles: list[str], mock: bool) -> None:
 
 def end_if_lost() -> None:
     """End the process if its device has failed: nothing can be done with it here any more."""
-    failures = sys.modules.get("mat.cuda.runtime.failures")
+    failures = sys.modules.get("mat.cuda.runtime.gpu")
     if failures is not None and failures.FAILURES:
         print(f"the device has failed: {list(failures.FAILURES.values())}", flush=True)
         sys.stdout.flush()

@@ -142,7 +142,7 @@ class Driver:
         Devices that failed are as new.
         """
         self.library.mock_forget()
-        ours = sys.modules.get("mat.cuda.runtime.failures")
+        ours = sys.modules.get("mat.cuda.runtime.gpu")
         if ours is not None:
             ours.FAILURES.clear()
 
