@@ -131,6 +131,7 @@ def _closed_storage() -> Storage:
     storage = Storage.__new__(Storage)  # not one of those that have copies
     storage.own_lock = compiled.ClosedLock(not_initialised)
     storage.describe(1, _float64, 8, 0)
+    storage.split = 1
     return storage
 
 

@@ -123,6 +123,11 @@ def test_init_again_during_an_access_is_a_conflict(facet):
         assert x.tolist() == [1, 1, 1, 1]
 
 
+def test_no_method_divides_by_zero():
+    with pytest.raises(UninitialisedError):
+        made("subclass")._relative_to(1)
+
+
 def test_init_again_in_a_window_does_not_see_beyond_the_storage():
     x = mat.ones(4)
     with pytest.raises(ShapeError), x.window(2):
