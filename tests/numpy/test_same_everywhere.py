@@ -15,6 +15,10 @@ CASES = {
     "averaged": lambda np, a: np.quantile(a([10, 11, 12]), [0, 1], method="averaged_inverted_cdf"),
     "averaged more": lambda np, a: np.quantile(a([1, 5, 9, 2]), [0, 1, 1],
                                                method="averaged_inverted_cdf"),
+    **{f"quantile {method} {q}": lambda np, a, method=method, q=q: np.quantile(
+        a([1, 5, 9, 2]), q, method=method)
+       for method in ("midpoint", "nearest", "weibull", "interpolated_inverted_cdf")
+       for q in (0, [0, 1], 0.5)},
     "insert at slice": lambda np, a: np.insert(a([1, 2, 3, 4]), slice(1, 3), [7, 8]),
     "insert at steps": lambda np, a: np.insert(a([[1, 2], [3, 4]]), slice(None, None, 2), 9, 1),
     "insert at floats": lambda np, a: np.insert(a([1, 2, 3]), [1.5], 9),

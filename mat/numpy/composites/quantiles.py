@@ -60,8 +60,9 @@ def _quantile(whole: int, missing: bool) -> Function:
         leave_if(method != "linear" and (method not in _METHODS or missing))
         leave_if(weights is not None or any(v is not None for v in others.values()))
         fractions, weak = _fractions(q, whole), type(q) in (int, float)
-        # NumPy's result is of floats then, but not of several integers
-        leave_if(method == "averaged_inverted_cdf" and type(q) is int)
+        # NumPy's result is of floats for an integer, and for several ones in part of int64
+        leave_if(method in ("averaged_inverted_cdf", "midpoint") and type(q) is int)
+        leave_if(method != "linear" and not weak and fractions.dtype.kind != "f")
         leave_if(missing and fractions.dtype.kind != "f")
         # where there is NaN, NumPy's result has another dtype
         leave_if(not weak and (missing or not fractions.ndim) and a.dtype.char in "ef")
