@@ -11,7 +11,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
 from ..layout.shapes import Ints, as_shape, integer
-from ..support.dtypes import as_dtype, check_number, check_operand
+from ..support.dtypes import as_dtype, becomes_array, check_number, check_operand
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
@@ -60,7 +60,7 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
     """
     if fill_value is None:
         raise DTypeError("full requires a number, got None; empty(shape) leaves elements arbitrary")
-    if isinstance(fill_value, _SEQUENCES):
+    if isinstance(fill_value, _SEQUENCES) or becomes_array(fill_value):
         return placed(_full_of_array(as_shape(shape), fill_value, dtype, order), device)
     if dtype is not None:
         dtype = as_dtype(dtype)
@@ -307,7 +307,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
         raise DTypeError("full_like requires a number, got None; empty_like(a) leaves elements "
                          "arbitrary")
     x = a if isinstance(a, Mat) else asarray(a)
-    if not isinstance(fill_value, _SEQUENCES):
+    if not (isinstance(fill_value, _SEQUENCES) or becomes_array(fill_value)):
         kind = x.element_type if dtype is None else as_dtype(dtype)
         check_number(fill_value, kind, "fill_value")
         return _like(x, fill_value, dtype, order, shape, device)

@@ -9,7 +9,7 @@ import numpy as np
 from ..devices.device import DeviceLike
 from ..errors import AxisError, DTypeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
-from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
+from ..support.dtypes import as_dtype, becomes_array, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
 from ..support.unbound import unbound
@@ -274,7 +274,7 @@ def _as_mat(a: Array, dtype: DType | None, ends: tuple[Nested, Nested]) -> Mat:
 
 def _plain(value: Nested, name: str) -> Nested:
     """Return numbers as NumPy takes them."""
-    if isinstance(value, _SEQUENCES):
+    if isinstance(value, _SEQUENCES) or becomes_array(value):
         return as_plain(value)
     check_operand(value, FLOAT64, name)
     # NumPy computes with Python's integers where int64 cannot hold them

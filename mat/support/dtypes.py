@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -259,6 +260,21 @@ def is_masked(value: object) -> bool:
     """Return whether `value` is one of NumPy's masked arrays, without importing their module."""
     module = sys.modules.get("numpy.ma")
     return module is not None and isinstance(value, getattr(module, "MaskedArray", ()))
+
+
+_NO_ARRAYS = (str, bytes, Mapping, np.generic)
+
+
+def becomes_array(value: object) -> bool:
+    """Return whether `value` converts to an array, as a column of a table or a range, and does not
+    define its own treatment by NumPy's functions, as an array of dask.
+    """
+    kind = type(value)
+    if isinstance(value, _NO_ARRAYS) or hasattr(kind, "__array_function__"):
+        return False
+    return (hasattr(kind, "__array__") or hasattr(value, "__array_interface__")
+            or (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+                and not hasattr(kind, "__array_priority__")))
 
 
 _known_dtypes: dict[DType, bool] = {}

@@ -1,6 +1,8 @@
 """Sequences and numbers as operands of operators and element-wise functions, against NumPy."""
 
+import array
 import operator
+from collections import deque
 
 import numpy as np
 import pytest
@@ -9,6 +11,34 @@ from numpy.testing import assert_array_equal
 import mat
 from mat import DTypeError, ShapeError
 
+
+class Three:
+    """A sequence of a class of its own."""
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, k):
+        return (1.5, 2.0, 3.0)[k]
+
+
+class Exported:
+    """An array by its interface."""
+
+    def __init__(self):
+        self.array = np.array([1.5, 2, 3])
+        self.__array_interface__ = self.array.__array_interface__
+
+
+class Converted:
+    """An object that becomes an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, 2, 3])
+
+
+ARRAY_LIKES = [range(1, 4), array.array("d", [1, 2, 3]), deque([1, 2, 3]), Three(), Exported(),
+               Converted(), memoryview(np.array([1.0, 2, 3])), bytearray(b"\1\2\3")]
 VALUES = [[1, 2, 3], (1.5, 2, 3), [[1], [2]], [True, False, True], [], [2], ((1, 2, 3), (4, 5, 6))]
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
              operator.mod, operator.pow, operator.lt, operator.le, operator.gt, operator.ge,
@@ -118,3 +148,23 @@ def test_bad_sequences_touch_nothing(value, error, words):
     with pytest.raises(error, match=words):
         x += value
     assert x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("value", ARRAY_LIKES, ids=lambda v: type(v).__name__)
+def test_what_numpy_takes_as_an_array(value):
+    for call in (*OPERATORS, operator.matmul):
+        agree(call, mat.array([2.0, 3.0, 4.0]), value)
+    for name in ("add", "maximum", "dot", "outer", "matmul", "isclose", "convolve"):
+        wanted = getattr(np, name)(value, [1, 2, 3])
+        assert_array_equal(mat.asarray(getattr(mat, name)(value, [1, 2, 3])).to_numpy(), wanted)
+    for name in ("sum", "mean", "max", "argmax", "exp", "sort", "cumsum", "copy", "transpose",
+                 "any", "std"):
+        wanted = getattr(np, name)(value)
+        assert_array_equal(np.asarray(getattr(mat, name)(value)), wanted)
+    x = mat.zeros(2, 3)
+    x[1] = value
+    x += value
+    assert_array_equal(x.to_numpy(), np.asarray(value) * np.array([[1.0], [2.0]]))
+    assert_array_equal(mat.full((2, 3), value).to_numpy(), np.full((2, 3), value))
+    assert_array_equal(mat.linspace(value, 9, 3).to_numpy(), np.linspace(value, 9, 3))
+    assert_array_equal(mat.stack([value, value]).to_numpy(), np.stack([value, value]))

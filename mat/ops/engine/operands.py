@@ -13,7 +13,7 @@ from ...matrix.creation import adopted, from_numpy
 from ...matrix.delegate import delegate
 from ...matrix.joined import stacked_rows
 from ...matrix.mat import Mat
-from ...support.dtypes import SUPPORTED, check_operand, is_masked
+from ...support.dtypes import SUPPORTED, becomes_array, check_operand, is_masked
 from ...support.options import FLOAT32, current
 from ...support.types import Arguments, Function, Keywords, Operand
 from .by_numpy import ufunc_by_numpy
@@ -34,19 +34,10 @@ def as_operand(value: object, name: str) -> Operand:
         return from_numpy(value) if value.flags.aligned else adopted(value.copy())
     if isinstance(value, list | tuple):
         return _of_sequence(value, name)
-    if _becomes_array(value):
+    if becomes_array(value):
         return as_operand(np.asarray(value), name)
     check_operand(value, np.dtype(np.float64), name)
     return value
-
-
-def _becomes_array(value: object) -> bool:
-    """Return whether `value` converts to an array, as a column of a table, and does not define its
-    own treatment by NumPy's functions, as an array of dask.
-    """
-    kind = type(value)
-    return (hasattr(kind, "__array__") and not hasattr(kind, "__array_function__")
-            and not isinstance(value, np.generic))
 
 
 def as_mat(value: object, name: str) -> Mat:
@@ -95,7 +86,9 @@ def is_operand(value: object) -> bool:
         return type(value) is np.ndarray or not (has_its_own_way(value)
                                                  or is_masked(value))
     return (isinstance(value, (Mat, list, tuple, *_NUMBERS))
-            or (np.isscalar(value) and hasattr(value, "dtype")))
+            or (np.isscalar(value) and hasattr(value, "dtype"))
+            or (becomes_array(value) and not hasattr(type(value), "__array_priority__")
+                and not has_its_own_way(value)))
 
 
 def is_foreign(value: object) -> bool:

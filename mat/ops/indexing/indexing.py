@@ -21,7 +21,7 @@ from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...matrix.nested import as_array
-from ...support.dtypes import check_number
+from ...support.dtypes import becomes_array, check_number
 from ...support.options import current
 from ...support.types import Array, DType, Index, Nested, Operand
 from ..engine.calls import may_meet
@@ -140,7 +140,7 @@ def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
 
 def _source(value: Operand, dtype: DType) -> Operand:
     """Return the value to assign to elements of `dtype`: a Mat, or a number that fits."""
-    if isinstance(value, list | tuple) or not is_operand(value):
+    if isinstance(value, list | tuple) or becomes_array(value) or not is_operand(value):
         return adopted(as_array(value, dtype))
     if not isinstance(value, Mat | np.ndarray):
         check_number(value, dtype, "value")
