@@ -16,15 +16,17 @@ from .types import DType, Keywords
 FLOAT32: DType = np.dtype(np.float32)
 FLOAT64: DType = np.dtype(np.float64)
 ONLY_MATS: list[bool] = []  # empty until `scalars` is first set to False
+REDUCED: list[bool] = []  # empty until `float32_products` is first set to another than "ieee"
 Torn: TypeAlias = Literal["raise", "warn", "ignore"]
+Products: TypeAlias = Literal["ieee", "tf32", "bfloat16"]
 
 
 class Options:
     """One state of all settings. It does not change."""
 
-    __slots__ = ("device_enabled", "dtype", "host_pool_bytes", "page_locked", "page_locked_bytes",
-                 "print_contents", "print_facets", "progress", "scalars", "spill_above",
-                 "spill_dir", "threads", "torn")
+    __slots__ = ("device_enabled", "dtype", "float32_products", "host_pool_bytes", "page_locked",
+                 "page_locked_bytes", "print_contents", "print_facets", "progress", "scalars",
+                 "spill_above", "spill_dir", "threads", "torn")
 
     # the parameters are the settings
     def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
@@ -33,7 +35,7 @@ class Options:
                  threads: int | None = None, host_pool_bytes: int | None = None,
                  spill_dir: str | None = None, spill_above: int | None = None,
                  progress: Callable[[int, int], object] | bool | None = None,
-                 scalars: bool = True) -> None:
+                 scalars: bool = True, float32_products: Products = "ieee") -> None:
         self.dtype: DType = dtype
         self.print_contents: bool = print_contents
         self.print_facets: bool = print_facets
@@ -53,6 +55,9 @@ class Options:
         self.scalars: bool = scalars  # whether elements are NumPy's scalars, not Mats
         if not scalars and not ONLY_MATS:
             ONLY_MATS.append(True)
+        self.float32_products: Products = float32_products  # what devices may compute them in
+        if float32_products != "ieee" and not REDUCED:
+            REDUCED.append(True)
 
     def values(self) -> Keywords:
         """Return the settings by name."""
@@ -68,7 +73,7 @@ class Options:
 
 NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "page_locked",
          "page_locked_bytes", "threads", "host_pool_bytes", "spill_dir", "spill_above", "progress",
-         "scalars")
+         "scalars", "float32_products")
 
 
 class Changed(Nested):
@@ -110,6 +115,11 @@ def current() -> Options:
     if changed.ended:
         changed = still_open(changed)
     return _permanent if changed is None else changed.options
+
+
+def float32_products() -> Products:
+    """Return what devices may compute products of float32 in."""
+    return current().float32_products if REDUCED else "ieee"
 
 
 def default_float() -> DType:

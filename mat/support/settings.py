@@ -8,16 +8,26 @@ import os
 import threading
 from collections.abc import Callable
 from contextvars import Token
-from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack, get_args
 
 from ..errors import DTypeError, SettingError
 from .close_names import did_you_mean, no_attribute
 from .dtypes import as_dtype
 from .open_blocks import Decorating, enter, leave, remove, still_open
-from .options import CONTEXT, NAMES, Changed, Options, Torn, current, permanent, set_permanent
+from .options import (
+    CONTEXT,
+    NAMES,
+    Changed,
+    Options,
+    Products,
+    Torn,
+    current,
+    permanent,
+    set_permanent,
+)
 from .types import DType, DTypeLike, Keywords
 
-_TORN = ("raise", "warn", "ignore")
+_TORN, _PRODUCTS = get_args(Torn), get_args(Products)
 
 THREADS: list[Callable[[], None]] = []  # called when the number of threads changes, or changes back
 # called with a new limit of the bytes of free host memory that are kept
@@ -32,8 +42,8 @@ def _changed(options: Options, changes: Keywords) -> Options:
     """Return `options` with `changes`; raise `SettingError` for an invalid name or value."""
     for name, value in changes.items():
         if name not in NAMES:
-            raise SettingError(f"no setting {name!r}{did_you_mean(name, NAMES)}; there are "
-                               f"{', '.join(NAMES)}")
+            others = did_you_mean(name, NAMES) or f"; there are {', '.join(NAMES)}"
+            raise SettingError(f"no setting {name!r}{others}")
         fits, wanted = _WANTED.get(name, _TRUTH)
         if not fits(value):
             raise SettingError(f"{name} is {wanted}, got {value!r}")
@@ -55,6 +65,8 @@ _WANTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dtype": (lambda _: True, "a dtype"),  # its conversion raises the error
     "torn": (lambda v: isinstance(v, str) and v in _TORN,
              f"one of {', '.join(map(repr, _TORN))}"),
+    "float32_products": (lambda v: isinstance(v, str) and v in _PRODUCTS,
+                         f"one of {', '.join(map(repr, _PRODUCTS))}"),
     "threads": (lambda v: v is None or _is_count(v, 1),
                 "a number above 0, or None for one on each core"),
     "page_locked_bytes": (_is_count, "a number of bytes"),
@@ -150,6 +162,7 @@ class Changes(TypedDict, total=False):
     spill_above: int | None
     progress: Callable[[int, int], object] | bool | None
     scalars: bool
+    float32_products: Products
 
 
 class Settings:
@@ -211,6 +224,10 @@ class Settings:
     scalars : bool
         True: ``x[i]`` with an integer for each axis is a NumPy scalar; False: a Mat without axes,
         as the array API standard requires.
+    float32_products : {"ieee", "tf32", "bfloat16"}
+        What CUDA devices may compute products of float32 matrices in. With ``"tf32"`` operands are
+        rounded to 10 bits after the first one, with ``"bfloat16"`` to 7; sums are of float32. Other
+        devices and the host compute in float32.
 
     Examples
     --------
@@ -233,6 +250,7 @@ class Settings:
     spill_above: int | None
     progress: Callable[[int, int], object] | bool | None
     scalars: bool
+    float32_products: Products
 
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
         _refuse_positional("mat.settings", no_names)

@@ -163,6 +163,7 @@ DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1
 # by dtype character: CUDA_R_32F and so on
 DATA = {t.char: t.cublas for t in ELEMENT_TYPES if t.cublas >= 0}
 COMPUTE_32F, COMPUTE_32I = 68, 72
+COMPUTE_FLOAT32 = {"ieee": COMPUTE_32F, "tf32": 77, "bfloat16": 75}  # by a setting
 ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
 

@@ -20,6 +20,7 @@ from ...layout.matrix_operand import GemmForm, GemvForm
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.dtypes import COMPLEX_TYPES
+from ...support.options import float32_products
 from ...support.types import Arguments, Function, Number
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.gpu import Gpu
@@ -36,7 +37,7 @@ from .cublas import (
     ffi,
     lowest,
 )
-from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, GEMM_DEFAULT, OP
+from .cublas_table import COMPUTE_32F, COMPUTE_32I, COMPUTE_FLOAT32, DATA, GEMM_DEFAULT, OP
 
 # The products that cublasGemmEx sums in float32 or int32: types of operands and result.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
@@ -267,7 +268,7 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
             raise NotSupportedError(f"{kind}: an empty axis")
         count, step = (1, 0) if stack is None else (stack.matrices, stack.step_c)
         return _scaled(kind, (count, sizes.n, sizes.m), (step, leading[2], 1))
-    if kind in EX:
+    if kind in EX or (kind == "f" and float32_products() != "ieee"):
         return _TypedProduct(kind, form, stack)
     return _Gemm(kind, form, stack)
 
@@ -322,13 +323,18 @@ class _Ex(NamedTuple):
 
 
 def _ex(kind: str) -> _Ex:
-    one, out = EX[kind]
+    one, out = EX.get(kind, (kind, kind))
     types = DATA[one], DATA[out]
-    return _Ex("i", types, COMPUTE_32I, 4) if one == "b" else _Ex("f", types, COMPUTE_32F, 1)
+    if one == "b":
+        return _Ex("i", types, COMPUTE_32I, 4)
+    compute = COMPUTE_FLOAT32[float32_products()] if one == "f" else COMPUTE_32F
+    return _Ex("f", types, compute, 1)
 
 
 class _TypedProduct(FactoredProduct):
-    """A product, or products of two stacks, of the kinds in `EX`: types are arguments."""
+    """A product, or products of two stacks, of the kinds in `EX`, and of float32 that is not to be
+    computed in float32: types are arguments.
+    """
 
     def __init__(self, kind: str, form: GemmForm, stack: Stack | None) -> None:
         letter, types, compute, align = _ex(kind)

@@ -7,7 +7,7 @@ from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.engine.plan cimport Plan
 
-cdef list _in_use, _observers, _mat_types
+cdef list _in_use, _observers, _mat_types, _reduced
 cdef dict _NO_KEYWORDS
 cdef object _same, _beside, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked

@@ -20,11 +20,12 @@ from ...matrix.elements import copied_to_part
 from ...matrix.operators import Operation
 from ...memories.pooled import CLOCK
 from ...support.dtypes import EXACT
+from ...support.options import REDUCED, float32_products
 from ...support.types import Arguments, Keywords, Operand
 from .plan import Plan
 
 # with types of C
-_in_use, _observers = IN_USE, OBSERVERS
+_in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _mat_types: list[Any] = []
 _NO_KEYWORDS: Keywords = {}
@@ -103,7 +104,7 @@ class Calls(Operation):
         """Drop all plans."""
         self.root: PlanNode = PlanNode()
         # while a device is in use; there are one or two
-        self.device_roots: list[tuple[Device, PlanNode]] = []
+        self.device_roots: list[tuple[Device, str, PlanNode]] = []
         self.new_root: PlanNode = PlanNode()
         self.count: int = 0
 
@@ -217,14 +218,15 @@ class Calls(Operation):
         raise NotImplementedError
 
     def root_of(self, device: Device) -> PlanNode:
-        """Return the root of the tree with the plans for `device`."""
+        """Return the root of the tree with the plans for `device`, with the settings in force."""
         if device is _cpu:
             return self.root
-        for known, root in self.device_roots:
-            if known is device:
+        products = float32_products() if _reduced else "ieee"
+        for known, kind, root in self.device_roots:
+            if known is device and kind == products:
                 return root
         root = PlanNode()
-        self.device_roots.append((device, root))
+        self.device_roots.append((device, products, root))
         return root
 
     def run_on(self, device: Device, plan: Plan, args: Arguments, kwargs: Keywords) -> Operand:

@@ -233,7 +233,18 @@ enum {
     R_32I = 10,
     R_16BF = 14,
     COMPUTE_32F = 68,
-    COMPUTE_32I = 72
+    COMPUTE_32I = 72,
+    FAST_16BF = 75,
+    FAST_TF32 = 77
+};
+
+template<int bits> struct Rounded {  // a float, of whose fraction so many bits are used
+    float value;
+    operator float() const {
+        const uint32_t u = bits_of(value), dropped = 23 - bits;
+        const uint32_t half = (1u << (dropped - 1)) - 1 + (u >> dropped & 1);
+        return value != value ? value : float_of((u + half) >> dropped << dropped);
+    }
 };
 
 static Status gemm_ex(const char *me, H h, Product p, const void *alpha, Address a, int type_a,
@@ -251,6 +262,10 @@ static Status gemm_ex(const char *me, H h, Product p, const void *alpha, Address
         if (type_a == R_32F && type_c == R_32F)
             return gemm<float, float, float, float>(me, h, p, alpha, a, b, beta, c);
     }
+    if (compute == FAST_TF32 && type_a == R_32F && type_c == R_32F)
+        return gemm<Rounded<10>, float, float, float>(me, h, p, alpha, a, b, beta, c);
+    if (compute == FAST_16BF && type_a == R_32F && type_c == R_32F)
+        return gemm<Rounded<7>, float, float, float>(me, h, p, alpha, a, b, beta, c);
     if (compute == COMPUTE_32I && type_a == R_8I &&
         type_c == R_32I) {  // which wants multiples of 4 bytes
         if (a % 4 || b % 4 || p.lda % 4 || p.ldb % 4 || p.step_a % 4 || p.step_b % 4)
