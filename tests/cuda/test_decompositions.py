@@ -41,10 +41,11 @@ def forgotten():
 
 def test_what_cusolver_is_called_for(rng):
     a, many = (mat.array(numbers(rng, shape, "float32")) for shape in ((4, 4), (3, 4, 4)))
-    z = mat.array(numbers(rng, (4, 2), "complex64"))
+    large, z = mat.ones(2, 33, 4), mat.array(numbers(rng, (4, 2), "complex64"))
     for compute, names in (
             (lambda: mat.linalg.svd(a), ["cusolverDnXgesvd"]),
-            (lambda: mat.linalg.svdvals(many), ["cusolverDnXgesvd"] * 3),
+            (lambda: mat.linalg.svdvals(many), ["cusolverDnSgesvdjBatched"]),
+            (lambda: mat.linalg.svdvals(large), ["cusolverDnXgesvd"] * 2),
             (lambda: mat.linalg.eigh(a), ["cusolverDnXsyevd"]),
             (lambda: mat.linalg.eigvalsh(many), ["cusolverDnXsyevBatched"]),
             (lambda: mat.linalg.eig(a), ["cusolverDnXgeev"]),

@@ -12,7 +12,7 @@ from ..support.layouts import BLAS_DTYPES, LAYOUTS, numbers, place
 
 pytestmark = pytest.mark.host
 SHAPES = [(4, 4), (5, 3), (3, 5), (2, 3, 4, 4), (2, 6, 3), (3, 2, 5), (1, 1), (1, 4), (4, 1),
-          (40, 36)]
+          (40, 36), (2, 34, 3), (2, 3, 34)]
 SQUARE = [shape for shape in SHAPES if shape[-1] == shape[-2]]
 NORMS = (2, -2, "nuc")
 

@@ -32,6 +32,7 @@ CFFI = {
     "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
     "size_out": "size_t *", "fft_status": "int", "plan": "int", "plan_out": "int *", "flag": "int",
     "lengths": "long long *", "eig": "int", "job": "signed char",
+    "real_in": "uintptr_t", "real_io": "uintptr_t", "jacobi": "uintptr_t", "jacobi_out": "void *",
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
@@ -51,6 +52,8 @@ EXACT = {
     "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
     "fft_status": "cufftResult", "plan": "cufftHandle", "plan_out": "cufftHandle *", "flag": "int",
     "lengths": "long long int *", "eig": "cusolverEigMode_t", "job": "signed char",
+    "real_in": "const R *", "real_io": "R *", "jacobi": "gesvdjInfo_t",
+    "jacobi_out": "gesvdjInfo_t *",
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -110,6 +113,7 @@ OTHERS = {
 SOLVER = {
     "cusolverDnCreate": "handle:solver_out",
     "cusolverDnCreateParams": "params:params_out",
+    "cusolverDnCreateGesvdjInfo": "params:jacobi_out",
     "cusolverDnSetStream": "handle:solver stream:stream",
     "cusolverDnXgetrf_bufferSize": "handle:solver params:params m:wide n:wide type_a:data a:raw_in "
                                    "lda:wide compute:data size:size_out host_size:size_out",
@@ -134,6 +138,10 @@ SOLVER_SIZED = {
 SOLVER_LETTERED = {
     "potrfBatched": "uplo:fill n:n a:each_io lda:n infos:infos count:n",
     "orgqr_bufferSize": "m:n n:n k:n a:in lda:n tau:in size:info",
+    "gesvdjBatched_bufferSize": "job:eig m:n n:n a:in lda:n s:real_in u:in ldu:n v:in ldv:n "
+                                "size:info params:jacobi count:n",
+    "gesvdjBatched": "job:eig m:n n:n a:io lda:n s:real_io u:io ldu:n v:io ldv:n room:io size:n "
+                     "infos:infos params:jacobi count:n",
     "orgqr": "m:n n:n k:n a:io lda:n tau:in room:io size:n infos:infos",
 }
 FFT = {

@@ -79,6 +79,14 @@ def parameters() -> int:
     return int(made[0])
 
 
+@cache
+def jacobi() -> int:
+    """Return the default parameters of Jacobi's method, by which values are sorted."""
+    made = ffi.new("uintptr_t *")
+    STATUSES.check(library().cusolverDnCreateGesvdjInfo(made), "the parameters of gesvdj")
+    return int(made[0])
+
+
 def solver_routine(name: str, reported: dict[str, object] | None, letter: str = "") -> Routine:
     """Return a function of cuSOLVER: ``Xgetrf``, or one for elements of a dtype character."""
     symbol = solver_symbol(name, letter) if letter else f"cusolverDn{name}"

@@ -19,10 +19,11 @@ from ..runtime import transfers
 from ..runtime.gpu import Gpu
 from .cublas import SIZES, At, DeviceOperand, areas, ffi
 from .cublas_table import DATA, FILL
-from .cusolver import OneByOne, lacks, solver_routine
+from .cusolver import OneByOne, jacobi, lacks, solver_routine
 from .factor import PackedStack
 
 NO_VECTORS, VECTORS = 0, 1
+JACOBI = 32  # the longest side of matrices of which cuSOLVER decomposes a stack at once
 NO_SVD = "SVD did not converge"
 NO_EIGENVALUES = "Eigenvalues did not converge"
 
@@ -100,6 +101,8 @@ def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperan
             _check(NO_SVD, infos, many, w, many * short, real)
             values.finish(s, room)
 
+    if many > 1 and long <= JACOBI:
+        return _prepare_small(form, tall, full, load, values, factors, batch)
     if factors is None:
         return svdvals
     u, vh = factors
@@ -125,6 +128,52 @@ def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperan
             second.finish(right, right_room)
 
     return svd
+
+
+def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, values: _Result,
+                   factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
+    """Prepare the same for a stack of small matrices, by Jacobi's method."""
+    (short, long), letter, many = form.shape[-2:], form.letter, form.many
+    reported: dict[str, object] = {"m": long, "n": short, "count": many}
+    ask, call = (solver_routine(f"gesvdjBatched{end}", about, letter)
+                 for end, about in (("_bufferSize", None), ("", reported)))
+    real, size = letter.lower(), form.item
+    left, right = (PackedStack(letter, n, n, batch) for n in (long, short))
+    job, room_of = (VECTORS, 1) if factors else (NO_VECTORS, 0)
+    stores = _stores(left, right, short, tall, full, factors) if factors else ()
+    negate = letter.isupper() and prepare_scale(
+        real, (many * short * short,), (2,), at=0, number=0).bind((0,), (1,))
+
+    def run(a: DeviceOperand, *results: DeviceOperand) -> None:
+        *to, s = results
+        with areas(s.gpu, form.nbytes, values.room, room_of * left.nbytes, room_of * right.nbytes,
+                   4 * many) as (x, room, u, v, infos):
+            load(a, x)
+            w, need = values.place(s, room), ffi.new("int[1]")
+            given = (job, long, short, x.address, long, w.address, u.address, long, v.address,
+                     short)
+            ask(s.gpu, *given, need, jacobi(), many)
+            with s.gpu.room(max(need[0], 1) * size) as work:
+                call(s.gpu, *given, work, need[0], infos.address, jacobi(), many)
+            _check(NO_SVD, infos, many, w, many * short, real)
+            values.finish(s, room)
+            if negate and to:  # the conjugates of v
+                negate(At(s.gpu, v.address + size // 2), -1.0)
+            for store, part, out in zip(stores, (u, v), to if tall else to[::-1], strict=bool(to)):
+                store(part, out)
+
+    return run
+
+
+def _stores(left: PackedStack, right: PackedStack, short: int, tall: bool, full: bool,
+            factors: tuple[MatrixOperand, MatrixOperand]) -> tuple[Aligned, Aligned]:
+    """Return how the factors, along columns, get to their operands: of the first one not all."""
+    u, vh = factors
+    first, second = (u.transpose(), vh) if tall else (vh, u.transpose())
+    *batch, columns, rows = left.shape
+    shape = (*batch, columns if full else short, rows)
+    return (prepare_moves(shape, (*first.batch, first.row, first.column), left.own, left.item),
+            right.store(second))
 
 
 # Eigenvalues

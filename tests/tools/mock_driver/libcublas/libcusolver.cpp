@@ -201,6 +201,54 @@ EXPORT Status cusolverDnXgesvd(H h, P params, signed char job_u, signed char job
     }))
 }
 
+// Of stacks of small matrices, with v itself, not its conjugate transpose
+struct Jacobi {};
+EXPORT Status cusolverDnCreateGesvdjInfo(void **params) {
+    *params = new Jacobi;
+    return SUCCESS;
+}
+template<class X, class R>
+static int jacobi(int job, int m, int n, X *a, int lda, R *s, X *u, int ldu, X *v, int ldv) {
+    const int all = job ? 'A' : 'N';
+    std::vector<X> adjoint(static_cast<size_t>(n * n));
+    int info = lapack::gesvd(char(all), char(all), m, n, a, lda, s, u, ldu, adjoint.data(), n);
+    for (int i = 0; job && i < n; i++)
+        for (int j = 0; j < n; j++) v[i + j * ldv] = conjugate(adjoint[size_t(j + i * n)]);
+    return info;
+}
+#define SMALL(L, X, R) \
+    EXPORT Status cusolverDn##L##gesvdjBatched_bufferSize( \
+        H h, int job, int m, int n, Address, int lda, Address, Address, int ldu, Address, int ldv, \
+        int *size, const Jacobi *params, int count) { \
+        SOLVER_BEGIN(params && job / 2 == 0 && m >= 1 && m <= 32 && n >= 1 && n <= 32 && \
+                     lda >= m && ldu >= m && ldv >= n && count >= 1); \
+        (void)me; \
+        *size = m * count + 1; \
+        return SUCCESS; \
+    } \
+    EXPORT Status cusolverDn##L##gesvdjBatched( \
+        H h, int job, int m, int n, Address a, int lda, Address s, Address u, int ldu, Address v, \
+        int ldv, Address room, int size, Address infos, const Jacobi *params, int count) { \
+        SOLVER_BEGIN(params && job / 2 == 0 && m >= 1 && m <= 32 && n >= 1 && n <= 32 && \
+                     lda >= m && ldu >= m && ldv >= n && count >= 1 && size > m * count && \
+                     mock_real(room, size_t(size) * sizeof(X), 0, __func__)); \
+        return solver(queue(h, [=] { \
+            const int64_t k = std::min(m, n), all = int64_t(job) * count; \
+            X *x = real<X>(Numbers{a, int64_t(lda) * n * count}, true, me); \
+            R *values = real<R>(Numbers{s, k * count}, true, me); \
+            X *left = real<X>(Numbers{u, int64_t(ldu) * m * all}, true, me); \
+            X *right = real<X>(Numbers{v, int64_t(ldv) * n * all}, true, me); \
+            int *info = real<int>(Numbers{infos, count}, true, me); \
+            for (int64_t j = 0; x && values && left && right && info && j < count; j++) \
+                info[j] = jacobi(job, m, n, x + j * lda * n, lda, values + j * k, \
+                                 left + j * job * ldu * m, ldu, right + j * job * ldv * n, ldv); \
+        })); \
+    }
+SMALL(S, float, float)
+SMALL(D, double, double)
+SMALL(C, C32, float)
+SMALL(Z, C64, double)
+
 static bool is_eigen(int job, int fill, int64_t n, int64_t lda, int type, int type_w, int compute) {
     return job / 2 == 0 && fill / 2 == 0 && is_square(n, lda) && is_type(type) &&
            type_w == real_type(type) && compute == type;
