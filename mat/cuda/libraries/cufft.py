@@ -96,6 +96,7 @@ class Plan:
             STATUSES.check(lib.cufftXtMakePlanMany(self.handle, *_arguments(form, need)), what)
             STATUSES.check(lib.cufftSetStream(self.handle, int(stream)), what)
         self.room = int(need[0])
+        self.area = 0  # where the workspace of the last call was
 
     def __call__(self, x: int, out: int, direction: int, room: int) -> None:
         """Transform what is at the address `x`."""
@@ -104,8 +105,9 @@ class Plan:
         gpu, lib = self.gpu, library()
         with gpu.current():
             with self.lock:
-                status = (lib.cufftSetWorkArea(self.handle, room)
-                          or lib.cufftXtExec(self.handle, x, out, direction))
+                status = 0 if room == self.area else lib.cufftSetWorkArea(self.handle, room)
+                self.area = 0 if status else room
+                status = status or lib.cufftXtExec(self.handle, x, out, direction)
             if status:
                 gpu.check_health("cufftXtExec")
                 STATUSES.check(status, "cufftXtExec")
@@ -226,6 +228,12 @@ def prepare_fourier(letter: str, x: Layout, result_letter: str, out: Layout, axe
         read, written = source.lies(x), target.lies(to)
         plan = plan_for(to.gpu, TransformForm(lengths, read or source.packed,
                                               written or target.packed, *types, count))
+        if read and written:
+            with to.gpu.room(max(plan.room, 1)) as address:
+                plan(x.address, to.address, direction, address)
+            if scale:
+                scale(to, factor)
+            return
         with areas(to.gpu, max(plan.room, 1), 0 if read else source.nbytes,
                    0 if written else target.nbytes) as (room, given, found):
             if not read:

@@ -4,7 +4,9 @@ computed by another library, in 0.2 to 1 times the time and with the same dtypes
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,14 +15,14 @@ from ...layout.shapes import Ints, as_axis
 from ...matrix.creation import placed
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
-from ...ops.engine.by_numpy import leave_if
+from ...ops.engine.by_numpy import leave_if, or_leave
 from ...ops.linear import fourier as library
 from ...ops.linear.fourier import MOST, SHORT, fourier
 from ...ops.primitives import ufuncs
 from ...support.types import DType, DTypeLike, Function, Operand
 from ..registry import ON_HOST, Result, implements, numpy_function
 from .arranging import numpy_pad
-from .there import as_dtype, different_axes, is_there
+from .there import as_dtype, is_there
 
 # dtypes whose transforms have NumPy's dtypes
 REAL, OF_REAL_OR_COMPLEX = "?bhilqBHILQfd", "?bhilqBHILQfdFD"
@@ -30,48 +32,66 @@ _INVERSE = ("hfft", "ifft", "irfft", "ifft2", "irfft2", "ifftn", "irfftn")
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
+class Steps(NamedTuple):
+    """How a transform is computed on a device, for operands of one form."""
+
+    kind: DType  # to which the operand is converted
+    sizes: Ints  # to which it is cut off, or filled up with zeros
+    before: list[tuple[Ints, Ints]]  # axes of the first transforms, and shapes of their results
+    spectrum: DType  # of these
+    axes: Ints  # of the last transform
+    shape: Ints  # of its result
+    dtype: DType
+    forward: bool
+    norm: str
+
+
 def transform_there(name: str, a: Mat, lengths: Operand, axes: Operand, norm: str | None,
                     out: Operand) -> Mat:
     """Return NumPy's transform `name`, computed by the device in use; leave to NumPy calls that it
     refuses, and dtypes that devices have no transforms for.
     """
-    of_real, to_real = name in OF_REAL, name in _TO_REAL
-    leave_if(norm not in _SWAPPED or a.dtype.char not in (REAL if of_real else OF_REAL_OR_COMPLEX))
-    leave_if(not a.size or not isinstance(axes, list | tuple) or not axes)
-    over = different_axes(tuple(axes), a.ndim)
-    sizes = _sizes(a, over, lengths, to_real)
-    half = sizes | {over[-1]: sizes[over[-1]] // 2 + 1}
-    real, spectrum = map(np.dtype, "fF" if a.dtype.char in "fF" else "dD")
-    target = _target(a, out, _with_sizes(a.shape, half if of_real else sizes),
-                     real if to_real else spectrum)
-    x = _resized(as_dtype(a, real if of_real else spectrum), half if to_real else sizes)
-    if name in ("hfft", "ihfft"):
-        norm = _SWAPPED[norm]
+    leave_if(not isinstance(axes, list | tuple) or any(type(k) is not int for k in axes)
+             or not (lengths is None or (isinstance(lengths, tuple)
+                                         and all(type(n) is int for n in lengths)))
+             or not (norm is None or isinstance(norm, str)))
+    steps = or_leave(_steps(name, a.shape, a.dtype.char, lengths, tuple(axes), norm))
+    target = _target(a, out, steps.shape, steps.dtype)
+    x = _resized(as_dtype(a, steps.kind), steps.sizes)
     if name == "hfft":
         x = ufuncs.conjugate(x)
-    groups = [*_groups(over[:-1]), over[-1:]] if to_real else _groups(over)
-    forward, norm = name not in _INVERSE, norm or "backward"
-    for group in groups[:-1]:
-        shape = _with_sizes(x.shape, {over[-1]: half[over[-1]]}) if of_real else x.shape
-        x = fourier(x, new_like(a, shape, spectrum), group, forward, norm)
-    fourier(x, target, groups[-1], forward, norm)
+    for group, shape in steps.before:
+        x = fourier(x, new_like(a, shape, steps.spectrum), group, steps.forward, steps.norm)
+    fourier(x, target, steps.axes, steps.forward, steps.norm)
     if name == "ihfft":
         ufuncs.conjugate(target, out=target)
     return target if out is None or out is target else out.assign_(target)
 
 
-def _sizes(a: Mat, over: Ints, lengths: Operand, to_real: bool) -> dict[int, int]:
-    """Return how many elements transforms have along each axis, in time."""
-    if lengths is None:
-        found = [a.shape[k] for k in over]
-        if to_real:
-            found[-1] = 2 * (found[-1] - 1)
-    else:
-        leave_if(not isinstance(lengths, tuple) or len(lengths) != len(over)
-                 or any(type(n) is not int for n in lengths))
-        found = list(lengths)
-    leave_if(min(found) < 1)
-    return dict(zip(over, found, strict=True))
+@lru_cache(maxsize=256)
+def _steps(name: str, shape: Ints, char: str, lengths: Ints | None, axes: Ints,
+           norm: str | None) -> Steps | None:
+    """Return how a transform is computed; None if it is NumPy's."""
+    of_real, to_real, ndim = name in OF_REAL, name in _TO_REAL, len(shape)
+    over = tuple(k % ndim for k in axes if -ndim <= k < ndim) if ndim else ()
+    if (norm not in _SWAPPED or char not in (REAL if of_real else OF_REAL_OR_COMPLEX)
+            or 0 in shape or not over or len({*over}) < len(axes)):
+        return None
+    found = [shape[k] for k in over] if lengths is None else list(lengths)
+    if lengths is None and to_real:
+        found[-1] = 2 * (found[-1] - 1)
+    if len(found) != len(over) or min(found) < 1:
+        return None
+    sizes = dict(zip(over, found, strict=True))
+    half = sizes | {over[-1]: found[-1] // 2 + 1}
+    real, spectrum = map(np.dtype, "fF" if char in "fF" else "dD")
+    given, result = (_with_sizes(shape, s) for s in (half if to_real else sizes,
+                                                     half if of_real else sizes))
+    groups = [*_groups(over[:-1]), over[-1:]] if to_real else _groups(over)
+    before = [(group, result if of_real else given) for group in groups[:-1]]
+    return Steps(real if of_real else spectrum, given, before, spectrum, groups[-1], result,
+                 real if to_real else spectrum, name not in _INVERSE,
+                 (_SWAPPED[norm] if name in ("hfft", "ihfft") else norm) or "backward")
 
 
 def _with_sizes(shape: Ints, sizes: dict[int, int]) -> Ints:
@@ -86,13 +106,14 @@ def _target(a: Mat, out: Operand, shape: Ints, dtype: DType) -> Mat:
     return out if out.storage is not a.storage else new_like(a, shape, dtype)
 
 
-def _resized(x: Mat, sizes: dict[int, int]) -> Mat:
+def _resized(x: Mat, shape: Ints) -> Mat:
     """Return `x`, cut off or followed by zeros along axes."""
-    wanted = _with_sizes(x.shape, sizes)
-    x = x[tuple(slice(n) for n in wanted)]
-    if x.shape == wanted:
+    if x.shape == shape:
         return x
-    return numpy_pad(x, [(0, n - m) for n, m in zip(wanted, x.shape, strict=True)])
+    x = x[tuple(slice(n) for n in shape)]
+    if x.shape == shape:
+        return x
+    return numpy_pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
 
 
 def _groups(axes: Ints) -> list[Ints]:
