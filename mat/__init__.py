@@ -55,7 +55,6 @@ from .errors import (
 from .facets import array as _array
 from .facets import cuda_host as _cuda_host
 from .interop import adapters as _adapters
-from .interop import arrow as _arrow
 from .interop import dask as _dask
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack

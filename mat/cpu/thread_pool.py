@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..core.compiled import share_by
-from ..support.daemons import start
+from ..support.fork import start
 from ..support.native import lib
 from ..support.options import current
 from ..support.settings import CONTEXTS, THREADS

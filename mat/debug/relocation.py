@@ -23,9 +23,8 @@ from ..errors import DirectionError
 from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..support.types import Array, DType, Presented
-from .poison import poison
 from .protected_pages import NO_ACCESS, READ_WRITE, Pages, empty, owner_of, pages_of
-from .snapshot import storage_of, view_of
+from .snapshot import poison, storage_of, view_of
 
 _MEMBERS = (MemberDescriptorType, GetSetDescriptorType)
 _MOST = 4096  # old pages that are kept so that their use is noticed

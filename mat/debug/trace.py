@@ -30,8 +30,7 @@ from ..ops.tiles.tiling import operand_of, origin_of, tile_now
 from ..support import formatting
 from . import trace_file
 from .counters import CopyCounter
-from .trace_event import TraceEvent
-from .trace_file import chrome, page
+from .trace_file import TraceEvent, chrome, page
 
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]

@@ -2,11 +2,12 @@
 NumPy, on the host and on a GPU.
 
 Exported memory is read-only, and self cannot be written while the export lives; imported memory
-belongs to the other library. Nothing here computes.
+belongs to the other library. Vectors are exported to Arrow, too. Nothing here computes.
 """
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from functools import partial
 from typing import Any, Protocol, TypeAlias, cast
@@ -414,3 +415,37 @@ def _import_on_device(capsule: Capsule, facet: Facet, owner: Owner) -> Mat:
     memory = cast(DeviceMemory, facet.memory)
     handle = memory.borrowed(imported.address, imported.nbytes, imported.owner)
     return imported.mat_over(handle, facet, owner)
+
+
+# Arrow: pyarrow, polars and other libraries of columns would otherwise request one item after the
+# other. pyarrow, imported when it is first needed, makes the columns
+
+
+@method("__arrow_array__")
+def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
+    """Return a column for ``pyarrow.array``, with an export of self.
+
+    It is no copy where Arrow has the elements' type and no strides.
+    """
+    if self.ndim != 1:
+        raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of "
+                         "each x[:, k]")
+    if self.dtype.kind == "c" or self.dtype.char in EXTENSIONS:
+        raise DTypeError(f"Arrow has no {self.dtype}; x.astype(dtype) makes a Mat of another")
+    return importlib.import_module("pyarrow").array(exported_array(self), type=type)
+
+
+def _table(self: Mat) -> Operand:
+    """Return the columns of a matrix as one of records, a table for polars."""
+    arrow = importlib.import_module("pyarrow")
+    columns = [_arrow_array(self[:, k]) for k in range(self.shape[1])]
+    return arrow.StructArray.from_arrays(columns, [f"column_{k}" for k in range(len(columns))])
+
+
+@method("__arrow_c_array__")
+def _arrow_c_array(self: Mat, requested_schema: object = None) -> Operand:
+    """Return a column, or the columns of a matrix as one of records, for polars and others; raise
+    `ModuleNotFoundError` without pyarrow.
+    """
+    column = _table(self) if self.ndim == 2 else _arrow_array(self)
+    return column.__arrow_c_array__(requested_schema)

@@ -1,6 +1,6 @@
 """Single elements and simple views by an index, and conversion of one element to a number.
 
-What these do not know is left to `Items` and to indexing among the operations.
+What these do not know is left to `Mat` and to indexing among the operations.
 """
 
 from __future__ import annotations

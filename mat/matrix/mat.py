@@ -5,14 +5,16 @@ Operations, declared in ``ops/``, compute on Mats and add the methods that ``met
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import product
 from types import FunctionType, GenericAlias, MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
     NamedTuple,
+    Protocol,
     Self,
     SupportsIndex,
     TypeVar,
@@ -22,15 +24,21 @@ from typing import (
 import numpy as np
 
 from ..core.access_record import AccessRecord
-from ..core.direction import Direction
-from ..core.registry import Facet, Memory, all_facets, memories, memory_named
+from ..core.compiled import THREADS
+from ..core.direction import INPUT, Direction
+from ..core.observers import ELEMENT, OBSERVERS, SIZE
+from ..core.registry import Facet, Memory, all_facets, host, memories, memory_named
 from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
 from ..devices.emulated_array import EmulatedArray
-from ..errors import DTypeError, ShapeError
+from ..errors import DeviceError, DiskError, DTypeError, IndexOutOfRange, ShapeError
+from ..facets.array import ARRAY, over
+from ..layout.index_items import position
 from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
+from ..memories.host import HOST
+from ..support import formatting
 from ..support.c_pointers import ForeignArray
 from ..support.close_names import OF_ARRAYS, name_ways
 from ..support.dtypes import as_dtype, check_number
@@ -54,9 +62,9 @@ from ..support.types import (
     ShapeLike,
 )
 from .base import MatBase, form_of_result, make_mats_of
-from .items import Items
+from .elements import Elements, RowIterator
+from .exports import Exports
 from .methods import Methods
-from .printing import Printing
 from .storage import Storage
 
 P = TypeVar("P")
@@ -88,7 +96,7 @@ class FacetState(NamedTuple):
     watchers: tuple[tuple[str, str, str, int], ...]
 
 
-class Mat(Items, Printing, Methods):
+class Mat(Exports, Methods):
     """A matrix of any rank that can be stored in several memories at once.
 
     No memory is allocated before the first access.
@@ -298,6 +306,186 @@ class Mat(Items, Printing, Methods):
         return [name for name in super().__dir__() if name not in _NOT_SHOWN
                 and (not name.startswith("_") or name.endswith("__"))]
 
+    # Elements as numbers, and iteration
+
+    def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element:
+        """Return one element as a Python number.
+
+        Parameters
+        ----------
+        *index : int or tuple of int, optional
+            Nothing for the only element, a row-major index ``k``, or one index for each axis,
+            ``i, j`` or ``(i, j)``. Negative indices count from the end.
+
+        Returns
+        -------
+        bool, int, float or complex
+            The element.
+
+        Raises
+        ------
+        ShapeError
+            If no index is given and the Mat has not exactly one element.
+        IndexOutOfRange
+            If there is no such element.
+        """
+        given: tuple[Any, ...] = index
+        if len(given) == 1 and not isinstance(given[0], tuple):
+            k = integer(given[0], "an index")
+        elif given:
+            k = self.ravel_index(*(given[0] if len(given) == 1 else given))
+        elif self.layout.size == 1:
+            k, storage = 0, self.storage
+            plain = self.element_type is storage.dtype
+            elements = storage.host_array(HOST, ARRAY, False) if plain else None
+            if elements is None and plain and storage.size == 1 and not OBSERVERS:
+                return self._single()
+            if elements is not None:
+                return elements.item(self.layout.displacement)
+        else:
+            raise ShapeError(f"item() requires one element, {self.label()} has {self.size}; "
+                             "item(k) takes the k-th")
+        if not -self.size <= k < self.size:
+            raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
+        with self._waits(ELEMENT):
+            return self._item_at(_storage_index(self.layout, k))
+
+    def _size_at(self, k: int) -> int:
+        """Return element `k` of a vector of integers that determines the size of a result."""
+        with self._waits(SIZE):
+            return int(self.item(k))
+
+    def _item_at(self, at: int) -> Number:
+        """Return the element of the storage at that index."""
+        if self.storage.is_elsewhere and self.element_type is self.storage.dtype:
+            found = self.storage.peek_element(at)
+            if found is not None:
+                return found.item()
+        with self.over(packed((), at)).facet("array", "input") as a:
+            return a.item()
+
+    def _single(self) -> Number:
+        """Return the element of a storage of one, copied to the host if need be."""
+        record = self.storage.open_unpresented(self, ARRAY, INPUT, THREADS.line())
+        try:
+            found: Number = self.storage.handles[HOST].item()
+        finally:
+            self.storage.close(record, False)
+        return found
+
+    def ravel_index(self, *index: int) -> int:
+        """Return the row-major index of an element.
+
+        Parameters
+        ----------
+        *index : int
+            One index for each axis; each is checked against the length of its axis.
+
+        Returns
+        -------
+        int
+            The index into the elements in row-major order.
+
+        Raises
+        ------
+        IndexOutOfRange
+            If an index is out of range.
+        ShapeError
+            If the number of indices is not that of the axes.
+        """
+        if len(index) != self.ndim:
+            raise ShapeError(f"{self.ndim} indices wanted for shape {self.shape}, got {index}")
+        steps = packed(self.shape).strides
+        return sum(position(i, k, self.shape[k]) * steps[k] for k, i in enumerate(index))
+
+    def __iter__(self) -> Iterator[Self]:
+        if self.ndim == 1 and self.storage.is_elsewhere:  # copies all at once, not one by one
+            with self._waits("iteration"), self.facet("array", "input"):
+                pass
+        own = type(self).__getitem__ is Elements.__getitem__  # not that of a derived class
+        return (RowIterator(self, len(self)) if own
+                else map(self.__getitem__, range(len(self))))
+
+    # Its text: nothing is accessed, copied between memories or marked
+
+    def label(self) -> str:
+        """Return a short name for messages, such as ``<Mat 2x3 int64>``.
+
+        Returns
+        -------
+        str
+            The visible extent within the storage, and the dtype unless it is the default.
+        """
+        if self._is_closed():
+            return f"<{type(self).__name__} that is not initialised>"
+        dtype = self.element_type
+        suffix = "" if dtype == current().dtype else f" {dtype}"
+        return f"<Mat {formatting.extent(self.layout, self._room())}{suffix}>"
+
+    def _head(self) -> str:
+        head = self.label()[1:-1]
+        if current().print_facets:
+            head += " " + formatting.letters(self._letters())
+        return head
+
+    def _letters(self) -> list[tuple[str, bool]]:
+        """Return the letters of facets that were accessed, and whether their memory is fresh."""
+        storage = self.storage
+        return [(f.letter, storage.is_fresh(f.memory, self)) for f in all_facets()
+                if storage.seen & f.bit]
+
+    def _peek(self) -> Array | None:
+        """Return the visible elements to print without an access, or None if there are none."""
+        storage = self.storage
+        if storage.torn_error(self) is not None:
+            return None
+        options = np.get_printoptions()
+        spans = ([self.layout.bounds] if self.size <= options["threshold"]
+                 else spans_shown(self.layout, options["edgeitems"]))
+        try:
+            with self._waits("printing"):
+                handle = self._peeked(spans)
+        except (DeviceError, DiskError):
+            return None
+        if handle is not None:
+            return over(handle, self.layout)
+        fill = storage.fill_value
+        if fill is None:
+            return None
+        if self.element_type is not storage.dtype:
+            filled = np.full(storage.size, fill, storage.dtype)
+            return over(self._presentable(filled), self.layout)
+        return np.broadcast_to(np.asarray(fill, storage.dtype), self.shape)
+
+    def _absent(self) -> str:
+        if self.storage.torn_error(self) is not None:
+            return "torn"
+        if self.storage.is_fresh(host(), self):
+            return "in a file that was cut off"
+        return "on a device that failed" if self.storage.fresh else "uninitialised"
+
+    def __repr__(self) -> str:
+        if self._is_closed():
+            return self.label()
+        if not current().print_contents:
+            return f"<{self._head()}>"
+        a = self._peek()
+        return formatting.bracket(self._head(),
+                                  self._absent() if a is None else formatting.contents(a))
+
+    def __str__(self) -> str:
+        a = None if self.layout.shape else self._peek()
+        return repr(self) if a is None else str(a[()])
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:  # noqa: ARG002
+        printer.text(repr(self))
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            return formatting.formatted(self.to_numpy(), spec)
+        a = None if self.layout.shape else self._peek()
+        return repr(self) if a is None else format(a[()], "")
+
     # What is inherited, with types that say more
 
     if TYPE_CHECKING:
@@ -331,7 +519,6 @@ class Mat(Items, Printing, Methods):
         def __getitem__(self, index: IndexLike) -> Self: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: IndexLike, value: ArrayLike) -> None: ...
-        def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element: ...
 
 
 def _describe(name: str, text: str) -> None:
@@ -402,3 +589,34 @@ def _name_methods() -> None:
 _name_methods()
 name_ways(Mat)
 make_mats_of(Mat)
+
+
+def _storage_index(layout: Layout, k: int) -> int:
+    """Return the storage index of the element with row-major index `k`, possibly negative."""
+    k %= layout.size
+    found = layout.displacement
+    for n, s in zip(reversed(layout.shape), reversed(layout.strides), strict=True):
+        k, i = divmod(k, n)
+        found += i * s
+    return found
+
+
+class _Printer(Protocol):
+    def text(self, text: str) -> object: ...
+
+
+def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:
+    """Return the storage ranges that a printer needs.
+
+    It shows all items of short axes, and `edge` items at both ends of long ones.
+    """
+    chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n))
+              for n in layout.shape]
+    steps = [[i * s for i in items] for items, s in zip(chosen, layout.strides, strict=True)]
+    found: list[tuple[int, int]] = []
+    for k in sorted({layout.displacement + sum(offsets) for offsets in product(*steps)}):
+        if found and found[-1][1] == k:
+            found[-1] = found[-1][0], k + 1
+        else:
+            found.append((k, k + 1))
+    return found

@@ -16,7 +16,7 @@ from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..memories.host import HOST
-from ..ops.primitives.complex_parts import halves
+from ..ops.primitives.parts import halves
 from ..support.types import Array, DTypeLike, Index, Operand
 
 

@@ -1,12 +1,15 @@
 """Locks in a forked child: it has one thread only, and a lock that another one held would remain
-locked, so the owners of locks make new ones.
+locked, so the owners of locks make new ones. Helper threads, without which their work is done, too.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
+from collections.abc import Callable
+from time import monotonic
 from typing import Protocol
 
 
@@ -45,3 +48,28 @@ def _renew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
+
+
+# Helper threads
+
+
+RETRY = 1.0  # seconds until a start is tried again
+
+_refused: list[float] = [-RETRY]  # when a thread was refused last
+
+
+def start(function: Callable[..., object], *args: object, name: str) -> threading.Thread | None:
+    """Start a daemon thread that calls `function`, and return it; None if there can be no more.
+
+    That is so where a limit of the system or of a container is reached, and at interpreter exit,
+    when `Thread.start` would wait for ever.
+    """
+    if sys.is_finalizing() or monotonic() - _refused[0] < RETRY:
+        return None
+    thread = threading.Thread(target=function, args=args, name=name, daemon=True)
+    try:
+        thread.start()
+    except (RuntimeError, MemoryError):  # the errors of Python's "can't start new thread"
+        _refused[0] = monotonic()
+        return None
+    return thread

@@ -1,7 +1,12 @@
-"""Functions that are no methods of the classes that have them as attributes, as functions in C."""
+"""Functions that are no methods of the classes that have them as attributes, as functions in C; and
+signatures that are made when somebody asks for them, as ``help()`` does.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from .types import Function
@@ -37,3 +42,43 @@ def unbound(function: F) -> F:
     """Return `function` as one that is no method of classes that have it as an attribute."""
     made: Any = Unbound(function)  # which has its signature
     return made
+
+
+# There are hundreds of operations and methods whose signatures are shown otherwise than their
+# functions have them; to make all of them would be a tenth of the time of ``import mat``
+
+
+class DeferredSignature(inspect.Signature):
+    """A signature made by `make()` at the first question."""
+
+    __slots__ = ("_made", "make")
+
+    def __init__(self, make: Callable[[], inspect.Signature]) -> None:
+        self.make: Callable[[], inspect.Signature] = make
+        self._made: inspect.Signature | None = None
+
+    def made(self) -> inspect.Signature:
+        """Return the signature itself."""
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+    @property
+    def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
+        """The parameters by name, as of any signature."""
+        return self.made().parameters
+
+    @property
+    def return_annotation(self) -> Any:
+        """The annotation of the result, as of any signature."""
+        return self.made().return_annotation
+
+    # the result is no deferred one
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        """Return a signature with changes, as any signature does."""
+        return self.made().replace(**changes)
+
+    __replace__ = replace  # type: ignore[assignment]
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return self.made().__reduce__()

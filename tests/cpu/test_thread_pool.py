@@ -13,7 +13,7 @@ import pytest
 import mat
 from mat.core import compiled
 from mat.cpu import thread_pool
-from mat.support import daemons
+from mat.support import fork
 
 from ..support import needs
 
@@ -284,14 +284,14 @@ def test_files_are_read_without_a_thread_that_reads_ahead(tmp_path):
 def test_a_refused_thread_is_tried_again_later(monkeypatch):
     monkeypatch.setattr(threading, "_start_new_thread", _refuse, raising=False)
     monkeypatch.setattr(threading, "_start_joinable_thread", _refuse, raising=False)
-    monkeypatch.setattr(daemons, "_refused", [-daemons.RETRY])
-    assert daemons.start(print, name="refused") is None
+    monkeypatch.setattr(fork, "_refused", [-fork.RETRY])
+    assert fork.start(print, name="refused") is None
     monkeypatch.undo()
-    monkeypatch.setattr(daemons, "_refused", [time.monotonic()])
-    assert daemons.start(print, name="too early") is None
-    monkeypatch.setattr(daemons, "_refused", [time.monotonic() - 2 * daemons.RETRY])
+    monkeypatch.setattr(fork, "_refused", [time.monotonic()])
+    assert fork.start(print, name="too early") is None
+    monkeypatch.setattr(fork, "_refused", [time.monotonic() - 2 * fork.RETRY])
     done = threading.Event()
-    assert daemons.start(done.set, name="later").daemon
+    assert fork.start(done.set, name="later").daemon
     assert done.wait(20)
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 from cuda.bindings import driver
 from cuda.core import LegacyPinnedMemoryResource
 
-from mat.cuda.runtime.array import CudaArray
+from mat.cuda.device import CudaArray
 from mat.cuda.runtime.gpu import check
 from mat.cuda.runtime.kernel import CudaKernel
 from mat.cuda.runtime.nvrtc import Program

@@ -21,8 +21,8 @@ from ..tools.mock_driver.harness import compiler
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
-from mat.cuda.kernels import division
 from mat.cuda.kernels import elementwise as device
+from mat.cuda.runtime.kernel import magic as magic_of
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -309,7 +309,7 @@ def test_eight_axes(rng):
                                3**20, 2**40 + 1, 2**62 - 1])
 def test_division_by_magic(n, rng):
     for bits in (32, 64):
-        magic, shift = division.magic(n, bits)
+        magic, shift = magic_of(n, bits)
         most = 1 << bits - 1  # which the sum below must not double beyond a word
         near = (n * m + d for m in (0, 1, 3, 999) for d in (-1, 0, 1))
         for x in (most - 1, most - n, *near, *map(int, rng.integers(0, most, 50))):

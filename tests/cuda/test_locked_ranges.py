@@ -15,7 +15,7 @@ from .computing import add, times
 from .driving import ask, driver, expect
 
 from mat.cuda.runtime import pinned# isort: skip
-from mat.cuda.runtime.locked_ranges import LockedRange, LockedRanges  # isort: skip
+from mat.cuda.runtime.pinned import LockedRange, LockedRanges
 
 pytestmark = pytest.mark.host
 

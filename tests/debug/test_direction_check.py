@@ -13,8 +13,9 @@ import pytest
 
 import mat
 from mat.core.observers import OBSERVERS
-from mat.debug import poison, protected_pages, snapshot
+from mat.debug import protected_pages, snapshot
 from mat.debug.direction_check import CHECK
+from mat.debug.snapshot import poison, still_poisoned
 
 from ..support.mock_memories import line
 from ..support.planted_directions import BUGS, CORRECT
@@ -365,11 +366,11 @@ def test_other_faults_are_as_they_would_be():
 @pytest.mark.parametrize("dtype", mat.supported_dtypes)
 def test_poison_is_known_again_and_nothing_else_is(rng, dtype):
     kind = mat.zeros(1, dtype=dtype).dtype
-    whole = poison.poison(1000, kind)
+    whole = poison(1000, kind)
     assert whole.dtype == kind
-    assert poison.still_poisoned(whole).all()
+    assert still_poisoned(whole).all()
     whole[100:900] = rng.integers(0, 2, 800).astype(kind)
-    found = poison.still_poisoned(whole)
+    found = still_poisoned(whole)
     assert found[:99].all()
     assert found[901:].all()
     assert not found[102:898].any()
@@ -378,14 +379,14 @@ def test_poison_is_known_again_and_nothing_else_is(rng, dtype):
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16"])
 def test_numbers_that_are_poison_by_chance_are_none(rng, dtype):
     for _ in range(20):
-        assert not poison.still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128,
+        assert not still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128,
                                                       10_000).astype(dtype)).any()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_short_float_there_is_has_the_poison_too(dtype):
     every = np.arange(1 << 16, dtype=np.uint16).view(mat.zeros(1, dtype=dtype).dtype)
-    assert not poison.still_poisoned(every).any()
+    assert not still_poisoned(every).any()
 
 
 @under

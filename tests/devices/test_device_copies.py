@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.matrix.items import _storage_index
+from mat.matrix.mat import _storage_index
 
 from ..support.layouts import numbers
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.layout.strided import Layout, packed
-from mat.matrix.printing import spans_shown
+from mat.matrix.mat import spans_shown
 
 from ..support.mock_memories import registered
 

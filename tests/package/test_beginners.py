@@ -98,7 +98,7 @@ LINES = {  # the line: the class of the error, and what it has to say
     "x.summ()": (AttributeError, ["'Mat' object", "'summ'"]),
     "x.colour = 3": (AttributeError, ["'Mat' object", "'colour'"]),
 }
-PRIVATE = ("MatBase", "Views", "Items", "Methods", "Settings.", "Scratch.", "Options", "__call__",
+PRIVATE = ("MatBase", "Views", "Exports", "Methods", "Settings.", "Scratch.", "Options", "__call__",
            "__init__", "object at 0x")
 
 
@@ -277,6 +277,6 @@ def test_copies_probe_for_attributes_that_are_missing(copied):
 def test_methods_are_called_mats_own():
     private = [n for n in dir(mat.Mat) if not n.startswith("_")
                and getattr(getattr(mat.Mat, n), "__qualname__", f"Mat.{n}").startswith(
-                   ("Views", "Items", "Printing", "Methods"))]
+                   ("Views", "Exports", "Methods"))]
     assert private == []
     assert pickle.loads(pickle.dumps(mat.Mat.swapaxes)) is mat.Mat.swapaxes

@@ -8,7 +8,7 @@ import pytest
 
 import mat
 from mat.ops.engine.roles import unindented
-from mat.support.deferred_signature import DeferredSignature
+from mat.support.unbound import DeferredSignature
 
 pytestmark = pytest.mark.host
 

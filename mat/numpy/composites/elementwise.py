@@ -12,9 +12,8 @@ from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.engine.operands import as_mat
 from ...ops.primitives import elementwise, selecting, truth, ufuncs
-from ...ops.primitives.complex_parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import along
+from ...ops.primitives.parts import along, complex_of, imaginary_part, real_part
 from ...ops.primitives.scan import cumsum
 from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents

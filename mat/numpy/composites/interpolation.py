@@ -13,8 +13,8 @@ from ...ops.indexing.sorting import argsort, searchsorted
 from ...ops.indexing.taking import take
 from ...ops.nn.nn import convolve
 from ...ops.primitives import elementwise, ufuncs
-from ...ops.primitives.complex_parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.joining import concat
+from ...ops.primitives.parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.selecting import where
 from ...ops.primitives.ufuncs import logical_and
 from ...support.dtypes import INTEGERS

@@ -15,8 +15,7 @@ from ...layout.shapes import as_axis, integer
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import elementwise, missing, reduce, scan, truth, ufuncs
-from ...ops.primitives.chosen import mask_of
-from ...ops.primitives.declare_reduce import plain_axis
+from ...ops.primitives.declare_reduce import mask_of, plain_axis
 from ...ops.primitives.missing import without_nan
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand

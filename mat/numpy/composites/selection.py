@@ -20,8 +20,8 @@ from ...ops.indexing.advanced import all_within
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.selection import taken
 from ...ops.primitives import elementwise, selecting, ufuncs
-from ...ops.primitives.complex_parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.joining import stack
+from ...ops.primitives.parts import complex_of, imaginary_part, real_part
 from ...ops.tiles.overlap import apart_from
 from ...support.dtypes import is_known_dtype, represents
 from ...support.types import Array, DType, Function, Operand

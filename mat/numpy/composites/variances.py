@@ -10,9 +10,8 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.linear import linalg
 from ...ops.primitives import elementwise, joining, reduce, truth
-from ...ops.primitives.chosen import chosen, mask_of
-from ...ops.primitives.complex_parts import complex_of, imaginary_part, real_part
-from ...ops.primitives.declare_reduce import axes_of, plain_axis
+from ...ops.primitives.declare_reduce import axes_of, chosen, mask_of, plain_axis
+from ...ops.primitives.parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.ufuncs import conjugate
 from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES

@@ -15,9 +15,8 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import refuse_other_elements
 from ...ops.engine.functions import Ufunc
 from ...ops.engine.operands import is_foreign, is_of_others, numpy_gives
-from ...support.deferred_signature import DeferredSignature
 from ...support.types import Arguments, Function, Keywords, Operand
-from ...support.unbound import unbound
+from ...support.unbound import DeferredSignature, unbound
 from ..array_function import (
     MOST_READY,
     VIEWS,

@@ -11,9 +11,9 @@ from ...core.direction import INPUT, IO, OUTPUT, Direction
 from ...errors import DTypeError
 from ...matrix.mat import Mat
 from ...support.close_names import did_you_mean
-from ...support.deferred_signature import DeferredSignature
 from ...support.dtypes import check_operand
 from ...support.types import Arguments, DType, Function, Keywords
+from ...support.unbound import DeferredSignature
 from .calls import Calls
 from .roles import Role, method_like, readable, roles_of, with_self
 

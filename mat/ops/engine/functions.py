@@ -12,9 +12,9 @@ import numpy as np
 from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...support.deferred_signature import DeferredSignature
 from ...support.dtypes import EXACT
 from ...support.types import Arguments, Function, Keywords, Operand
+from ...support.unbound import DeferredSignature
 from ..tiles.overlap import apart_from
 from .by_numpy import call_by_numpy
 from .calls import UNCHECKED, Calls

@@ -11,8 +11,8 @@ from typing import Annotated, NamedTuple
 
 from ...core.direction import INPUT, IO, OUTPUT, Direction
 from ...matrix.mat import Mat
-from ...support.deferred_signature import DeferredSignature
 from ...support.types import Function, Number, Operand
+from ...support.unbound import DeferredSignature
 
 
 class Role(NamedTuple):

@@ -24,8 +24,7 @@ from ..tiles.cut_products import MatrixProduct, product_tiles, stack_tiles
 from ..tiles.overlap import check_disjoint
 from ..tiles.tiling import Tile
 from . import rowmajor
-from .blas_checks import blas_dtype, check_bool, check_countable
-from .gemm_sizes import GemmParts
+from .blas_checks import GemmParts, blas_dtype, check_bool, check_countable
 from .integer_matmul import (
     FACTORED,
     IntegerEngine,

@@ -17,7 +17,7 @@ from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.dtypes import HALVES, INTEGERS, conversion
 from ...support.types import Array, Engine, Function, Number
-from .gemm_sizes import GemmParts
+from .blas_checks import GemmParts
 
 OPERANDS = CHARS  # dtype characters; float32 may be the result of narrower floats
 SUMMED_EXACTLY = "bB"  # integers of 8 bits

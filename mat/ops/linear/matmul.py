@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core.compiled import IN_USE
-from ...devices.device import in_use
+from ...devices.in_use import has_kernels
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
 from ...layout.strided import Layout
@@ -242,7 +242,7 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         return call_by_numpy(np.matmul, (_view(a, transpose_a), _view(b, transpose_b)), given)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
-    if IN_USE and a.element_type != b.element_type:
+    if a.element_type != b.element_type and has_kernels(a, b):
         a, b = _alike(a, b)
     if out is not None:
         storage = check_is_mat(out).storage
@@ -265,12 +265,9 @@ def _view(x: Mat, transpose: bool) -> Mat:
 
 
 def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
-    """Return both in the dtype that they promote to, if the device in use needs that.
-
-    That is where BLAS knows it, and the device has implementations of its own.
-    """
+    """Return both in the dtype that they promote to, if BLAS knows it."""
     dtype = promoted("matmul", a.dtype, b.dtype)
-    if dtype.char not in BLAS or not in_use().implementations:
+    if dtype.char not in BLAS:
         return a, b
     one, other = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
     return one, other

@@ -22,7 +22,6 @@ from ..engine.reduce_signatures import as_argmax, as_max, as_mean, as_sum
 from ..tiles.overlap import check_disjoint
 from ..tiles.tiling import Cutter
 from . import elementwise
-from .chosen import mean_chosen
 from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
@@ -33,6 +32,7 @@ from .declare_reduce import (
     assigning,
     axes_of,
     is_half,
+    mean_chosen,
     plain_axis,
     reduced_by,
     reduced_on_device,

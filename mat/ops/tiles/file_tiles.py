@@ -15,7 +15,7 @@ from ...matrix.mat import Mat
 from ...memories import file_pages
 from ...memories.file_pages import FilePages, pages_of
 from ...memories.host import HOST
-from ...support.daemons import start as start_thread
+from ...support.fork import start as start_thread
 from ...support.types import Arguments, Keywords
 from .tiling import (
     Cuttable,
