@@ -49,6 +49,8 @@ from .errors import (
     RangeError,
     SettingError,
     ShapeError,
+    StepError,
+    TextError,
     TornError,
     UninitialisedError,
 )
@@ -217,7 +219,7 @@ __all__ = [
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
-    "RangeError",
+    "RangeError", "StepError", "TextError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError", "UninitialisedError",
     "SettingError", "ExchangeError", "PerformanceWarning", "__version__",

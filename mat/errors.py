@@ -37,6 +37,14 @@ class PowerError(DTypeError, ValueError):
     """A negative power of integers: its result is no integer."""
 
 
+class TextError(DTypeError, ValueError):
+    """A text that is no number of the wanted element type."""
+
+
+class StepError(ShapeError, ZeroDivisionError):
+    """A range in steps of 0."""
+
+
 class RangeError(DTypeError, OverflowError, ValueError):
     """A number that is out of the range of an element type."""
 

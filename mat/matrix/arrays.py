@@ -25,7 +25,7 @@ from .creation import adopted, copy_of_array, from_numpy, placed
 from .foreign_storage import ForeignStorage
 from .joined import stacked_rows
 from .mat import Mat, new_like
-from .nested import as_plain, converted, inferred, parsed
+from .nested import as_plain, converted, inferred, numbers_of
 from .storage import Storage
 
 # with types of C
@@ -344,8 +344,7 @@ def _new(obj: Nested, plain: Array, dtype: DTypeLike, order: Order) -> Mat:
         kind = inferred(obj, plain)
     else:
         kind = as_dtype(dtype)
-        if plain.dtype.kind in "OSU":
-            plain = parsed(obj, plain, kind)
+        plain = numbers_of(obj, plain, kind)
     elements = converted(obj, plain, kind, order)
     if IN_USE and not elements.ndim:
         return Mat((), kind, fill=elements.item())  # which a device fills itself

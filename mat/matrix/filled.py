@@ -11,7 +11,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
 from ..layout.shapes import Ints, as_shape, integer
-from ..support.dtypes import as_dtype, becomes_array, check_number, check_operand
+from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
@@ -70,8 +70,7 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
         check_operand(fill_value, FLOAT64, "fill_value")
         dtype = inferred(fill_value, as_plain(fill_value))
     if order == "C" and device is None:
-        check_number(fill_value, dtype, "fill")
-        return filled((shape,), dtype, fill_value)
+        return filled((shape,), dtype, as_element(fill_value, dtype, "fill"))
     return placed(Mat(shape, dtype, fill=fill_value, order=order), device)
 
 
@@ -309,8 +308,8 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     x = a if isinstance(a, Mat) else asarray(a)
     if not (isinstance(fill_value, _SEQUENCES) or becomes_array(fill_value)):
         kind = x.element_type if dtype is None else as_dtype(dtype)
-        check_number(fill_value, kind, "fill_value")
-        return _like(x, fill_value, dtype, order, shape, device)
+        fill = as_element(fill_value, kind, "fill_value")
+        return _like(x, fill, dtype, order, shape, device)
     made = _like(x, None, dtype, order, shape, device)
     made[...] = fill_value
     return made

@@ -41,7 +41,7 @@ from ..memories.host import HOST
 from ..support import formatting
 from ..support.c_pointers import ForeignArray
 from ..support.close_names import OF_ARRAYS, name_ways
-from ..support.dtypes import as_dtype, check_number
+from ..support.dtypes import as_dtype, as_element
 from ..support.options import current
 from ..support.types import (
     Array,
@@ -544,7 +544,7 @@ def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: DT
                          f"{displacement}: that takes {needed} elements")
     check_bytes(size, dtype)
     if fill is not None:
-        check_number(fill, dtype, "fill")
+        fill = as_element(fill, dtype, "fill")
     return layout, Storage(size, dtype, fill)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, RangeError, ShapeError
+from ..errors import DTypeError, RangeError, ShapeError, TextError
 from ..layout.orders import Order
 from ..layout.shapes import MOST_AXES
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer, is_supported
@@ -20,8 +20,10 @@ _PLAIN: set[object] = {bool, int, float}
 
 
 def as_array(obj: Nested, dtype: DType) -> Array:
-    """Return the elements of nested sequences as a new C-contiguous NumPy array of `dtype`."""
-    return converted(obj, as_plain(obj), dtype)
+    """Return the elements of nested sequences as a new C-contiguous NumPy array of `dtype`, texts
+    and objects such as fractions and None as numbers.
+    """
+    return converted(obj, numbers_of(obj, as_plain(obj), dtype), dtype)
 
 
 def as_plain(obj: Nested) -> Array:
@@ -77,13 +79,16 @@ def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Ar
     return plain if new else np.array(plain, dtype, order=order, copy=True)
 
 
-def parsed(obj: Nested, plain: Array, dtype: DType) -> Array:
-    """Return texts, or objects such as fractions and None, as numbers: ``float("1.5")``."""
+def numbers_of(obj: Nested, plain: Array, dtype: DType) -> Array:
+    """Return `plain`, or its texts, or objects such as fractions, as numbers: ``float("1.5")``."""
+    if plain.dtype.kind not in "OSU":
+        return plain
     try:
         return np.array(without_mats(obj), dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DTypeError(f"elements must be numbers for {dtype}, got {plain.dtype} from "
-                         f"{type(obj).__name__}: {error}") from None
+        kind = {OverflowError: RangeError, ValueError: TextError}.get(type(error), DTypeError)
+        raise kind(f"elements must be numbers for {dtype}, got {plain.dtype} from "
+                   f"{type(obj).__name__}: {error}") from None
 
 
 def _exact_integers(obj: Nested, dtype: DType) -> Array:

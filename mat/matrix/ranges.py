@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..devices.device import DeviceLike
-from ..errors import AxisError, DTypeError, ShapeError
+from ..errors import AxisError, DTypeError, ShapeError, StepError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, becomes_array, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
@@ -127,7 +127,7 @@ def _check_interval(start: Number, stop: Number, step: Number) -> None:
         if not math.isfinite(value):
             raise ShapeError(f"arange cannot count with {name} = {value!r}")
     if step == 0:
-        raise ShapeError("arange cannot count in steps of 0")
+        raise StepError("arange cannot count in steps of 0")
     length = (float(last) - float(first)) / float(step)
     if length > MOST_ELEMENTS:
         raise ShapeError(f"arange from {first!r} to {last!r} in steps of {step!r} has more "

@@ -23,6 +23,7 @@ from ..ops.engine.operation import named
 from ..ops.engine.roles import method_like
 from ..ops.indexing.sorting import sort_in_place
 from ..ops.linear.matmul import matmul
+from ..support.dtypes import as_element
 from ..support.types import File, Function, Number, Operand
 from .array_function import call_numpy
 from .operands import matrix_product
@@ -47,8 +48,8 @@ def fill(self: Mat, value: Number) -> None:
     DTypeError
         If the dtype cannot represent it.
     """
-    plain: Number = value if np.isscalar(value) else np.asarray(value).reshape(()).item()
-    self.fill_(plain)
+    plain: Number = value if np.isscalar(value) else np.asarray(value).reshape(())[()]
+    self.fill_(as_element(plain, self.element_type, "value"))
 
 
 def _write_by(function: Function, self: Mat, *args: object, **kwargs: object) -> None:

@@ -215,6 +215,16 @@ def check_number(value: Number, dtype: DType, name: str) -> None:
         _check_integer(value, dtype, name)
 
 
+def as_element(value: Number, dtype: DType, name: str) -> Number:
+    """Return `value`, to be stored as an element of `dtype`: a number that this can represent, or
+    one of NumPy's, which wraps around in unsigned integers as arrays do.
+    """
+    if dtype.kind == "u" and isinstance(value, np.integer | np.floating) and np.isfinite(value):
+        return value.astype(dtype)
+    check_number(value, dtype, name)
+    return value
+
+
 def plain_integers(dtype: DType) -> tuple[int, int]:
     """Return the least and the largest Python integer that every check takes beside elements of
     `dtype`, whatever else it depends on.

@@ -253,3 +253,10 @@ def test_orders_on_a_device(order):
 def test_errors_name_the_way_out(call, hint):
     with pytest.raises(MatError, match=hint):
         eval(f"mat.{call}")
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 0), (0, 1, 0.0), (0, 0, 0), (1, 0, 0)])
+def test_steps_of_0_are_refused_as_by_numpy(numbers):
+    for error in (mat.ShapeError, ZeroDivisionError):
+        with pytest.raises(error, match="steps of 0"):
+            mat.arange(*numbers)

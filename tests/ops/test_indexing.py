@@ -3,6 +3,10 @@ refused.
 """
 
 import operator
+from array import array
+from collections import UserList, deque
+from decimal import Decimal
+from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -388,3 +392,93 @@ def test_slices_with_bounds_beyond_all_lengths(big):
         x[index] = 7
         a[index] = 7
         np.testing.assert_array_equal(x.to_numpy(), a)
+
+
+class OfOthers:
+    """An array of another library: not a sequence, but NumPy converts it."""
+
+    def __init__(self, items):
+        self.items = np.array(items)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.items, dtype)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return NotImplemented
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("make", [UserList, deque, bytearray,
+                                  lambda items: memoryview(bytes(items)),
+                                  lambda items: array("b", items), OfOthers])
+def test_arrays_and_sequences_of_others_as_indices(make, device):
+    a = np.arange(12.0).reshape(3, 4)
+    with mat.use_device(device):
+        x = mat.array(a)
+        for index in (make([2, 0]), (slice(None), make([1, 1])), (make([0, 1]), make([2, 3])),
+                      (0, make([1, 2]))):
+            assert_array_equal(x[index].to_numpy(), a[index])
+            x[index] = a[index] = a[index] + 1
+            x[index] += 2
+            a[index] += 2
+            assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("make", [UserList, deque, OfOthers])
+def test_masks_of_others(make, device):
+    a = np.arange(3)
+    mask = make([True, False, True])
+    with mat.use_device(device):
+        x = mat.array(a)
+        assert x[mask].tolist() == [0, 2]
+        x[mask] = 7
+    assert x.tolist() == [7, 1, 7]
+
+
+INDICES = [0, slice(None), [0, 1], np.array([True, False, True])]
+
+
+@pytest.mark.parametrize("value", [np.int8(-8), np.int64(300), np.int64(-1), np.float32(-3),
+                                   np.float64(300), np.uint64(2**40 + 5)])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_numbers_of_numpy_wrap_around_in_unsigned_integers(dtype, value):
+    wanted = np.zeros(3, dtype)
+    for index in INDICES:
+        x, a = mat.zeros(3, dtype=dtype), np.zeros(3, dtype)
+        x[index] = a[index] = value
+        assert_array_equal(x.to_numpy(), a)
+    wanted.fill(value)
+    x.fill(value)
+    for found in (x, mat.full(3, value, dtype), mat.full_like(x, value)):
+        assert_array_equal(found.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize(("dtype", "value"), [
+    ("uint8", 300), ("uint8", -1), ("uint8", 300.0), ("int8", 200), ("int8", np.uint8(200)),
+    ("uint8", np.float64("nan")), ("int64", np.uint64(2**63))])
+def test_numbers_out_of_range_are_refused(dtype, value):
+    x = mat.zeros(3, dtype=dtype)
+    for index in INDICES:
+        with pytest.raises(mat.RangeError):
+            x[index] = value
+    with pytest.raises(mat.RangeError):
+        x.fill(value)
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "bool", "complex64"])
+@pytest.mark.parametrize("value", ["5", "a", "2.5", b"7", "1j", None, Fraction(1, 2),
+                                   Decimal("1.5"), "nan", "300"])
+def test_texts_and_objects_are_read_as_numbers(value, dtype, index):
+    x, a = mat.zeros(3, dtype=dtype), np.zeros(3, dtype)
+    try:
+        a[index] = value
+    except (TypeError, ValueError, OverflowError) as error:
+        with pytest.raises(type(error)) as found:
+            x[index] = value
+        assert isinstance(found.value, DTypeError)
+    else:
+        x[index] = value
+    assert_array_equal(x.to_numpy(), a)

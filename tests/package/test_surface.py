@@ -62,7 +62,7 @@ FILES = ["save", "load", "save_all", "load_all", "open_memmap"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
-    "RangeError",
+    "RangeError", "StepError", "TextError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
     "FormatError", "GraphError", "KernelError",
     "SettingError", "ExchangeError", "UninitialisedError", "PerformanceWarning"
@@ -267,7 +267,7 @@ def test_the_three_spellings_are_one_operation():
     ("FacetError", LookupError),
     ("IndexOutOfRange", IndexError), ("AxisError", ValueError), ("AliasError", ValueError),
     ("IntegerError", TypeError), ("IndexTypeError", IndexError), ("PowerError", ValueError),
-    ("RangeError", OverflowError),
+    ("RangeError", OverflowError), ("StepError", ZeroDivisionError), ("TextError", ValueError),
     ("ConflictError", RuntimeError),
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),

@@ -16,6 +16,7 @@ from ...errors import IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
+from ...support.dtypes import becomes_array
 from ...support.types import Index
 from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import select
@@ -127,11 +128,18 @@ def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,
     return Advanced(view, at, counts, chosen, before if together else 0)
 
 
+def selects_as_array(item: object) -> bool:
+    """Return whether an item of an index is an array of another library, or a sequence."""
+    if isinstance(item, np.generic) or getattr(item, "shape", None) == ():
+        return False
+    return hasattr(type(item), "__array__") or becomes_array(item)
+
+
 def _plain(item: Any) -> Any:
     """Return an index as a Mat of int64 or bool, if it is an array of some kind and can be; packed,
     if it is a mask.
     """
-    if not isinstance(item, _ARRAYS):
+    if not isinstance(item, _ARRAYS) and not selects_as_array(item):
         return item
     if isinstance(item, Mat):
         if item.dtype.kind not in "biu" or not item.ndim:

@@ -21,7 +21,7 @@ from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...matrix.nested import as_array
-from ...support.dtypes import becomes_array, check_number
+from ...support.dtypes import as_element, becomes_array, check_number
 from ...support.options import current
 from ...support.types import Array, DType, Index, Nested, Operand
 from ..engine.calls import may_meet
@@ -29,7 +29,7 @@ from ..engine.operands import as_operand, is_operand
 from ..primitives.elementwise import assign, fill
 from ..primitives.selecting import number_as_mat
 from ..tiles.overlap import apart_from
-from .advanced import advanced, gathered, scattered
+from .advanced import advanced, gathered, scattered, selects_as_array
 from .selection import Selection, packed_source, selected
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
@@ -43,8 +43,8 @@ def _is_advanced(index: Index) -> bool:
     if type(index) in _BASIC:
         return False
     items = index if isinstance(index, tuple) else (index,)
-    for item in items:  # noqa: SIM110  # compiled, a generator would cost as much as all the rest
-        if type(item) not in _BASIC and isinstance(item, _ADVANCED):
+    for item in items:  # compiled, a generator would cost as much as all the rest
+        if type(item) not in _BASIC and (isinstance(item, _ADVANCED) or selects_as_array(item)):
             return True
     return False
 
@@ -143,7 +143,7 @@ def _source(value: Operand, dtype: DType) -> Operand:
     if isinstance(value, list | tuple) or becomes_array(value) or not is_operand(value):
         return adopted(as_array(value, dtype))
     if not isinstance(value, Mat | np.ndarray):
-        check_number(value, dtype, "value")
+        value = as_element(value, dtype, "value")
     return as_operand(value, "value")
 
 
