@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..core.compiled import IN_USE
@@ -11,9 +13,17 @@ from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
 from ..layout.shapes import Ints, as_shape, integer
-from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand
+from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand, is_masked
 from ..support.options import FLOAT64, current, default_float
-from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
+from ..support.types import (
+    Arguments,
+    DTypeLike,
+    Function,
+    Nested,
+    Number,
+    Operand,
+    ShapeLike,
+)
 from .arrays import asarray
 from .base import form_of_result
 from .creation import adopted, filled, placed
@@ -176,7 +186,7 @@ def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
         Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
         "A": by columns if those of `a` are, else by rows.
     subok : bool
-        Has no effect: Mats have no subclasses.
+        Has no effect on Mats, which have no subclasses.
     shape : int or sequence of int, optional
         The lengths of the axes; by default those of `a`.
     device : str or Device, optional
@@ -193,6 +203,8 @@ def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.zeros_like([1, 2])
     <Mat 2 int64 - [0 0]>
     """
+    if _has_its_own_class(a):
+        return _in_its_class(np.zeros_like, (a,), dtype, order, subok, shape)
     return _like(a, 0, dtype, order, shape, device)
 
 
@@ -211,7 +223,7 @@ def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
         Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
         "A": by columns if those of `a` are, else by rows.
     subok : bool
-        Has no effect: Mats have no subclasses.
+        Has no effect on Mats, which have no subclasses.
     shape : int or sequence of int, optional
         The lengths of the axes; by default those of `a`.
     device : str or Device, optional
@@ -228,6 +240,8 @@ def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.ones_like([1, 2])
     <Mat 2 int64 - [1 1]>
     """
+    if _has_its_own_class(a):
+        return _in_its_class(np.ones_like, (a,), dtype, order, subok, shape)
     return _like(a, 1, dtype, order, shape, device)
 
 
@@ -246,7 +260,7 @@ def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
         Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
         "A": by columns if those of `a` are, else by rows.
     subok : bool
-        Has no effect: Mats have no subclasses.
+        Has no effect on Mats, which have no subclasses.
     shape : int or sequence of int, optional
         The lengths of the axes; by default those of `a`.
     device : str or Device, optional
@@ -263,6 +277,8 @@ def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.empty_like([1.5, 2.5]).fill_(1)
     <Mat 2 F [1. 1.]>
     """
+    if _has_its_own_class(a):
+        return _in_its_class(np.empty_like, (a,), dtype, order, subok, shape)
     return _like(a, None, dtype, order, shape, device)
 
 
@@ -285,7 +301,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
         Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
         "A": by columns if those of `a` are, else by rows.
     subok : bool
-        Has no effect: Mats have no subclasses.
+        Has no effect on Mats, which have no subclasses.
     shape : int or sequence of int, optional
         The lengths of the axes; by default those of `a`.
     device : str or Device, optional
@@ -302,6 +318,8 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     >>> mat.full_like([1.5, 2.5], 3)
     <Mat 2 - [3. 3.]>
     """
+    if _has_its_own_class(a):
+        return _in_its_class(np.full_like, (a, fill_value), dtype, order, subok, shape)
     if fill_value is None:
         raise DTypeError("full_like requires a number, got None; empty_like(a) leaves elements "
                          "arbitrary")
@@ -313,6 +331,24 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     made = _like(x, None, dtype, order, shape, device)
     made[...] = fill_value
     return made
+
+
+def _has_its_own_class(a: object) -> bool:
+    """Return whether NumPy makes arrays like `a` of its class: a masked array, one of dask."""
+    own: Any = np.ndarray.__array_function__
+    return (not isinstance(a, Mat | np.generic)
+            and (getattr(type(a), "__array_function__", own) is not own or is_masked(a)
+                 or isinstance(a, np.matrix)))
+
+
+def _in_its_class(function: Function, args: Arguments, dtype: DTypeLike, order: str | None,
+                  subok: bool, shape: ShapeLike | None) -> Mat:
+    """Return what NumPy's function makes, called with those parameters that are no defaults."""
+    given = {"dtype": dtype, "order": None if order == "K" else order, "shape": shape,
+             "subok": None if subok else False}
+    made: Any = function(*args, **{n: v for n, v in given.items() if v is not None})
+    found: Mat = asarray(made) if type(made) is np.ndarray else made
+    return found
 
 
 def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..matrix.mat import Mat
-from ..ops.engine.operands import as_mat, as_mats, is_foreign, numpy_gives
+from ..ops.engine.operands import as_mat, as_mats, decides, is_foreign, numpy_gives
 from ..support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
 from .operands import matrix_product
@@ -47,7 +47,8 @@ def _moved(name: str, given: str, now: str) -> DTypeError:
 
 def _called(function: Function, a: Operand, b: Operand, *more: Operand) -> Any:
     """Call NumPy's function of two operands."""
-    if is_foreign(a) and is_foreign(b) and not any(isinstance(v, Mat) for v in more):
+    if decides(a) or decides(b) or (is_foreign(a) and is_foreign(b)
+                                    and not any(isinstance(v, Mat) for v in more)):
         return numpy_gives(function, (a, b, *more), {})
     return call_numpy(function, (as_mat(a, "an operand"), as_mat(b, "an operand"), *more))
 
@@ -92,7 +93,7 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     product = matrix_product(a, b) if out is None else None
     if product is not None:
         return product
-    return _called(np.dot, a, b, out)
+    return _called(np.dot, a, b, *(() if out is None else (out,)))
 
 
 @_like_numpy
@@ -161,6 +162,8 @@ def copy(a: Operand, order: str = "K", subok: bool = False, **old: Operand) -> M
         _refuse("copy", old, _STEPS, "mat.blas.copy(x, y, n=, incx=, incy=)")
     if isinstance(order, Mat):
         raise _moved("copy", "a Mat for order", "mat.blas.copy(x, y)")
+    if is_foreign(a):
+        return numpy_gives(np.copy, (a, order), {})
     return call_numpy(np.copy, (as_mat(a, "a"), order))
 
 
@@ -204,7 +207,8 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     if a is _ABSENT:
         raise _moved("trace", "no matrix", "mat.debug.trace(), the record of copies")
     if is_foreign(a):
-        return numpy_gives(np.trace, (a, offset, axis1, axis2, dtype, out), {})
+        given = {n: v for n, v in (("dtype", dtype), ("out", out)) if v is not None}
+        return numpy_gives(np.trace, (a, offset, axis1, axis2), given)
     more = (offset, axis1, axis2) if dtype is None is out else (offset, axis1, axis2, dtype, out)
     return call_numpy(np.trace, (as_mat(a, "a"), *more))
 

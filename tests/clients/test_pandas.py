@@ -81,6 +81,24 @@ def test_other_functions_give_what_numpys_give_for_a_column():
         assert found.tolist() == wanted
 
 
+def test_positions_in_a_list_are_no_operands():
+    index = pd.Index([3, 1, 2])
+    pd.testing.assert_index_equal(mat.take(index, [0, 2]), np.take(index, [0, 2]))
+    with pytest.raises(ValueError, match="No axis named None"):  # as from NumPy
+        mat.take(series(), [0, 1])
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_columns_are_indices(device):
+    x, s = mat.arange(4.0), series()
+    with mat.use_device(device):
+        assert x[s > 2].tolist() == [2, 3]
+        assert x[s.astype(int) - 1].tolist() == x[pd.Index([0, 1, 2, 3])].tolist() == [0, 1, 2, 3]
+        x[s > 2] = 7
+        x[pd.Index([0])] += 1
+    assert x.tolist() == [1, 1, 7, 7]
+
+
 def test_results_of_functions_have_the_dtype_of_numbers():
     table = pd.DataFrame({"g": [0, 1] * 3, "v": np.arange(6.0)})
     for f in ("mean", "sum", "max", "std"):

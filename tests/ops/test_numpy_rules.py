@@ -183,7 +183,17 @@ FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1
            lambda m: m.cumsum(np.float32(2)), lambda m: m.sum(np.ma.masked_array([1, 2], [0, 1])),
            lambda m: m.exp(np.ma.masked_array([1.0, 2], [0, 1])), lambda m: m.sum(3, axis=0),
            lambda m: m.sort(np.ma.masked_array([3.0, 2, 1], [0, 1, 0])),
-           lambda m: m.add.reduce(np.ma.masked_array([3.0, 2, 1], [0, 1, 0]))]
+           lambda m: m.add.reduce(np.ma.masked_array([3.0, 2, 1], [0, 1, 0])),
+           *(lambda m, call=call: call(m, np.ma.masked_array([3.0, 2, 1], [0, 1, 0])) for call in (
+               lambda m, x: m.add(x, [1, 1, 1]), lambda m, x: m.subtract([1, 1, 1], x),
+               lambda m, x: m.multiply(m.ones(3), x), lambda m, x: m.less(x, m.ones(3)),
+               lambda m, x: m.copy(x), lambda m, x: m.convolve(x, [1, 1]),
+               lambda m, x: m.dot(x, [1, 1, 1]), lambda m, x: m.take(x, [0, 1]),
+               lambda m, x: m.zeros_like(x), lambda m, x: m.ones_like(x, dtype="int8"),
+               lambda m, x: m.full_like(x, 4), lambda m, x: m.empty_like(x, shape=(2, 0)))),
+           lambda m: m.zeros_like(np.matrix([[1.0, 2]])),
+           lambda m: m.full_like(np.matrix([[1]]), 4),
+           lambda m: m.zeros_like(np.matrix([[1.0, 2]]), subok=False)]
 
 
 @pytest.mark.parametrize("call", FOREIGN)

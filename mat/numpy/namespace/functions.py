@@ -38,6 +38,9 @@ from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
 SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
+# parameters whose lists are no operands
+_POSITIONS = frozenset(("axes", "axis", "condition", "indices", "indices_or_sections", "obj",
+                        "pad_width", "repeats", "shape"))
 # functions whose arguments are not converted, besides those that write an array: they decide on
 # copies, or count how deep lists are nested
 _AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block"))
@@ -97,7 +100,7 @@ def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
     given = [*zip(names, args, strict=False)] if names else [("a", x) for x in args]
     operands = [(n, v) for n, v in (*given, *kwargs.items()) if n in OPERANDS or n in SEQUENCES]
     return (bool(operands) and all(_is_of_others(n, v) for n, v in operands)
-            and not any(map(_is_ours, (*args, *kwargs.values()))))
+            and not any(_is_ours(v) for n, v in (*given, *kwargs.items()) if n not in _POSITIONS))
 
 
 def _is_of_others(name: str, value: Operand) -> bool:

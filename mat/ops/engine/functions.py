@@ -19,7 +19,7 @@ from ..tiles.overlap import apart_from
 from .by_numpy import call_by_numpy
 from .calls import UNCHECKED, Calls
 from .loops import is_natural
-from .operands import as_mat, as_operand, has_its_own_way, is_foreign, numpy_gives
+from .operands import as_mat, as_operand, decides, is_foreign, numpy_gives
 from .roles import readable
 
 F = TypeVar("F", bound=Function)
@@ -145,7 +145,7 @@ class FunctionOfTwo(Ufunc):
         x, y, out = _arguments(self.operation, ("x", "y"), args, others)
         if plain and not others and _need_no_conversion(x, y) and type(out) is not tuple:
             return _of_mats(self.operation, x, y, out)
-        if (others or type(out) is tuple or has_its_own_way(x) or has_its_own_way(y)
+        if (others or type(out) is tuple or decides(x) or decides(y)
                 or (is_foreign(x) and is_foreign(y))):
             return _by_numpy(self, (x, y), out, others)
         return self._converted(x, y, out)
@@ -270,14 +270,14 @@ def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out:
         operation: Operand = kernel
         for other in others:
             raise DTypeError(f"{operation.__name__}() has no argument {other!r}")
-        if not any(map(has_its_own_way, operands)):
+        if not any(map(decides, operands)):
             values = [as_mat(x, "x") for x in operands]
             return (_of_one(kernel, values[0], out) if len(values) == 1 else
                     _of_mats(kernel, values[0], values[1], out))
     given = others if out is None else {**others, "out": out}
     if all(map(is_foreign, operands)):
         return numpy_gives(rule, operands, given)
-    if any(map(has_its_own_way, operands)):
+    if any(map(decides, operands)):
         return rule(*operands, **given)
     only = out[0] if type(out) is tuple and len(out) == 1 else out
     if _is_known(rule, operands, only, others):

@@ -159,6 +159,11 @@ def is_sparse(value: object) -> bool:
             and not hasattr(kind, "__array__") and not has_its_own_way(value))
 
 
+def decides(value: object) -> bool:
+    """Return whether the class of `value` decides what functions of it and Mats return."""
+    return has_its_own_way(value) or is_masked(value)
+
+
 def has_its_own_way(value: object) -> bool:
     """Return whether the class of `value` defines its own treatment by ufuncs."""
     hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)

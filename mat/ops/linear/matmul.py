@@ -23,7 +23,7 @@ from ...support.native import compiled
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from ..engine.by_numpy import call_by_numpy
 from ..engine.functions import check_is_mat, of_matrices
-from ..engine.operands import as_operand, is_foreign, is_operand, numpy_gives
+from ..engine.operands import as_operand, decides, is_foreign, is_operand, numpy_gives
 from ..engine.operation import Input, Output, named, op
 from ..tiles.cut_products import MatrixProduct, stack_tiles
 from ..tiles.overlap import apart_from, check_disjoint, overlap
@@ -228,7 +228,8 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     if type(a) is not Mat or type(b) is not Mat:
-        if is_foreign(a) and is_foreign(b) and np.ndim(a) and np.ndim(b):
+        if decides(a) or decides(b) or (is_foreign(a) and is_foreign(b)
+                                        and np.ndim(a) and np.ndim(b)):
             given = {} if out is None else {"out": out}
             return numpy_gives(np.matmul, (_turned(a, transpose_a), _turned(b, transpose_b)),
                                {**given, **others})

@@ -77,6 +77,24 @@ def test_nothing_goes_to_the_host(code):
         np.testing.assert_allclose(found.to_numpy(), eval(code, {"da": np, "x": a}), rtol=1e-9)
 
 
+@pytest.mark.parametrize("call", [
+    lambda m, x: m.trace(x), lambda m, x: m.trace(x, 1), lambda m, x: m.dot(x, x),
+    lambda m, x: m.matmul(x, [1.0, 2, 3]), lambda m, x: m.matmul([1.0, 2, 3], x),
+    lambda m, x: m.zeros_like(x), lambda m, x: m.ones_like(x, dtype="int8"),
+    lambda m, x: m.full_like(x, 4), lambda m, x: m.empty_like(x, shape=(0, 2))])
+def test_arrays_of_dask_stay_what_they_are(call):
+    x = da.from_array(np.arange(9.0).reshape(3, 3), chunks=2)
+    found, wanted = call(mat, x), call(np, x)
+    assert isinstance(found, da.Array)
+    np.testing.assert_array_equal(found.compute(), wanted.compute(), strict=True)
+
+
+def test_a_copy_of_an_array_of_dask_is_computed():
+    found = mat.copy(da.ones((2, 2)))
+    assert isinstance(found, mat.Mat)
+    assert found.tolist() == [[1, 1], [1, 1]]
+
+
 def test_one_chunk_is_not_copied_where_chunks_are_joined():
     join = importlib.import_module("dask.array.core")._concatenate2
     x, y = mat.arange(6.0).reshape(2, 3), mat.ones(2, 3)
