@@ -132,10 +132,8 @@ def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
     if any(isinstance(v, Mat) for v in kwargs.values()) and not any(map(has_its_own_way, args)):
         call: Function = (partial(ufunc_by_numpy, function, "__call__")
                           if isinstance(function, np.ufunc) else partial(delegate, function))
-        found: Mat = _with_mats(call(args, kwargs))
-    else:
-        found = _with_mats(function(*args, **kwargs))
-    return found
+        return _with_mats(call(args, kwargs))
+    return _with_mats(function(*args, **kwargs))
 
 
 def _with_mats(found: Operand) -> Operand:

@@ -34,10 +34,8 @@ def as_sum(new: Function, reduce: Function) -> Function:
                  where: Operand = _none) -> Mat:
         if (out is None and dtype is None and initial is _none and where is _none
                 and keepdims is False and type(a) is Mat and (axis is None or type(axis) is int)):
-            found: Mat = new((a, None, axis, False))
-        else:
-            found = reduce(a, axis, keepdims, out, dtype, initial, where)
-        return found
+            return new((a, None, axis, False))
+        return reduce(a, axis, keepdims, out, dtype, initial, where)
 
     return function
 
@@ -49,10 +47,8 @@ def as_mean(new: Function, reduce: Function) -> Function:
                  where: Operand = _none) -> Mat:
         if (out is None and dtype is None and where is _none and keepdims is False
                 and type(a) is Mat and (axis is None or type(axis) is int)):
-            found: Mat = new((a, None, axis, False))
-        else:
-            found = reduce(a, axis, keepdims, out, dtype, _none, where)
-        return found
+            return new((a, None, axis, False))
+        return reduce(a, axis, keepdims, out, dtype, _none, where)
 
     return function
 
@@ -63,10 +59,8 @@ def as_max(new: Function, reduce: Function) -> Function:
                  keepdims: bool = False, initial: Number = _none, where: Operand = _none) -> Mat:
         if (out is None and initial is _none and where is _none and keepdims is False
                 and type(a) is Mat and (axis is None or type(axis) is int)):
-            found: Mat = new((a, None, axis, False))
-        else:
-            found = reduce(a, axis, keepdims, out, None, initial, where)
-        return found
+            return new((a, None, axis, False))
+        return reduce(a, axis, keepdims, out, None, initial, where)
 
     return function
 
@@ -77,10 +71,8 @@ def as_argmax(new: Function, reduce: Function) -> Function:
                  keepdims: bool = False) -> Mat:
         if (out is None and keepdims is False and type(a) is Mat
                 and (axis is None or type(axis) is int)):
-            found: Mat = new((a, None, axis, False))
-        else:
-            found = reduce(a, axis, keepdims, out, None, _none, _none)
-        return found
+            return new((a, None, axis, False))
+        return reduce(a, axis, keepdims, out, None, _none, _none)
 
     return function
 

@@ -103,10 +103,8 @@ def extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: b
         found: Mat = extreme(x.astype(np.float32), axis, None, keepdims, smallest).astype(x.dtype)
         return found if out is None else out.assign_(found)
     if x.dtype.char in INEXACT:
-        found = (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
-    else:
-        found = (reduce.min if smallest else reduce.max)(x, axis, out, keepdims)
-    return found
+        return (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
+    return (reduce.min if smallest else reduce.max)(x, axis, out, keepdims)
 
 
 def without_nan(x: Mat, value: Operand) -> Mat:

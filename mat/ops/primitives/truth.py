@@ -100,13 +100,11 @@ def _decision(core: Function, reduction: Function, of_nothing: bool) -> Function
     def decide(x: Mat, axis: AxisLike = None, keepdims: bool = False,
                out: Mat | None = None) -> Mat:
         if not (IN_USE and has_kernels(x)):
-            found: Mat = core(x, axis, keepdims, out)
-        elif x.size:
-            found = reduction(is_true(x), axis, out, keepdims)
-        else:
-            shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
-            found = full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)
-        return found
+            return core(x, axis, keepdims, out)
+        if x.size:
+            return reduction(is_true(x), axis, out, keepdims)
+        shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
+        return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)
 
     return decide
 
@@ -118,7 +116,5 @@ all_true = _decision(_all, reduce.min, True)
 def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return the number of true elements over `axis`, as int64."""
     if has_kernels(x):
-        found: Mat = reduce.sum(is_true(x), axis, keepdims=keepdims)
-    else:
-        found = _count_nonzero(x, axis, keepdims)
-    return found
+        return reduce.sum(is_true(x), axis, keepdims=keepdims)
+    return _count_nonzero(x, axis, keepdims)
