@@ -33,7 +33,6 @@ from .composites import (  # noqa: F401  # each registers its functions
     einsum,
     elementwise,
     fourier,
-    interpolation,
     joining,
     linear_algebra,
     plain_views,

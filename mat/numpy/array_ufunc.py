@@ -28,9 +28,8 @@ from ..ops.primitives import missing, reduce, scan, ufuncs
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
-from .composed import composed
 from .operands import can_hold_sums, is_mat_or_array
-from .ufunc_at import at_places
+from .ufunc_at import at_places, composed
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,

@@ -1,4 +1,6 @@
-"""The method ``at`` of NumPy's ufuncs on Mats, such as ``numpy.add.at(x, index, value)``."""
+"""The method ``at`` of NumPy's ufuncs on Mats, such as ``numpy.add.at(x, index, value)``; and
+ufuncs and methods that devices have no kernels of, made of operations while one is in use.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,16 @@ import numpy as np
 from ..core.direction import INPUT, IO
 from ..cpu.errstate import QUIET, STATE
 from ..devices.in_use import computes_elsewhere, note_fallback
+from ..errors import DTypeError
 from ..facets.array import ARRAY
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
+from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..ops.indexing.accumulate_at import RULES, accumulated_at
-from ..support.types import Arguments, Array, Keywords, Operand
+from ..support.types import Arguments, Array, Function, Keywords, Operand
+from .operands import as_mat_if_possible
+from .registry import COMPOSED, Result
 
 
 def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
@@ -86,3 +92,55 @@ def _presented(value: Operand, known: dict[int, Array]) -> Operand:
     if type(value) is tuple:
         return tuple(known.get(id(v), v) for v in value)
     return known.get(id(value), value)
+
+
+# Ufuncs and methods that devices have no kernels of
+
+
+_WEAK = (bool, int, float, complex)
+
+
+def composed(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Result:
+    """Call a method of `ufunc` on the device in use; leave it to NumPy where there is none."""
+    implementation = or_leave(COMPOSED.get((ufunc, method)))
+    outs = kwargs.get("out", ())
+    others = {k: v for k, v in kwargs.items() if k != "out" and v is not None}
+    if method != "__call__":
+        if "axis" in kwargs:
+            others["axis"] = kwargs["axis"]
+        leave_if(not isinstance(inputs[0], Mat) or not computes_elsewhere(inputs[0]))
+        return _composed_written(_called(implementation, (ufunc, *inputs), others), outs)
+    operands = operands_there(inputs)
+    leave_if(others or not operands)
+    return _composed_written(_called(implementation, operands, {}), outs)
+
+
+def _called(implementation: Function, args: Arguments, kwargs: Keywords) -> Result:
+    """Return the result of an implementation; invalid calls are left to NumPy's errors."""
+    try:
+        return implementation(*args, **kwargs)
+    except DTypeError:
+        raise LeftToNumPy from None
+
+
+def operands_there(inputs: Arguments) -> Arguments:
+    """Return operands as Mats, except Python's numbers, which adapt; an empty tuple if they are to
+    be left to NumPy.
+    """
+    found = tuple(x if type(x) in _WEAK else as_mat_if_possible(x) for x in inputs)
+    mats = [x for x in found if isinstance(x, Mat)]
+    known = all(type(x) in _WEAK or isinstance(x, Mat) for x in found)
+    return found if known and mats and computes_elsewhere(*mats) else ()
+
+
+def _composed_written(found: Result, outs: tuple[Operand, ...]) -> Result:
+    """Return the results, in the Mats given as ``out=``, if they take them."""
+    if all(out is None for out in outs):
+        return found
+    parts = found if isinstance(found, tuple) else (found,)
+    for part, out in zip(parts, outs, strict=True):
+        leave_if(out is not None and not (isinstance(out, Mat) and out.shape == part.shape
+                                          and np.can_cast(part.dtype, out.dtype, "same_kind")))
+    written = tuple(part if out is None else out.assign_(part)
+                    for part, out in zip(parts, outs, strict=True))
+    return written if isinstance(found, tuple) else written[0]

@@ -1,22 +1,29 @@
-"""NumPy's inverse, solver, Cholesky factor, determinants, and norms by sums and extremes."""
+"""NumPy's inverse, solver, Cholesky factor, determinants, and norms by sums and extremes;
+singular values, eigenvalues, QR factors, and what is made of them.
+"""
 
 from __future__ import annotations
+
+from math import inf
 
 import numpy as np
 
 from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
-from ...ops.engine.by_numpy import leave_if
-from ...ops.linear import linalg
+from ...ops.engine.by_numpy import leave_if, or_leave
+from ...ops.indexing.sorting import argsort
+from ...ops.indexing.taking import take_along
+from ...ops.linear import decompositions, linalg
 from ...ops.linear.blas_level1 import nrm2
 from ...ops.linear.decompositions import determinants
-from ...ops.primitives import elementwise, reduce
+from ...ops.primitives import elementwise, reduce, ufuncs
+from ...ops.primitives.arrangement import rolled
+from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
-from ...support.types import AxisLike, Function, Operand
-from ..registry import Result, implements
-from .decompositions import matrices, named, real_of, singular_values
-from .there import as_floats, different_axes, is_there
+from ...support.types import AxisLike, DType, Function, Operand
+from ..registry import NO_VALUE, Result, implements
+from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
 def _is_square(a: Mat) -> bool:
@@ -142,3 +149,246 @@ def _of_matrices(x: Mat, axes: Ints, order: Operand, keepdims: bool) -> Result:
     extreme = reduce.max if order > 0 else reduce.min
     found = extreme(sums, columns, keepdims=True)
     return found if keepdims else found.squeeze(tuple(sorted(axes)))
+
+
+# Singular values, eigenvalues, QR factors, on devices
+
+
+_MANY = 2  # axes of a matrix
+
+
+def matrices(a: Operand, square: bool = False) -> Mat:
+    """Return matrices on a device in a type that it has factors of; leave others to NumPy."""
+    leave_if(not is_there(a) or a.ndim < _MANY or not a.size)
+    leave_if(square and a.shape[-1] != a.shape[-2])
+    found: Mat = as_floats(a)
+    leave_if(found.dtype.char not in BLAS_TYPES)
+    return found
+
+
+def real_of(dtype: DType) -> DType:
+    """Return the dtype of the parts of numbers."""
+    return np.dtype(dtype.char.lower())
+
+
+def named(function: Function, *parts: Mat) -> Result:
+    """Return `parts` in the tuple that NumPy's function returns."""
+    named: Function = type(function(np.ones((1, 1))))
+    return named(*parts)
+
+
+# Singular values
+
+
+def singular_values(a: Mat) -> Mat:
+    """Return the singular values of matrices, largest first."""
+    shape = (*a.shape[:-2], min(a.shape[-2:]))
+    return decompositions.singular_values(a, new_like(a, shape, real_of(a.dtype)))
+
+
+def _svd(a: Mat, full: bool) -> tuple[Mat, Mat, Mat]:
+    *batch, m, n = a.shape
+    k = min(m, n)
+    u, vh = (new_like(a, (*batch, *shape), a.dtype)
+             for shape in ((m, m if full else k), (n if full else k, n)))
+    s = new_like(a, (*batch, k), real_of(a.dtype))
+    decompositions.singular_factors(a, u, vh, s)
+    return u, s, vh
+
+
+def _svd_of_hermitian(a: Mat) -> tuple[Mat, Mat, Mat]:
+    w, u = _eigh(a, True)
+    order = argsort(elementwise.abs(w), descending=True)
+    w = _in_order(w, order)
+    u = _in_order(u, order[..., None, :].broadcast_to(u.shape))
+    sign = where(w < 0, -1.0, 1.0).astype(w.dtype)
+    return u, elementwise.abs(w), _adjoint(u * sign[..., None, :])
+
+
+def _in_order(x: Mat, order: Mat) -> Mat:
+    return or_leave(take_along(x, order, x.ndim - 1))
+
+
+@implements("linalg.svd", on_device=1)
+def numpy_linalg_svd(a: Operand, full_matrices: bool = True, compute_uv: bool = True,
+                     hermitian: bool = False) -> Result:
+    a = matrices(a, bool(hermitian))
+    if hermitian:
+        parts = _svd_of_hermitian(a)
+        return named(np.linalg.svd, *parts) if compute_uv else parts[1]
+    if not compute_uv:
+        return singular_values(a)
+    return named(np.linalg.svd, *_svd(a, bool(full_matrices)))
+
+
+@implements("linalg.svdvals", on_device=1)
+def numpy_linalg_svdvals(x: Operand, /) -> Result:
+    return singular_values(matrices(x))
+
+
+@implements("linalg.matrix_rank", on_device=1)
+def numpy_linalg_matrix_rank(A: Operand, tol: Operand = None,  # noqa: N803  # NumPy's name
+                             hermitian: bool = False, *, rtol: Operand = None) -> Result:
+    leave_if(tol is not None and rtol is not None)
+    a = matrices(A, bool(hermitian))
+    s = elementwise.abs(_eigvalsh(a, True)) if hermitian else singular_values(a)
+    least = _number(tol)
+    if least is None:
+        share = _number(rtol)
+        share = max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if share is None else share
+        least = reduce.max(s, -1, keepdims=True) * share
+    return reduce.sum((s > least).astype(np.int64), -1)
+
+
+@implements("linalg.pinv", on_device=1)
+def numpy_linalg_pinv(a: Operand, rcond: Operand = None, hermitian: bool = False, *,
+                      rtol: Operand = NO_VALUE) -> Result:
+    leave_if(rcond is not None and rtol is not NO_VALUE)
+    a = matrices(a, bool(hermitian))
+    share = _number(rcond if rtol is NO_VALUE else rtol)
+    if share is None:
+        share = 1e-15 if rtol is NO_VALUE else max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
+    conjugate = _conjugate(a)
+    u, s, vh = _svd_of_hermitian(conjugate) if hermitian else _svd(conjugate, False)
+    inverse = _inverses(s, reduce.max(s, -1, keepdims=True) * share)
+    return linalg.matmul(vh.mT, inverse[..., None] * u.mT)
+
+
+@implements("linalg.cond", on_device=1)
+def numpy_linalg_cond(x: Operand, p: Operand = None) -> Result:
+    leave_if(p not in (None, 2, -2))
+    s = singular_values(matrices(x))
+    first, last = s[..., 0], s[..., -1]
+    found = last / first if p == -2 else first / last
+    return where(elementwise.isnan(found), inf, found)
+
+
+@implements("linalg.lstsq", on_device=2)
+def numpy_linalg_lstsq(a: Operand, b: Operand, rcond: Operand = None) -> Result:
+    leave_if(a.ndim != _MANY or b.ndim not in (1, _MANY) or a.shape[0] != b.shape[0])
+    dtype = np.result_type(matrices(a).dtype, _floating(b))
+    a, b, (m, n) = as_dtype(a, dtype), as_dtype(b, dtype), a.shape
+    share = _number(rcond)
+    if share is None or share < 0:
+        share = float(np.finfo(dtype).eps) * (1 if share is not None else max(m, n))
+    u, s, vh = _svd(a, False)
+    inverse = _inverses(s, s[:1] * share)
+    rank = int(reduce.sum((inverse > 0).astype(np.int32)).item())
+    columns = b if b.ndim == _MANY else b[:, None]
+    x = linalg.matmul(_adjoint(vh), inverse[:, None] * linalg.matmul(_adjoint(u), columns))
+    rest = new_like(a, (0,), s.dtype)
+    if rank == n < m:
+        rest = reduce.sum(elementwise.square(elementwise.abs(columns - linalg.matmul(a, x))), 0)
+    return x if b.ndim == _MANY else x[:, 0], rest, adopted(np.asarray(rank, np.int32)), s
+
+
+def _floating(b: Operand) -> DType:
+    leave_if(not b.size or (b.dtype.char not in BLAS_TYPES and b.dtype.kind not in "biu"))
+    return b.dtype if b.dtype.char in BLAS_TYPES else np.dtype(np.float64)
+
+
+def _inverses(s: Mat, least: Mat) -> Mat:
+    """Return ``1 / s``, 0 of the elements that are not larger than `least`."""
+    large = s > least
+    return where(large, 1.0, 0.0).astype(s.dtype) / where(large, s, 1.0)
+
+
+def _number(value: Operand) -> float | None:
+    """Return a number as a float; leave several to NumPy."""
+    leave_if(value is not None and (not isinstance(value, REAL) or isinstance(value, bool)))
+    return None if value is None else float(value)
+
+
+def _conjugate(x: Mat) -> Mat:
+    return ufuncs.conjugate(x) if x.dtype.kind == "c" else x
+
+
+def _adjoint(x: Mat) -> Mat:
+    return _conjugate(x).mT
+
+
+# Eigenvalues
+
+
+def _eigvalsh(a: Mat, lower: bool) -> Mat:
+    return decompositions.hermitian_values(a, new_like(a, a.shape[:-1], real_of(a.dtype)), lower)
+
+
+def _eigh(a: Mat, lower: bool) -> tuple[Mat, Mat]:
+    v, w = new_like(a, a.shape, a.dtype), new_like(a, a.shape[:-1], real_of(a.dtype))
+    decompositions.hermitian_factors(a, v, w, lower)
+    return w, v
+
+
+def _is_lower(uplo: Operand) -> bool:
+    leave_if(uplo not in ("L", "U", "l", "u"))
+    return uplo in "Ll"
+
+
+@implements("linalg.eigh", on_device=1)
+def numpy_linalg_eigh(a: Operand, UPLO: str = "L") -> Result:  # noqa: N803  # NumPy's name
+    return named(np.linalg.eigh, *_eigh(matrices(a, True), _is_lower(UPLO)))
+
+
+@implements("linalg.eigvalsh", on_device=1)
+def numpy_linalg_eigvalsh(a: Operand, UPLO: str = "L") -> Result:  # noqa: N803  # NumPy's name
+    return _eigvalsh(matrices(a, True), _is_lower(UPLO))
+
+
+@implements("linalg.eigvals", on_device=1)
+def numpy_linalg_eigvals(a: Operand) -> Result:
+    a = _finite(a)
+    w = decompositions.eigen_values(a, _spectrum(a))
+    return w.real.copy() if _all_real(a, w) else w
+
+
+@implements("linalg.eig", on_device=1)
+def numpy_linalg_eig(a: Operand) -> Result:
+    a = _finite(a)
+    w, v = _spectrum(a), new_like(a, a.shape, a.dtype)
+    decompositions.eigen_factors(a, v, w)
+    if _all_real(a, w):
+        return named(np.linalg.eig, w.real.copy(), v)
+    return named(np.linalg.eig, w, v if a.dtype.kind == "c" else _of_pairs(v, w))
+
+
+def _finite(a: Operand) -> Mat:
+    """Return square matrices, in which NumPy allows no NaN and no infinity."""
+    found = matrices(a, True)
+    leave_if(not elementwise.isfinite(found).all().item())
+    return found
+
+
+def _spectrum(a: Mat) -> Mat:
+    return new_like(a, a.shape[:-1], np.dtype(a.dtype.char.upper()))
+
+
+def _all_real(a: Mat, w: Mat) -> bool:
+    """Return whether NumPy's results are real numbers."""
+    return a.dtype.kind != "c" and not (w.imag != 0).any().item()
+
+
+def _of_pairs(v: Mat, w: Mat) -> Mat:
+    """Return eigenvectors of real matrices, of whose conjugate pairs `v` has the two parts."""
+    imaginary = w.imag[..., None, :]
+    before, after = (rolled(v, [(v.ndim - 1, by)]) for by in (1, -1))
+    real = where(imaginary < 0, before, v)
+    parts = where(imaginary > 0, after, where(imaginary < 0, -v, 0.0))
+    return real + parts * 1j
+
+
+# QR
+
+
+@implements("linalg.qr", on_device=1)
+def numpy_linalg_qr(a: Operand, mode: str = "reduced") -> Result:
+    leave_if(mode not in ("reduced", "complete", "r"))
+    a = matrices(a)
+    *batch, m, n = a.shape
+    rows = m if mode == "complete" else min(m, n)
+    r = new_like(a, (*batch, rows, n), a.dtype)
+    if mode == "r":
+        return decompositions.triangular_factor(a, r)
+    q = new_like(a, (*batch, m, rows), a.dtype)
+    decompositions.orthogonal_factors(a, q, r)
+    return named(np.linalg.qr, q, r)

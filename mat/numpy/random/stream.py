@@ -1,4 +1,4 @@
-"""Common base of `Generator` and `RandomState`: a stream of `mat`, and two ways to draw.
+"""`Generator` and `RandomState`, NumPy's classes, over a stream of `mat`.
 
 Uniform and normal numbers are drawn by the kernels of `mat`, on the device in use. For all other
 distributions, NumPy computes on the host with a bit generator of its own for each call, whose key
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ...errors import DTypeError, ShapeError
+from ...errors import DTypeError, SettingError, ShapeError
 from ...layout.shapes import Ints, as_shape
 from ...matrix.delegate import delegate
 from ...matrix.generator import Rng
@@ -243,3 +243,313 @@ def delegating(name: str, owner: type) -> Function:
     method.__doc__ = docstring(f"random.{name}", f"random.{owner.__name__}.{name}", parameters,
                                _BY_NUMPY)
     return method
+
+
+# methods that NumPy computes with
+_DISTRIBUTIONS = (
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
+    "hypergeometric integers laplace logistic lognormal logseries multinomial "
+    "multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare "
+    "noncentral_f pareto permutation permuted poisson power rayleigh standard_cauchy "
+    "standard_exponential standard_gamma standard_t triangular vonmises wald weibull zipf")
+
+
+_NumpysOwn: Any = np.random.Generator  # which SciPy and scikit-learn ask for
+
+
+class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type for checkers
+    """A generator of random Mats with the methods of `numpy.random.Generator`.
+
+    The numbers come from a stream of `mat`, Philox4x32-10: others than NumPy's, and the same on
+    every device.
+
+    Parameters
+    ----------
+    bit_generator : mat.Rng, numpy.random.BitGenerator or seed
+        The stream to draw from; of NumPy's bit generators, the next word becomes the seed.
+
+    Examples
+    --------
+    >>> import mat
+    >>> rng = mat.random.default_rng(1)
+    >>> rng.random(2)
+    <Mat 2 F [0.89025917 0.58572595]>
+    """
+
+    __slots__ = ("stream",)
+    numpy_class: ClassVar[type] = np.random.Generator
+
+    def __init__(self, bit_generator: object) -> None:
+        np.random.Generator.__init__(self, np.random.Philox(0))  # draws nothing
+        super().__init__(stream_of(bit_generator))
+
+    @property
+    def bit_generator(self) -> Rng:
+        """The stream, a `mat.Rng`, whose ``seed`` and ``counter`` are its state."""
+        return self.stream
+
+    def random(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
+               out: Mat | None = None) -> Operand:
+        """Return numbers that are uniform on ``[0, 1)``.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; by default, one Python float is drawn.
+        dtype : dtype, optional
+            ``float32`` or ``float64``; by default ``mat.settings.dtype``.
+        out : Mat, optional
+            Is overwritten.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._uniformly(size, dtype, out)
+
+    def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
+                        out: Mat | None = None) -> Operand:
+        """Return normal numbers with mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; by default, one Python float is drawn.
+        dtype : dtype, optional
+            ``float32`` or ``float64``; by default ``mat.settings.dtype``.
+        out : Mat, optional
+            Is overwritten.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._normally(size, dtype, out)
+
+    def shuffle(self, x: Operand, axis: int = 0) -> None:
+        """Shuffle the parts of `x` along an axis, in place.
+
+        Parameters
+        ----------
+        x : Mat, array or list
+            Is overwritten.
+        axis : int
+            The axis.
+        """
+        self._shuffled(x, axis)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return new generators, independent of this one and of each other.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Returns
+        -------
+        list of Generator
+            Their seeds come from the next block of the stream.
+        """
+        if n_children < 0:
+            raise SettingError(f"n_children must not be below 0, got {n_children}")
+        seeds: Mat = self._by_numpy("integers", (2**64 - 1, ), {"size": n_children,
+                                                               "dtype": "uint64"})
+        return [Generator(int(seed)) for seed in seeds.tolist()]
+
+
+for _name in _DISTRIBUTIONS.split():
+    if hasattr(np.random.Generator, _name):
+        setattr(Generator, _name, delegating(_name, np.random.Generator))
+
+
+def default_rng(seed: object = None) -> Generator:
+    """Return a new `Generator`.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, SeedSequence, BitGenerator, Generator or mat.Rng, optional
+        An integer below ``2**64`` is the key of the stream, as in ``mat.Rng(seed)``; of others, a
+        key is made. A `Generator` is returned as it is. By default, the key comes from the system.
+
+    Returns
+    -------
+    Generator
+        The generator.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.default_rng(3).integers(10, size=4).shape
+    (4,)
+    """
+    return seed if isinstance(seed, Generator) else Generator(seed)
+
+
+# methods that NumPy computes with
+_OLD_DISTRIBUTIONS = (
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
+    "hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal "
+    "negative_binomial noncentral_chisquare noncentral_f pareto permutation poisson power randint "
+    "random_integers rayleigh standard_cauchy standard_exponential standard_gamma standard_t "
+    "tomaxint triangular vonmises wald weibull zipf")
+STATE_NAME = "Philox4x32"
+
+
+_NumpysOlder: Any = np.random.RandomState  # which SciPy and scikit-learn ask for
+
+
+class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no type for checkers
+    """A generator of random Mats with the methods of `numpy.random.RandomState`.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, BitGenerator or mat.Rng, optional
+        As for `default_rng`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.RandomState(1).rand(2)
+    <Mat 2 F [0.89025917 0.58572595]>
+    """
+
+    __slots__ = ("stream",)
+    numpy_class: ClassVar[type] = np.random.RandomState
+
+    def __init__(self, seed: object = None) -> None:
+        np.random.RandomState.__init__(self, np.random.Philox(0))  # draws nothing
+        super().__init__(stream_of(seed))
+
+    # The state
+
+    def seed(self, seed: object = None) -> None:
+        """Restart the stream.
+
+        Parameters
+        ----------
+        seed : int, sequence of int, BitGenerator or mat.Rng, optional
+            As for `default_rng`.
+        """
+        self._restart(stream_of(seed))
+
+    def get_state(self, legacy: bool = True) -> tuple[str, int, int] | dict[str, object]:
+        """Return the state, for `set_state`.
+
+        Parameters
+        ----------
+        legacy : bool
+            Whether it is a tuple; else it is a dict.
+
+        Returns
+        -------
+        tuple or dict
+            A name, the seed and the number of blocks that have been used.
+        """
+        stream = self.stream.copy()
+        state = {"bit_generator": STATE_NAME, "seed": stream.seed, "counter": stream.counter}
+        return (STATE_NAME, stream.seed, stream.counter) if legacy else state
+
+    def set_state(self, state: tuple[str, int, int] | dict[str, object]) -> None:
+        """Set the state.
+
+        Parameters
+        ----------
+        state : tuple or dict
+            What `get_state` returned.
+
+        Raises
+        ------
+        SettingError
+            For the state of another kind of generator.
+        """
+        parts: tuple[Any, ...] = tuple(state.values() if isinstance(state, dict) else state)
+        if len(parts) != 3 or parts[0] != STATE_NAME:
+            raise SettingError(f"a state is ('{STATE_NAME}', seed, counter), as get_state gives, "
+                               f"got {parts[:1]}...")
+        self._restart(Rng(int(parts[1]), counter=int(parts[2])))
+
+    def _restart(self, wanted: Rng) -> None:
+        self.stream.restart(wanted.seed)
+        self.stream.take(wanted.counter)
+
+    # Uniform and normal numbers
+
+    def rand(self, *shape: int) -> Operand:
+        """Return numbers that are uniform on ``[0, 1)``.
+
+        Parameters
+        ----------
+        *shape : int
+            The lengths of the axes; without them, one Python float is drawn.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._uniformly(shape_of(shape))
+
+    def randn(self, *shape: int) -> Operand:
+        """Return normal numbers with mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        *shape : int
+            The lengths of the axes; without them, one Python float is drawn.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._normally(shape_of(shape))
+
+    def random_sample(self, size: ShapeLike | None = None) -> Operand:
+        """Return numbers that are uniform on ``[0, 1)``.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; by default, one Python float is drawn.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._uniformly(size)
+
+    random = random_sample
+
+    def standard_normal(self, size: ShapeLike | None = None) -> Operand:
+        """Return normal numbers with mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; by default, one Python float is drawn.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
+        return self._normally(size)
+
+    def shuffle(self, x: Operand) -> None:
+        """Shuffle the parts of `x` along its first axis, in place.
+
+        Parameters
+        ----------
+        x : Mat, array or list
+            Is overwritten.
+        """
+        self._shuffled(x)
+
+
+for _name in _OLD_DISTRIBUTIONS.split():
+    if hasattr(np.random.RandomState, _name):
+        setattr(RandomState, _name, delegating(_name, np.random.RandomState))

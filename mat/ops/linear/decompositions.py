@@ -1,7 +1,7 @@
 """Singular values, eigenvalues, QR factors and determinants of stacks of matrices on devices: by
 cuSOLVER, or in the device's memory by NumPy.
 
-The functions with NumPy's names are `numpy/composites/decompositions.py`.
+The functions with NumPy's names are `numpy/composites/linear_algebra.py`.
 """
 
 from __future__ import annotations
