@@ -182,8 +182,25 @@ def test_layouts(rng, layout):
 
 def test_integers_are_converted_there():
     a = np.array([[2, 1], [1, 3]])
-    for name in ("svdvals", "eigvalsh", "pinv", "cond", "matrix_rank", "det"):
+    for name in ("svdvals", "eigvalsh", "pinv", "cond", "matrix_rank", "det", "inv", "cholesky"):
         check_equal(name, a, dtype="float64")
+    check_equal("solve", a, np.array([1, 2]), dtype="float64")
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+@pytest.mark.parametrize("dtype", BLAS_DTYPES)
+def test_conditions_and_upper_factors(rng, dtype, shape):
+    a = numbers(rng, shape, dtype) + 9 * np.eye(shape[-1], dtype=dtype)
+    for p in (1, -1, np.inf, -np.inf, "fro", "nuc"):
+        check_equal("cond", a, p, dtype=dtype)
+    positive = a @ adjoint(a)
+    check_equal("cholesky", np.triu(positive), upper=True, dtype=dtype)
+    check_equal("cholesky", np.tril(positive), upper=False, dtype=dtype)
+
+
+def test_conditions_of_singular_matrices_are_infinite():
+    for p in (1, np.inf, "fro"):
+        assert mat.linalg.cond(mat.zeros(2, 2), p) == np.inf == np.linalg.cond(np.zeros((2, 2)), p)
 
 
 @pytest.mark.parametrize("name", ["svd", "svdvals", "eigh", "eigvalsh", "pinv", "matrix_rank",

@@ -8,10 +8,11 @@ from math import inf
 
 import numpy as np
 
+from ...errors import LinAlgError
 from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
-from ...ops.engine.by_numpy import leave_if, or_leave
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...ops.indexing.sorting import argsort
 from ...ops.indexing.taking import take_along
 from ...ops.linear import decompositions, linalg
@@ -27,8 +28,14 @@ from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
 def _is_square(a: Mat) -> bool:
-    """Return whether `a` is a square matrix of a BLAS dtype, or a stack of them."""
-    return a.dtype.char in BLAS_TYPES and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
+    """Return whether `a` is a square matrix, or a stack of them, of a BLAS dtype or on a device of
+    one that converts to it.
+    """
+    return _has_type(a) and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
+
+
+def _has_type(a: Mat) -> bool:
+    return a.dtype.char in BLAS_TYPES or (a.dtype.kind in "biu" and is_there(a))
 
 
 @implements("linalg.inv")
@@ -39,16 +46,14 @@ def numpy_linalg_inv(a: Operand) -> Result:
 
 @implements("linalg.solve")
 def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
-    plain = (_is_square(a) and isinstance(b, Mat) and b.dtype.char in BLAS_TYPES
-             and b.ndim > 0)
-    leave_if(not plain)
+    leave_if(not (_is_square(a) and isinstance(b, Mat) and _has_type(b) and b.ndim > 0))
     return linalg.solve(a, b)
 
 
 @implements("linalg.cholesky")
 def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
-    leave_if(not (_is_square(a) and not upper))
-    return linalg.cholesky(a)
+    leave_if(not _is_square(a) or (upper and not is_there(a)))
+    return _adjoint(linalg.cholesky(_adjoint(a))).copy() if upper else linalg.cholesky(a)
 
 
 @implements("linalg.slogdet", on_device=1)
@@ -256,10 +261,19 @@ def numpy_linalg_pinv(a: Operand, rcond: Operand = None, hermitian: bool = False
 
 @implements("linalg.cond", on_device=1)
 def numpy_linalg_cond(x: Operand, p: Operand = None) -> Result:
-    leave_if(p not in (None, 2, -2))
-    s = singular_values(matrices(x))
-    first, last = s[..., 0], s[..., -1]
-    found = last / first if p == -2 else first / last
+    leave_if(p not in (None, *_OF_SQUARES, *_OF_SINGULAR_VALUES, 1, -1, inf, -inf))
+    x = matrices(x, square=p not in (None, 2, -2))
+    if p in (None, 2, -2):
+        s = singular_values(x)
+        first, last = s[..., 0], s[..., -1]
+        found = last / first if p == -2 else first / last
+    else:
+        axes = x.ndim - 2, x.ndim - 1
+        try:
+            inverse = linalg.inv(x)
+        except LinAlgError:  # to NumPy, some condition is infinite then
+            raise LeftToNumPy from None
+        found = _of_matrices(x, axes, p, False) * _of_matrices(inverse, axes, p, False)
     return where(elementwise.isnan(found), inf, found)
 
 
