@@ -37,8 +37,7 @@ from .integer_matmul import prepare_integer_matmul, prepare_scaled_matmul
 from .kernel import CpuKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
-from .reduce import reduction
-from .scan import prepare_scan
+from .reduce import prepare_scan, reduction
 from .selection import prepare_select
 from .small_systems import prepare_systems
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.cpu.small_products import LEAST, SIDE
+from mat.cpu.blas_kernels import LEAST, SIDE
 from mat.support.native import lib
 
 from ..ops.test_blas_calls import calls_of
