@@ -176,6 +176,8 @@ ctypedef int cu_fetch(void *host, uintptr_t address, size_t nbytes, void *stream
 ctypedef int cu_send(uintptr_t address, const void *host, size_t nbytes,
                      void *stream) noexcept nogil
 ctypedef int cu_record(void *event, void *stream) noexcept nogil
+ctypedef int cu_fill(uintptr_t address, unsigned int value, size_t count,
+                     void *stream) noexcept nogil
 
 ctypedef struct CudaCall:  # mat_call
     uint64_t operand[CALL_OPERANDS]
@@ -276,3 +278,8 @@ cdef class CudaSend(DriverCall):
     cdef readonly list free
     cdef int from_slot(self, void *slot, void *event, const void *host, uintptr_t address,
                        size_t nbytes) noexcept nogil
+
+
+cdef class CudaFill(DriverCall):
+    cdef cu_fill *function[3]
+    cdef void *stream

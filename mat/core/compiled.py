@@ -320,6 +320,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CublasUpdate: TypeAlias = Any
     CublasScale: TypeAlias = Any
     CudaFetch: TypeAlias = Any
+    CudaFill: TypeAlias = Any
     CudaSend: TypeAlias = Any
 else:
     Lock = core.Lock if core is not None else _PythonLock
@@ -335,6 +336,7 @@ else:
     CublasUpdate = core.CublasUpdate if core is not None else None
     CublasScale = core.CublasScale if core is not None else None
     CudaFetch = core.CudaFetch if core is not None else None
+    CudaFill = core.CudaFill if core is not None else None
     CudaSend = core.CudaSend if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None

@@ -450,7 +450,7 @@ class Cube(DroppableCopies):
 
     def _notify_entered(self, record: AccessRecord) -> None:
         try:
-            for observer in observing():
+            for observer in observing() if _observers else ():
                 observer.entered(record)
         except BaseException:
             self.undo(record)
@@ -459,7 +459,7 @@ class Cube(DroppableCopies):
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
         """Notify all observers; return the first error, which marks the block as failed."""
         fault = None
-        for observer in observing():
+        for observer in observing() if _observers else ():
             try:
                 observer.left(record, failed)
             except BaseException as error:

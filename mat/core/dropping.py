@@ -128,7 +128,7 @@ class DroppableCopies(Coherence):
             self.address = 0
         if not retain_for_exports(self.accesses, memory, handle):
             memory.free(handle)
-        for observer in observing():
+        for observer in observing() if _observers else ():
             observer.freed(self, memory)
 
     def evict(self, memory: Memory, dirty: bool) -> bool:

@@ -25,6 +25,7 @@ from ..support.fork import renew_after_fork
 
 CLOCK = count(1)  # the ticks of uses of handles
 LARGE = 1 << 20  # bytes of a block above which it is returned to the device, which splits and joins
+FEW_FREED = 8  # freed handles that are looked through for one to use again
 SLACK = 4 << 20  # bytes that may be held beside a quarter more than were in use at once
 
 
@@ -147,25 +148,27 @@ class Pooled(Memory):
         return handle
 
     def _take_freed(self, size: int, cube: CubeLike) -> Handle | None:
-        """Return the one handle that was freed since the last call, if it has that size, with its
-        lease: no sum changes.
+        """Return a handle of the few that were freed since the last collection, if one has that
+        size, with its lease: no sum changes.
 
-        That is a loop's case, in which a result replaces that of the turn before.
+        That is a loop's case, in which results replace those of the turn before.
         """
         freed = self._freed
-        if len(freed) != 1 or not self._is_of_class(freed[0], size):
+        if len(freed) > FEW_FREED:
             return None
-        handle = freed.pop()
-        lease = self._leases.get(id(handle))
-        if lease is None or lease() is not handle:
-            return None  # freed before
-        # else another thread has freed one just now
-        if not (self._is_of_class(handle, size) and self.fit(handle, size)):
-            freed.append(handle)
-            return None
-        lease.thread, lease.cube = get_ident(), None if cube is None else ref(cube)
-        self.renew(handle)
-        return handle
+        for k in range(len(freed)):  # other threads only append
+            handle = freed[k]
+            if not self._is_of_class(handle, size):
+                continue
+            lease = self._leases.get(id(handle))
+            if (lease is None or lease() is not handle or freed.count(handle) > 1  # freed before
+                    or not self.fit(handle, size)):
+                continue
+            del freed[k]
+            lease.thread, lease.cube = get_ident(), None if cube is None else ref(cube)
+            self.renew(handle)
+            return handle
+        return None
 
     def _is_of_class(self, handle: Handle, size: int) -> bool:
         """Return whether a handle's block serves allocations of `size` bytes: those of its class,

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 
+from ...core.compiled import CudaFill
 from ...core.cube import Cube
 from ...core.registry import Memory, PendingCopy
 from ...core.runs import EqualRuns, Runs
@@ -17,7 +19,7 @@ from ...support.types import Array
 from . import async_transfers, transfers
 from .blocks import DeviceBlock, ForeignBlock
 from .driver import driver
-from .gpu import Gpu, check
+from .gpu import Gpu, addresses, check
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .pinned import is_locked
@@ -83,6 +85,9 @@ class CudaMemory(Pooled):
         return self.gpu.capturing is None and not self.gpu.lost  # a capture would free it again
 
     def free(self, handle: DeviceBlock) -> None:
+        if handle.exported is None and type(handle) is DeviceBlock:
+            self._freed.append(handle)
+            return
         export = handle.exported() if handle.exported is not None else None
         foreign = isinstance(handle, ForeignBlock)
         release: Callable[..., None] = self._release_foreign if foreign else super().free
@@ -205,15 +210,28 @@ class CudaMemory(Pooled):
         pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
         if not cube.nbytes:
             return True
-        word = next((n for n in (1, 2, 4) if len(pattern) % n == 0
-                     and pattern == pattern[:n] * (len(pattern) // n)), 0)
+        word = next((n for n in (1, 2, 4) if pattern == pattern[:n] * (len(pattern) // n)), 0)
         if not word:
             fill_kernel(self.gpu, handle, pattern, cube.nbytes // len(pattern))
             return True
-        put = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async,
-               4: driver.cuMemsetD32Async}[word]
-        with self.gpu.current():
-            check(put(handle.address, int.from_bytes(pattern[:word], "little"), cube.nbytes // word,
-                      self.gpu.stream),
-                  f"filling {cube.nbytes} bytes of {self.name}")
+        value, count = int.from_bytes(pattern[:word], "little"), cube.nbytes // word
+        check((self._memset(handle.address, word, value, count),),
+              f"filling {cube.nbytes} bytes of {self.name}", self.gpu)
         return True
+
+    @cached_property
+    def _memset(self) -> Callable[[int, int, int, int], int]:
+        """A function that queues so many values of so many bytes at an address; its status."""
+        gpu = self.gpu
+        if CudaFill is not None:
+            functions = addresses("cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async")
+            found: Callable[[int, int, int, int], int]
+            found = gpu.in_context(CudaFill(functions, int(gpu.stream))).fill
+            return found
+
+        def memset(address: int, size: int, value: int, count: int) -> int:
+            put = getattr(driver, f"cuMemsetD{8 * size}Async")
+            with gpu.current():
+                return int(put(address, value, count, gpu.stream)[0])
+
+        return memset

@@ -367,3 +367,27 @@ cdef class CudaSend(DriverCall):
             status = self.record(event, self.stream)
         self.leave(entered)
         return status
+
+
+cdef class CudaFill(DriverCall):
+    """Fills of memory with a value of 1, 2 or 4 bytes, queued on a stream."""
+
+    def __init__(self, tuple functions, uintptr_t stream):
+        """Set the addresses of `cuMemsetD8Async`, `cuMemsetD16Async` and `cuMemsetD32Async`, and
+        the stream.
+        """
+        cdef int k
+        for k in range(3):
+            self.function[k] = <cu_fill *><uintptr_t>functions[k]
+        self.stream = <void *>stream
+
+    def fill(self, uintptr_t address, int size, unsigned int value, size_t count):
+        """Write a value of that many bytes so many times; return the status."""
+        cdef bint entered = False
+        cdef int status
+        with nogil:
+            status = self.enter(&entered)
+            if not status:
+                status = self.function[size >> 1](address, value, count, self.stream)
+            self.leave(entered)
+        return status

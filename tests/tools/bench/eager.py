@@ -9,7 +9,7 @@ them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from timeit import Timer
 from typing import Any
@@ -48,6 +48,22 @@ ON_DEVICE = (("x += y", "x += y", 2e-6), ("x + y", "x + y", 4e-6))
 ON_CUDA = (*ON_DEVICE, ("x.exp_()", "np.exp(x, out=z)", 2e-6),
            ("mat.gemm(1.0, X, X, 0.0, P)", "np.matmul(X, X)", 3e-6),
            ("float(x.sum())", "float(x.sum())", 8e-6))
+# the same of many elements: what NumPy does meanwhile, and the limit in seconds
+MANY = 100_000
+CALLS = {
+    "x + y": ("x + y", 2.3e-6), "x += y": ("x += y", 2.3e-6), "x.copy()": ("x.copy()", 4e-6),
+    "x.astype('f4')": ("x.astype('f4')", 4e-6), "x[::2].copy()": ("x[::2].copy()", 4e-6),
+    "x.fill_(3.0)": ("x.fill(3.0)", 4e-6), "x.sum()": ("x.sum()", 4e-6),
+    "x.max()": ("x.max()", 4e-6), "x.argmax()": ("x.argmax()", 4e-6),
+    "x.mean()": ("x.mean()", 4e-6), "x.var()": ("x.var()", 4e-6), "b.any()": ("b.any()", 4e-6),
+    "X @ X": ("X @ X", 4e-6), "xp.where(b, x, y)": ("xp.where(b, x, y)", 4e-6),
+    "xp.where(b, x, 0.0)": ("xp.where(b, x, 0.0)", 4e-6),
+    "xp.concatenate([x, y])": ("xp.concatenate([x, y])", 4e-6),
+    "xp.stack([x, y])": ("xp.stack([x, y])", 4e-6), "xp.roll(x, 1)": ("xp.roll(x, 1)", 10e-6),
+    "x[b]": ("x[b]", 4e-6), "x.take(i)": ("x.take(i)", 4e-6), "x[i]": ("x[i]", 4e-6),
+    "x.cumsum()": ("x.cumsum()", 4e-6), "xp.sort(x)": ("xp.sort(x)", 10e-6),
+    "xp.median(x)": ("xp.median(x)", 10e-6), "x.clip(0.0, 1.0)": ("x.clip(0.0, 1.0)", 4e-6),
+    "with x.facet('cuda', 'input'): pass": ("x.copy()", 2.1e-6)}
 SETUP = "x, y, z, X, b, i, a, ten = (each.copy() for each in given)"
 TIMES = 500  # calls in one block that uses a device
 WARM = f"""{SETUP}
@@ -78,7 +94,7 @@ def rows() -> Iterator[Row]:
     yield from epoch.rows()
     with _emulated_at_once():
         yield from _on_device("emulated", "emulated", ON_DEVICE)
-    with _mock_driver() as absent:
+    with _mock_driver([statement for statement, _, _ in ON_CUDA]) as absent:
         if absent:
             print(f"left out: calls on the mock CUDA driver ({absent})")
         else:
@@ -96,12 +112,12 @@ def _new(n: int, name: str) -> Row:
                       "numpy": _numpys("x + y", n)}, "out=", 1.1)
 
 
-def _on_device(device: str, title: str,
-               statements: tuple[tuple[str, str, float], ...]) -> Iterator[Row]:
+def _on_device(device: str, title: str, statements: Iterable[tuple[str, str, float]],
+               n: int = 10) -> Iterator[Row]:
     """Calls that compute next to nothing, so that all time is our own."""
     for statement, beside, most in statements:
-        ours = _ours(BLOCK.format(statement), 10, WARM, device=device, times=TIMES)
-        numpys = _numpys(f"for _ in range(times): {beside}", 10, times=TIMES)
+        ours = _ours(BLOCK.format(statement), n, WARM, device=device, times=TIMES)
+        numpys = _numpys(f"for _ in range(times): {beside}", n, times=TIMES)
         yield Row(f"{statement}, on {title}", {"mat": ours, "numpy": numpys}, most=most,
                   times=TIMES, pace=BLOCKS)
 
@@ -118,8 +134,18 @@ def _nothing(*_: object) -> None:
     pass
 
 
+def cuda_calls() -> Iterator[Row]:
+    """Calls of 100,000 elements on a CUDA device whose launches return at once: our own time."""
+    with _mock_driver(CALLS, MANY) as absent:
+        if absent:
+            print(f"left out: calls on the mock CUDA driver ({absent})")
+        else:
+            yield from _on_device("cuda", "mock CUDA driver", [
+                (ours, numpys, most) for ours, (numpys, most) in CALLS.items()], MANY)
+
+
 @contextmanager
-def _mock_driver() -> Iterator[str]:
+def _mock_driver(statements: Iterable[str], n: int = 10) -> Iterator[str]:
     """Have mock devices, whose launches return at once; or the reason why there are none."""
     try:
         from ..mock_driver.driver import cublas, missing
@@ -132,8 +158,8 @@ def _mock_driver() -> Iterator[str]:
         return
     with mock_driver() as driver, patch.dict(os.environ, MAT_CUBLAS=str(cublas())):
         with mat.use_device("cuda", required=True):  # compiled before launches do nothing
-            for statement, _, _ in ON_CUDA:
-                _ours(statement, 10, f"{SETUP}; P = X + X").timeit(2)
+            for statement in statements:
+                _ours(statement, n, f"{SETUP}; P = X + X").timeit(2)
         driver.at_once()
         yield ""
 
