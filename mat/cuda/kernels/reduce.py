@@ -25,8 +25,9 @@ from ...support.dtypes import (
     SIGNED,
     UNSIGNED,
 )
-from ..runtime.kernel import CudaKernel, magic
+from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program
+from .division import magic
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh

@@ -12,9 +12,10 @@ import numpy as np
 from ...layout.merged_axes import merged
 from ...layout.shapes import Ints
 from ...support.types import Operand, Presented
-from ..runtime.kernel import CudaKernel, magic
+from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program
 from .compare import Flags, read_flags
+from .division import magic
 from .elementwise import THREADS, StridedLoop, strided_loop
 
 EACH = 4  # elements of a thread
