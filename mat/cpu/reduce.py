@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import ceil, inf, prod
 
 from ..layout.merged_axes import ReductionAxis, ReductionForm, merged
+from ..layout.scan_order import CHUNK, is_in_order
 from ..support.dtypes import BY_NAME
 from ..support.native import ffi, lib
 from ..support.types import CData, Operand
@@ -95,9 +96,13 @@ SCAN_BLOCK, BLOCKS = 1 << 13, 64  # elements of a block at least, blocks of a li
 SCAN_TILE = 2048  # bytes of a line of a tile: adjacent columns, which are done together
 
 
-def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
-    """Return the kernel of that name, for operands of one shape."""
+# the operands, and what is known of them
+def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) -> CpuKernel:
+    """Return the kernel of that name, for operands of one shape; `begun`: one whose lines go on
+    after the results before those of `out`.
+    """
     frame = ffi.new("mat_scan *")
+    frame.begun = begun
     steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
     every = [axes for k, axes in enumerate(steps)
              if k != axis]
@@ -111,12 +116,13 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
     frame.others.rank = len(others)
     for k, (n, in_x, in_y) in enumerate(others):
         frame.others.n[k], frame.others.x[k], frame.others.y[k] = n, in_x, in_y
+    if is_in_order(name, out.dtype, frame.length) or begun:
+        frame.in_order, frame.block = True, CHUNK
+        frame.blocks = -(-frame.length // CHUNK)
     of, to = (BY_NAME[m.dtype.name].suffix for m in (x, out))
     lines = prod(a[0] for a in others)
     if not frame.columns and lines < LINES and frame.length >= 2 * SCAN_BLOCK:
-        found = _by_blocks(f"{name}_{of}_{to}", frame, lines)
-        if found is not None:
-            return found
+        return _by_blocks(f"{name}_{of}_{to}", frame, lines)
     kernel = lib.mat_scan_kernel(f"{name}_{of}_{to}".encode())
     tiles = -(-frame.columns // frame.tile) if frame.columns else 1
     work = frame.length * max(min(frame.columns, frame.tile), 1)
@@ -124,16 +130,13 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
                      brief=BRIEF * GRAIN / max(work, 1))
 
 
-def _by_blocks(name: str, frame: CData, lines: int) -> CpuKernel | None:
-    """Return the kernel of that name that does few lines by blocks; None if there is none, since
-    blocks would be rounded otherwise.
-    """
+def _by_blocks(name: str, frame: CData, lines: int) -> CpuKernel:
+    """Return the kernel of that name that does few lines by blocks."""
     totals, finish = (lib.mat_scan_kernel(f"{name}_{stage}".encode())
                       for stage in ("totals", "finish"))
-    if not totals:
-        return None
-    frame.block = max(SCAN_BLOCK, -(-frame.length // BLOCKS))
-    frame.blocks = -(-frame.length // frame.block)
+    if not frame.in_order:
+        frame.block = max(SCAN_BLOCK, -(-frame.length // BLOCKS))
+        frame.blocks = -(-frame.length // frame.block)
     units, grain = lines * frame.blocks, GRAIN / frame.block
     return CpuKernel(totals, frame, units, grain, brief=BRIEF * grain,
                      finish=Finish(finish, units, 16 * units, True))

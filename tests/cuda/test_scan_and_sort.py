@@ -13,6 +13,7 @@ from mat.ops.primitives.scan import BY_UFUNC, has_kernel
 from ..support.cases_sorting import in_order, with_ties
 from ..support.launching import launch_all
 from ..support.layouts import NUMPY_DTYPES
+from ..support.scan_order import accumulated
 from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
@@ -21,7 +22,8 @@ from mat.cuda.kernels import scan, search, sort
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 RULES = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
-SHAPES = ((7,), (3, 5), (70, 33), (3, 4, 5), (1500,), (3, 1100), (1100, 3), (9001,))
+SHAPES = ((7,), (3, 5), (70, 33), (3, 4, 5), (1500,), (3, 1100), (1100, 3), (4096,), (9001,),
+          (2, 4097))
 ALL_WAYS = {"cumsum-float64", "cumsum-int8"}
 EVERY_SCAN = [f"{name}-{dtype}" for name in RULES for dtype in NUMPY_DTYPES]
 
@@ -46,10 +48,9 @@ def same_bits(found, wanted):
 
 
 def scanned(name, a, axis, dtype=None, seed=0):
-    with np.errstate(all="ignore"):
-        wanted = RULES[name].accumulate(a, axis, dtype)
+    wanted = accumulated(RULES[name], a, axis, dtype)
     out = np.full(a.shape, 77).astype(wanted.dtype)
-    kernel = scan.prepare_scan(name, form(a), form(out), axis)
+    kernel = scan.prepare_scan(name, form(a), form(out), axis, False)
     launch_all(kernel, [a, out], seed=seed)
     same_bits(out, wanted)
     return kernel.kernel.rpartition("_")[2]
@@ -64,8 +65,25 @@ def test_scans_go_every_way(case, rng):
         a = with_ties(rng, shape, dtype)
         for axis in range(a.ndim):
             found |= {scanned(name, b, axis, seed=axis) for b in views(a)}
-    assert found == ({"each", "lines", "totals", "chunks"} if dtype == "int8"
-                     else {"each", "lines", "long"})
+    assert found == {"each", "lines", "totals", "chunks"}
+
+
+@on_cpu
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16"])
+@pytest.mark.parametrize("shape", [(9000,), (40_000,), (2, 12_289), (8500, 3), (9000, 600)])
+def test_scans_go_on_after_whole_chunks(dtype, shape, rng):
+    a = (1 + rng.standard_normal(shape) / 100).astype(dtype)
+    axis = int(np.argmax(shape))
+    for name in ("cumsum", "cumprod"):
+        wanted = accumulated(RULES[name], a, axis)
+        out = np.full(a.shape, 77).astype(dtype)
+        for part in (slice(0, 8192), slice(8192, None)):
+            index = (slice(None),) * axis
+            x, before = a[(*index, part)], max(0, part.start - 1)
+            y = out[(*index, slice(before, part.stop))]
+            kernel = scan.prepare_scan(name, form(x), form(y), axis, part.start > 0)
+            launch_all(kernel, [x, y])
+        same_bits(out, wanted)
 
 
 @on_cpu
@@ -74,7 +92,7 @@ def test_scans_go_every_way(case, rng):
 @pytest.mark.sample(4)
 def test_scans_of_all_types(case, rng):
     name, dtype = case.split("-")
-    for shape in ((7,), (3, 40), (2, 1100), (600, 2)):
+    for shape in ((7,), (3, 40), (2, 1100), (600, 2), (4130,)):
         a = with_ties(rng, shape, dtype)
         if a.dtype.kind == "c" and name == "cumprod":
             a = np.ones(shape, dtype) * dtype_one(dtype)

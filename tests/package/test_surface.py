@@ -231,6 +231,7 @@ def test_every_operation_is_public_or_serves_a_public_name():
               "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky",
               "sum_into": "sum_",
               **dict.fromkeys(("count_nonzero", "cummax", "cummin", "search", "count_bins",
+                               "cumsum_continued", "cumprod_continued",
                                "count_weights", "firsts", "place", "unsort"), "__array_function__"),
               **dict.fromkeys(("gather", "scatter", "within", "mask_starts", "mask_positions"),
                               "__getitem__"),

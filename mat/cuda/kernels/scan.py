@@ -1,8 +1,7 @@
 """Scans on the device: the kernels of ``native/cuda/scan.cuh`` for operands of a form.
 
-As on the host floating-point numbers are added up one after the other along a line, so that the
-bits are the same; only lines are side by side. One long line of them takes as long as these
-additions one by one. Integers, and what is largest so far, go in chunks.
+Floating-point numbers are combined in the order of ``layout/scan_order.py``, as on the host, so
+that the bits are the same.
 """
 
 from __future__ import annotations
@@ -12,20 +11,19 @@ from functools import cache
 from math import prod
 
 from ...layout.merged_axes import ReductionAxis, merged
+from ...layout.scan_order import CHUNK, PIECE, is_in_order
 from ...support.dtypes import BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .reduce import axes_frame
 
-THREADS = 256  # as in scan.cuh
+THREADS = {"each": 256, "lines": 64}  # of a block, as in scan.cuh
+PIECES = 128  # threads of a block for a chunk
 LINES = 64  # that a block of the kernel "lines" takes
-CHUNK = 4096  # elements at least
-CHUNKS = 4096  # blocks that are enough to keep a device busy
 FEW = 512  # lines that are too few to keep it busy
 SHORT = 512  # elements that are too few for a block
 NAMES = ("cumsum", "cumprod", "cummax", "cummin")
-_FIELDS = ("length", "step_x", "step_y", "lines", "chunk", "chunks")
 
 
 @cache
@@ -52,10 +50,8 @@ def kernels() -> dict[tuple[str, str, str], tuple[str, str]]:
 @cache
 def program(name: str, of: str, to: str) -> Program:
     """Return the program of an operation, from elements of one type to those of another."""
-    order = "ANY" if _any_order(name, to) else "IN"
-    made_of = f"mat_{name}<mat_{of}, mat_{to}>"
     return Program('#include "scan.cuh"\n'
-                   f"MAT_SCAN_{order}_ORDER(scan_{name}_{of}_{to}, {made_of})\n", (EXACT,))
+                   f"MAT_SCAN(scan_{name}_{of}_{to}, mat_{name}<mat_{of}, mat_{to}>)\n", (EXACT,))
 
 
 def _any_order(name: str, to: str) -> bool:
@@ -73,8 +69,11 @@ def _types(name: str, x: Operand, out: Operand) -> tuple[str, str, str]:
     return name, BY_NAME[x.dtype.name].suffix, BY_NAME[out.dtype.name].suffix
 
 
-def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> Function:
-    """Return the kernel of that name, for operands of one shape."""
+# the operands, and what is known of them
+def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) -> Function:
+    """Return the kernel of that name, for operands of one shape; `begun`: one whose lines go on
+    after the results before those of `out`.
+    """
     if not prod(x.shape):
         return nothing
     steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
@@ -83,59 +82,29 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> Function:
     every.sort(key=lambda a: -abs(a[2]))
     others = [ReductionAxis(*axes) for axes in merged(every)]
     length, lines = x.shape[axis], prod(a.n for a in others)
-    sizes = {"length": length, "step_x": x.element_strides[axis],
-             "step_y": out.element_strides[axis],
-             "lines": lines, "chunk": length, "chunks": 1}
-    nearest = min((abs(a.x) for a in others), default=0)
+    chunks = -(-length // CHUNK)
     of, to = kernels()[_types(name, x, out)]
-    found = _Kernels(program(name, of, to), f"scan_{name}_{of}_{to}", sizes, others)
-    if lines <= FEW and length > SHORT:
-        return found.in_chunks(out.itemsize) if _any_order(name, to) else found.one_by_one()
-    return found.by_lines() if abs(x.element_strides[axis]) <= nearest else found.by_columns()
+    free = _any_order(name, to)
+    piece = PIECE if free or begun or is_in_order(name, out.dtype, length) else CHUNK
+    frame = [length, x.element_strides[axis], out.element_strides[axis], lines, piece, chunks,
+             int(begun), int(free), *axes_frame(others)]
+
+    # what a kernel is launched with
+    def launch(kind: str, blocks: int, room: int = 0, then: CudaKernel | None = None) -> CudaKernel:
+        return CudaKernel(program(name, of, to), f"scan_{name}_{of}_{to}_{kind}", frame,
+                          (blocks, 1, 1), (THREADS.get(kind, PIECES), 1, 1), room=room, then=then)
+
+    if lines > FEW or length <= SHORT:
+        nearest = min((abs(a.x) for a in others), default=0)
+        if abs(x.element_strides[axis]) <= nearest:
+            return launch("lines", -(-lines // LINES))
+        return launch("each", -(-lines // THREADS["each"]))
+    if chunks == 1:
+        return launch("chunks", lines)
+    room = out.itemsize * lines * chunks
+    last = launch("chunks", lines * chunks, room)
+    return launch("totals", lines * chunks, room, launch("offsets", lines, room, last))
 
 
 def nothing(*values: object) -> None:
     """Scan no elements."""
-
-
-class _Kernels:
-    """The kernels of an operation on operands of one form."""
-
-    def __init__(self, made_by: Program, name: str, sizes: dict[str, int],
-                 others: list[ReductionAxis]) -> None:
-        self.program = made_by
-        self.name = name
-        self.sizes = sizes
-        self.others = others
-
-    # what a kernel is launched with
-    def launch(self, kind: str, blocks: int, threads: int = THREADS, room: int = 0,
-               then: CudaKernel | None = None) -> CudaKernel:
-        frame = [*(self.sizes[name] for name in _FIELDS), *axes_frame(self.others)]
-        return CudaKernel(self.program, f"{self.name}_{kind}", frame, (blocks, 1, 1),
-                          (threads, 1, 1), room=room, then=then)
-
-    def by_columns(self) -> CudaKernel:
-        """Return the kernel with a thread for each line."""
-        return self.launch("each", -(-self.sizes["lines"] // THREADS))
-
-    def by_lines(self) -> CudaKernel:
-        """Return the kernel with a warp for some lines."""
-        return self.launch("lines", -(-self.sizes["lines"] // LINES), LINES)
-
-    def one_by_one(self) -> CudaKernel:
-        """Return the kernel with a block for each line."""
-        return self.launch("long", self.sizes["lines"])
-
-    def in_chunks(self, itemsize: int) -> CudaKernel:
-        """Return the kernels that do chunks of lines side by side."""
-        length, lines = self.sizes["length"], self.sizes["lines"]
-        count = min(-(-CHUNKS // lines), -(-length // CHUNK))
-        self.sizes["chunk"] = chunk = -(-length // count)
-        self.sizes["chunks"] = count = -(-length // chunk)
-        if count == 1:
-            return self.launch("chunks", lines)
-        room = itemsize * lines * count
-        last = self.launch("chunks", lines * count, room=room)
-        second = self.launch("offsets", lines, room=room, then=last)
-        return self.launch("totals", lines * count, room=room, then=second)

@@ -39,7 +39,12 @@ OF(mat_c128)
 #define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 #define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 
-enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those of the others */
+enum {
+    LINES = 4,    /* at once: each waits for its last sum, but not for those of the others */
+    PIECE = 32,   /* as in mat/layout/scan_order.py */
+    PIECES = 4,   /* at once, for the same reason as lines */
+    COLUMNS = 512 /* of a tile, at most */
+};
 
 /* Operands are elements X and elements Y; where their steps are 1, compilers know. */
 #define EACH_STEP(f, k, n, statement) \
@@ -63,6 +68,83 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
         }) \
     }
 
+/* The same by pieces and chunks, whose order is that of mat/layout/scan_order.py. A chunk comes
+   after the result before it, unless that is NULL; without y only its total is returned. */
+#define LINE_BY_CHUNKS(name, X, Y, AS, TOGETHER) \
+    LINE_IN_TURN(name, X, Y, AS, TOGETHER) \
+    INLINE void name##_pieces(const X *x, int64_t step, int64_t n, Y *z) { \
+        Y total[PIECES] = {AS(Y, x[0])}; \
+        if (n < PIECES * PIECE) { \
+            EACH(i, n) { \
+                const Y item = AS(Y, x[i * step]); \
+                z[i] = total[0] = i % PIECE ? TOGETHER(total[0], item) : item; \
+            } \
+            return; \
+        } \
+        EACH(j, PIECES) z[j * PIECE] = total[j] = AS(Y, x[j * PIECE * step]); \
+        for (int64_t i = 1; i < PIECE; i++) \
+            EACH(j, PIECES) { \
+                total[j] = TOGETHER(total[j], AS(Y, x[(j * PIECE + i) * step])); \
+                z[j * PIECE + i] = total[j]; \
+            } \
+    } \
+    INLINE Y name##_steps(const X *x, int64_t step_x, Y *y, int64_t step_y, int64_t n, \
+                          const Y *before) { \
+        Y z[PIECES * PIECE], total = AS(Y, x[0]); \
+        for (int64_t k = 0; k < n; k += PIECES * PIECE) { \
+            const int64_t m = n - k < PIECES * PIECE ? n - k : PIECES * PIECE; \
+            name##_pieces(x + k * step_x, step_x, m, z); \
+            for (int64_t i = 0; i < m; i += PIECE) { \
+                const int64_t here = m - i < PIECE ? m - i : PIECE; \
+                const Y so_far = total; \
+                total = k + i ? TOGETHER(so_far, z[i + here - 1]) : z[here - 1]; \
+                if (y && k + i) EACH(j, here) z[i + j] = TOGETHER(so_far, z[i + j]); \
+            } \
+            if (!y) continue; \
+            if (before) EACH(i, m) y[(k + i) * step_y] = TOGETHER(*before, z[i]); \
+            else EACH(i, m) y[(k + i) * step_y] = z[i]; \
+        } \
+        return before ? TOGETHER(*before, total) : total; \
+    } \
+    INLINE Y name##_chunk(const mat_scan *f, const X *x, Y *y, int64_t n, const Y *before) { \
+        return f->step_x == 1 && f->step_y == 1 ? name##_steps(x, 1, y, 1, n, before) \
+                                                : name##_steps(x, f->step_x, y, f->step_y, n, \
+                                                               before); \
+    } \
+    INLINE void name##_chunks(const mat_scan *f, const X *x, Y *y) { \
+        Y before = f->begun ? y[-f->step_y] : AS(Y, x[0]); \
+        for (int64_t k = 0; k < f->length; k += f->block) { \
+            const int64_t n = f->length - k < f->block ? f->length - k : f->block; \
+            before = name##_chunk(f, x + k * f->step_x, y + k * f->step_y, n, \
+                                  k || f->begun ? &before : NULL); \
+        } \
+    } \
+    INLINE void name##_rows(const mat_scan *f, const X *x, Y *y, int64_t columns) { \
+        Y local[COLUMNS], total[COLUMNS], before[COLUMNS]; \
+        if (f->begun) EACH(j, columns) before[j] = y[j * f->column_y - f->step_y]; \
+        for (int64_t k = 0; k < f->length; k++, x += f->step_x, y += f->step_y) { \
+            const int64_t at = k % f->block; \
+            const int in_piece = at % PIECE != 0, in_chunk = at >= PIECE; \
+            const int later = f->begun || k >= f->block; \
+            EACH(j, columns) { \
+                const Y item = AS(Y, x[j * f->column_x]); \
+                local[j] = in_piece ? TOGETHER(local[j], item) : item; \
+            } \
+            if (!later && !in_chunk) EACH(j, columns) y[j * f->column_y] = local[j]; \
+            else if (!later) EACH(j, columns) y[j * f->column_y] = TOGETHER(total[j], local[j]); \
+            else if (!in_chunk) \
+                EACH(j, columns) y[j * f->column_y] = TOGETHER(before[j], local[j]); \
+            else \
+                EACH(j, columns) { \
+                    const Y together = TOGETHER(total[j], local[j]); \
+                    y[j * f->column_y] = TOGETHER(before[j], together); \
+                } \
+            if (at % PIECE == PIECE - 1) \
+                EACH(j, columns) total[j] = in_chunk ? TOGETHER(total[j], local[j]) : local[j]; \
+            if (at == f->block - 1) EACH(j, columns) before[j] = y[j * f->column_y]; \
+        } \
+    }
+
 /* The same where no order of the elements gives another result: four adjacent ones wait together
    for the total before them. */
 #define LINE_BY_FOURS(name, X, Y, AS, TOGETHER) \
@@ -81,7 +163,7 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
 
 /* From elements X to elements Y: the units of one frame, by lines, with LINE for one, or by
    columns. */
-#define SCAN(name, X, Y, AS, TOGETHER, LINE) \
+#define SCAN(name, X, Y, AS, TOGETHER, LINE, IN_ORDER) \
     LINE(name, X, Y, AS, TOGETHER) \
     INLINE void name##_lines(const mat_scan *f, const X *const *x, Y *const *y, int64_t lines) { \
         Y total[LINES]; \
@@ -117,14 +199,17 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
         cursor_seek(&at, &f->others, f->others.rank, start / tiles); \
         for (int64_t u = start; u < stop; u++) { \
             x[n] = (const X *)operands[0] + at.x + column * f->column_x; \
-            y[n] = (Y *)operands[1] + at.y + column * f->column_y; \
+            y[n] = (Y *)operands[1] + at.y + column * f->column_y + f->begun * f->step_y; \
             if (f->columns) { \
-                const int64_t left = f->columns - column; \
-                name##_columns(f, x[0], y[0], left < f->tile ? left : f->tile); \
+                const int64_t left = f->columns - column, here = left < f->tile ? left : f->tile; \
+                IN_ORDER(if (f->in_order) name##_rows(f, x[0], y[0], here); else) \
+                name##_columns(f, x[0], y[0], here); \
                 column += f->tile; \
                 if (column < f->columns) continue; \
                 column = 0; \
-            } else if (++n == LINES) { \
+            } \
+            IN_ORDER(else if (f->in_order) name##_chunks(f, x[0], y[0]);) \
+            else if (++n == LINES) { \
                 name##_lines(f, x, y, LINES); \
                 n = 0; \
             } \
@@ -133,31 +218,34 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
         EACH(j, n) name##_line(f, x[j], y[j], f->length, AS(Y, x[j][0])); \
     }
 
+#define KEEP(...) __VA_ARGS__
+#define DROP(...)
+#define STAGE(name) \
+    void mat_##name(const void *frame, char *const *operands, const double *numbers, \
+                    double *result, int64_t start, int64_t stop)
+#define BY_ONE_THREAD(name) \
+    if (!start && stop == lines_of(f) * f->blocks) { \
+        mat_##name(frame, operands, numbers, result, 0, lines_of(f)); \
+        result[0] = 1; \
+        return; \
+    }
+
 /* The same by blocks of lines, where no order of the elements gives another result: the first
    kernel leaves the total of each block, in so many times 16 bytes, and the second one begins each
    block with those before. One thread, which has all units, does all at once, and says so in the
    result. */
 #define SCAN_BY_BLOCKS(name, X, Y, AS, TOGETHER) \
-    SCAN(name, X, Y, AS, TOGETHER, LINE_BY_FOURS) \
-    static void mat_##name##_totals(const void *frame, char *const *operands, \
-                                    const double *numbers, double *result, int64_t start, \
-                                    int64_t stop) { \
+    SCAN(name, X, Y, AS, TOGETHER, LINE_BY_FOURS, DROP) \
+    static STAGE(name##_totals) { \
         const mat_scan *f = frame; \
-        const int64_t lines = lines_of(f); \
-        if (!start && stop == lines * f->blocks) { \
-            mat_##name(frame, operands, numbers, result, 0, lines); \
-            result[0] = 1; \
-            return; \
-        } \
+        BY_ONE_THREAD(name) \
         EACH_BLOCK(X, Y, { \
             Y total = AS(Y, x[0]); \
             EACH_STEP(f, k, n, total = TOGETHER(total, AS(Y, x[k * step_x]))) \
             *(Y *)(operands[2] + 16 * u) = total; \
         }) \
     } \
-    static void mat_##name##_finish(const void *frame, char *const *operands, \
-                                    const double *numbers, double *result, int64_t start, \
-                                    int64_t stop) { \
+    static STAGE(name##_finish) { \
         const mat_scan *f = frame; \
         (void)numbers; \
         if (result[0] != 0) return; \
@@ -166,6 +254,32 @@ enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those o
             for (int64_t j = u - 1; j >= u - block; j--) \
                 total = TOGETHER(*(const Y *)(operands[2] + 16 * j), total); \
             name##_line(f, x, y, n, total); \
+        }) \
+    }
+
+/* The same in order, where blocks are chunks. */
+#define SCAN_IN_ORDER(name, X, Y, AS, TOGETHER) \
+    SCAN(name, X, Y, AS, TOGETHER, LINE_BY_CHUNKS, KEEP) \
+    static STAGE(name##_totals) { \
+        const mat_scan *f = frame; \
+        BY_ONE_THREAD(name) \
+        EACH_BLOCK(X, Y, { \
+            *(Y *)(operands[2] + 16 * u) = name##_chunk(f, x, NULL, n, NULL); \
+        }) \
+    } \
+    static STAGE(name##_finish) { \
+        const mat_scan *f = frame; \
+        Y before; \
+        if (result[0] != 0) return; \
+        EACH_BLOCK(X, Y, { \
+            const char *totals = operands[2] + 16 * (u - block); \
+            if (f->begun && (!block || u == start)) \
+                before = y[-(block * f->block + 1) * f->step_y]; \
+            for (int64_t j = 0; u == start && j < block; j++) { \
+                const Y total = *(const Y *)(totals + 16 * j); \
+                before = j || f->begun ? TOGETHER(before, total) : total; \
+            } \
+            before = name##_chunk(f, x, y, n, block || f->begun ? &before : NULL); \
         }) \
     }
 
@@ -183,7 +297,7 @@ INLINE int64_t lines_of(const mat_scan *f) {
         const int64_t block = u % f->blocks, first = block * f->block; \
         const int64_t n = f->length - first < f->block ? f->length - first : f->block; \
         const X *x = (const X *)operands[0] + at.x + first * f->step_x; \
-        Y *y = (Y *)operands[1] + at.y + first * f->step_y; \
+        Y *y = (Y *)operands[1] + at.y + (first + f->begun) * f->step_y; \
         (void)y; \
         statement; \
         if (block == f->blocks - 1) cursor_step(&at); \
@@ -213,11 +327,11 @@ INLINE int64_t lines_of(const mat_scan *f) {
     SCAN_BY_BLOCKS(cumsum_##x##_##y, X, Y, OF, PLUS) \
     SCAN_BY_BLOCKS(cumprod_##x##_##y, X, Y, OF, TIMES)
 #define FLOATING(x, X, y, Y) \
-    SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS, LINE_IN_TURN) \
-    SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES, LINE_IN_TURN)
+    SCAN_IN_ORDER(cumsum_##x##_##y, X, Y, CAST, PLUS) \
+    SCAN_IN_ORDER(cumprod_##x##_##y, X, Y, CAST, TIMES)
 #define COMPLEX(x, X, y, Y) \
-    SCAN(cumsum_##x##_##y, X, Y, SAME, X##_plus, LINE_IN_TURN) \
-    SCAN(cumprod_##x##_##y, X, Y, SAME, X##_times, LINE_IN_TURN)
+    SCAN_IN_ORDER(cumsum_##x##_##y, X, Y, SAME, X##_plus) \
+    SCAN_IN_ORDER(cumprod_##x##_##y, X, Y, SAME, X##_times)
 #define EXTREMES(x, X) \
     SCAN_BY_BLOCKS(cummax_##x##_##x, X, X, SAME, LARGER) \
     SCAN_BY_BLOCKS(cummin_##x##_##x, X, X, SAME, SMALLER)
@@ -230,17 +344,17 @@ ORDERED_TYPES(EXTREMES)
 #define ENTRY(name) {#name, mat_##name},
 #define ENTRIES_BY_BLOCKS(name) \
     ENTRY(name) {#name "_totals", mat_##name##_totals}, {#name "_finish", mat_##name##_finish},
-#define INTEGER_ENTRIES(x, X, y, Y) \
+#define TOTAL_ENTRIES(x, X, y, Y) \
     ENTRIES_BY_BLOCKS(cumsum_##x##_##y) ENTRIES_BY_BLOCKS(cumprod_##x##_##y)
-#define ENTRIES(x, X, y, Y) ENTRY(cumsum_##x##_##y) ENTRY(cumprod_##x##_##y)
 #define ORDERED_ENTRIES(x, X) \
     ENTRIES_BY_BLOCKS(cummax_##x##_##x) ENTRIES_BY_BLOCKS(cummin_##x##_##x)
 
 static const struct {
     const char *name;
     mat_kernel *kernel;
-} kernels[] = {INTEGER_ENTRIES(b1, uint8_t, i64, int64_t) INTEGER_TYPES(INTEGER_ENTRIES)
-                   FLOATING_TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES) ORDERED_TYPES(ORDERED_ENTRIES)};
+} kernels[] = {TOTAL_ENTRIES(b1, uint8_t, i64, int64_t) INTEGER_TYPES(TOTAL_ENTRIES)
+                   FLOATING_TYPES(TOTAL_ENTRIES) COMPLEX_TYPES(TOTAL_ENTRIES)
+                       ORDERED_TYPES(ORDERED_ENTRIES)};
 
 uintptr_t mat_scan_kernel(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)

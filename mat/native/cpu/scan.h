@@ -4,6 +4,10 @@
    With `block`, lines are done by so many `blocks` of so many elements, the last one of those that
    are left, and work is counted in these; without columns then.
 
+   With `in_order` the blocks are the chunks of a fixed order (mat/layout/scan_order.py), also where
+   columns are done together. With `begun`, too, y has the result before the first one, and those of
+   x come after it.
+
    `others` are the other axes, the last of which is the fastest. Where `columns` is not 0, one of
    them is apart, and `tile` of its elements are done together, line by line. The work is counted in
    tiles of positions along the others. */
@@ -11,7 +15,7 @@ typedef struct {
     mat_axes others;
     int64_t length, step_x, step_y;
     int64_t columns, tile, column_x, column_y;
-    int64_t block, blocks;
+    int64_t block, blocks, in_order, begun;
 } mat_scan;
 
 /* Return the kernel of running sums, products or extremes of a name, from one type of elements to

@@ -1,8 +1,8 @@
 """Running sums, products and extremes along an axis. NumPy's functions and the method
 ``accumulate`` of its ufuncs are made of them.
 
-Sums and products of floating-point numbers are computed one after the other along a line, on every
-device, so that their bits are NumPy's.
+Sums and products of floating-point numbers are computed in one order on every device
+(``mat/layout/scan_order.py``), so that their bits are the same, and NumPy's up to 4,096 elements.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from functools import cache, partial
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
+from ...layout.scan_order import CHUNK, PIECE, is_in_order
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
 from ...support.native import compiled
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.functions import check_is_mat
-from ..engine.operation import Input, MatOp, Op, Output, op
+from ..engine.operation import InOut, Input, MatOp, Op, Output, op
 from ..tiles.overlap import must_copy
 from ..tiles.signatures import lines_along, over
+from ..tiles.staging import by_host
 from ..tiles.tile_grid import TileGrid
 from ..tiles.tiling import Cutter, Tile
 from . import elementwise
@@ -30,19 +32,26 @@ from .joining import concat
 from .parts import along
 
 
-def by_lines(operation: Op, step: Function) -> Cutter:
+def by_lines(operation: Op, continued: Op | None, step: Function) -> Cutter:
     """Return the cutter of an operation with the parameters ``x, out, axis``, each of whose results
-    is `step` of the one before it and an element; they are the same bits as uncut.
+    is `step` of the one before it and an element; they are the same bits as uncut. Where their
+    order matters, `continued` goes on after a result.
     """
     operation.reads_once = True
-    return over(operation, lines_along, partial(_along_lines, operation, step), free=True)
+
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        x, out, axis = args[0], args[1], as_axis(args[2], args[0].ndim)
+        if continued is not None and is_in_order(operation.__name__, out.dtype, x.shape[axis]):
+            return _along_chunks(operation, continued, (x, out, axis), budget)
+        return _along_lines(operation, step, (x, out, axis), budget)
+
+    return over(operation, lines_along, cut, free=True)
 
 
-# the parameters are those of a cutter
-def _along_lines(operation: Op, step: Function, args: Arguments, kwargs: Keywords,
+def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
                  budget: int) -> Iterator[Tile]:
     """Yield tiles that cut the lines."""
-    x, out, axis = args[0], args[1], as_axis(args[2], args[0].ndim)
+    x, out, axis = args
     every = tuple(range(x.ndim))
     grid = TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     for window in grid.windows(grid.blocks(budget), last=(axis,)):
@@ -54,6 +63,37 @@ def _along_lines(operation: Op, step: Function, args: Arguments, kwargs: Keyword
             before = out.over(out.layout.part(last))
         yield Tile(partial(_continue, operation, step, part, target, axis, before),
                    (part,) if before is None else (part, before), (target,))
+
+
+def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
+                  budget: int) -> Iterator[Tile]:
+    """Yield tiles of whole chunks, two at least, since shorter lines have another order; without
+    room for these the host computes.
+    """
+    x, out, axis = args
+    every = tuple(range(x.ndim))
+    grid = TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
+    lengths = list(grid.blocks(budget))
+    if lengths[axis] < 2 * CHUNK:
+        lengths = [1] * x.ndim
+    lengths[axis] = max(2, lengths[axis] // CHUNK) * CHUNK
+    if grid.nbytes(tuple(lengths)) > budget:
+        yield by_host(operation, args, {})
+        return
+    for window in grid.windows(tuple(lengths), last=(axis,)):
+        part, target, _ = grid.arguments(window)
+        first = window[axis].start
+        run: Op = operation
+        if first:
+            longer = (*window[:axis], slice(first - 1, window[axis].stop), *window[axis + 1:])
+            run, target = continued, out.over(out.layout.part(longer))
+        yield Tile(partial(_on_part, run, part, target, axis),
+                   (part, target) if first else (part,), (target,))
+
+
+def _on_part(operation: Op, x: Mat, out: Mat, axis: int) -> None:
+    """Carry out the operation on a part of lines, which is copied if it lies in `out`."""
+    operation(x.copy() if must_copy(x, out) else x, out, axis)
 
 
 def _continue(operation: Op, step: Function, x: Mat, out: Mat, axis: int,
@@ -94,21 +134,69 @@ def _operation(name: str, rule: np.ufunc, doc: str) -> MatOp:
             raise DTypeError(f"{name} gives {dtype}, which {out.dtype} cannot take")
         as_axis(axis, x.ndim)
 
-    def prepare(engine: Engine, x: Mat, out: Mat, axis: int) -> Function:
-        return engine.prepare_scan(name, x, out, as_axis(axis, x.ndim))
-
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel = op(check, method="", by_form=True)
     kernel.result_of = lambda x, out, axis: (x.layout.shape, _dtype_of(rule, x.dtype))
-    kernel.cut_by(by_lines(kernel, _STEPS[rule]))
-    kernel.prepare("foreign", dtypes=compiled(EVERY), when=_fits_compiled(name))(prepare)
-    kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device(name))(prepare)
-
-    @kernel.on("array", bare=True)
-    def by_numpy(x: Array, out: Array, axis: int) -> None:
-        rule.accumulate(x, axis, out.dtype, out)
-
+    continued = _continued(name, rule) if rule.identity is not None else None
+    kernel.cut_by(by_lines(kernel, continued, _STEPS[rule]))
+    _implement(kernel, name, rule, False)
     return kernel
+
+
+def _continued(name: str, rule: np.ufunc) -> MatOp:
+    """Declare the operation that computes a tile of another, after the first result in ``out``."""
+    def check(x: Input, out: InOut, axis: int) -> None:
+        pass
+
+    check.__name__, check.__module__ = f"{name}_continued", __name__
+    check.__doc__ = "Compute the results after the first one in `out`."
+    found = op(check, method="", by_form=True)
+    found.is_computed_whole("it is a tile of another operation")
+    _implement(found, name, rule, True)
+    return found
+
+
+def _implement(operation: MatOp, name: str, rule: np.ufunc, begun: bool) -> None:
+    """Implement an operation or, if `begun`, that of its tiles."""
+    def prepare(engine: Engine, x: Mat, out: Mat, axis: int) -> Function:
+        return engine.prepare_scan(name, x, out, as_axis(axis, x.ndim), begun)
+
+    operation.prepare("foreign", dtypes=compiled(EVERY), when=_fits_compiled(name))(prepare)
+    operation.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device(name))(prepare)
+
+    @operation.on("array", bare=True)
+    def by_numpy(x: Array, out: Array, axis: int) -> None:
+        if begun or is_in_order(name, out.dtype, x.shape[axis]):
+            _in_order(rule, np.moveaxis(x, axis, -1), np.moveaxis(out, axis, -1), begun)
+        else:
+            rule.accumulate(x, axis, out.dtype, out)
+
+
+def _in_order(rule: np.ufunc, x: Array, out: Array, begun: bool) -> None:
+    """Compute the results along the last axis by pieces and chunks."""
+    length = x.shape[-1]
+    found = np.full((*x.shape[:-1], -(-length // CHUNK) * CHUNK), rule.identity, out.dtype)
+    found[..., :length] = x
+    pieces = found.reshape(*x.shape[:-1], -1, CHUNK // PIECE, PIECE)
+    rule.accumulate(pieces, -1, out.dtype, pieces)
+    _after_others(rule, pieces, None)
+    _after_others(rule, found.reshape(*x.shape[:-1], -1, CHUNK), out[..., :1] if begun else None)
+    out[..., int(begun):] = found[..., :length]
+
+
+def _after_others(rule: np.ufunc, parts: Array, first: Array | None) -> None:
+    """Combine each part, a row of running totals, with the totals of `first` and the parts
+    before it.
+    """
+    totals = parts[..., -1] if first is None else np.concatenate([first, parts[..., -1]], -1)
+    before = rule.accumulate(totals, -1, parts.dtype)[..., :-1, None]
+    later = parts[..., int(first is None):, :]
+    if rule is np.multiply and parts.dtype.kind == "c":  # NumPy's rounds otherwise, once
+        real = before.real * later.real - before.imag * later.imag
+        later.imag = before.real * later.imag + before.imag * later.real
+        later.real = real
+    else:
+        rule(before, later, later)
 
 
 def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = None) -> Function:
