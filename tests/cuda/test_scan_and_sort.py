@@ -149,6 +149,18 @@ def test_searching(dtype, rng):
 
 
 @on_cpu
+@pytest.mark.parametrize("bins", [1, 7, 1025, 8192, 8193])
+@pytest.mark.parametrize("count", [1, 300, 20_000])
+def test_counting_in_bins(bins, count, rng):
+    x = rng.integers(-1, bins + 1, count)  # those without a bin are left out
+    out = np.full(bins, -1)
+    kernel = search.prepare_bincount(form(x), form(out))
+    assert kernel.then.kernel == ("counting_few" if bins <= min(count, 8192) else "counting_bins")
+    launch_all(kernel, [x, out])
+    assert_array_equal(out, np.bincount(x[(x >= 0) & (x < bins)], minlength=bins))
+
+
+@on_cpu
 def test_counting(rng):
     x, weights = rng.integers(0, 40, 900), rng.standard_normal(900)
     out, sums, order = np.full(50, -1), np.zeros(50), np.argsort(x, kind="stable")

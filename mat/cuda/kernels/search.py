@@ -16,6 +16,9 @@ from .scan import nothing
 from .sort import KINDS, suffix_of
 
 THREADS = 256  # as in the kernels
+WARPS = THREADS // 32
+ROOM = 8192  # bins in the shared memory of a block
+EACH, BLOCKS = 32, 1024  # integers of a thread at least, blocks at most, where there are few bins
 COUNTING = Program('#include "counting.cuh"\n')
 
 
@@ -58,7 +61,12 @@ def prepare_firsts(x: Operand, equal_nan: bool) -> Function:
 def prepare_bincount(x: Operand, out: Operand) -> Function:
     """Return the kernels that count equal integers."""
     frame = [x.size, out.size]
-    counting = _launch(COUNTING, "counting_bins", frame, x.size)
+    if 0 < out.size <= min(ROOM, x.size):
+        blocks = min(BLOCKS, -(-x.size // (THREADS * EACH)))
+        counting = CudaKernel(COUNTING, "counting_few", [*frame, min(WARPS, ROOM // out.size)],
+                              (blocks, 1, 1), (THREADS, 1, 1))
+    else:
+        counting = _launch(COUNTING, "counting_bins", frame, x.size)
     return _launch(COUNTING, "counting_zeros", frame, out.size, counting)
 
 

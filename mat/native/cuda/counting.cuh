@@ -5,7 +5,7 @@
 
 #include "device.cuh"
 
-enum { MAT_COUNTING_THREADS = 256 };
+enum { MAT_COUNTING_THREADS = 256, MAT_COUNTING_ROOM = 8192 };
 
 struct mat_counting {
     int64_t count, results;
@@ -25,6 +25,33 @@ MAT_COUNTING(counting_bins) {
     int64_t bin = ((const int64_t *)call.at[0])[k];
     if (bin >= 0 && bin < frame.results)
         atomicAdd((unsigned long long *)call.at[1] + bin, 1ull);
+}
+
+struct mat_counting_few {
+    int64_t count, results, tables; /* as many of so many results as there is room for */
+};
+
+/* Few bins: each block counts in tables of its own, in shared memory, one for some of its warps,
+   and adds its counts in the end. */
+MAT_KERNEL(counting_few, mat_counting_few, MAT_COUNTING_THREADS) {
+    MAT_SHARED(uint32_t, tables, [MAT_COUNTING_ROOM]);
+    int results = (int)frame.results, all = results * (int)frame.tables;
+    for (int k = threadIdx.x; k < all; k += MAT_COUNTING_THREADS) tables[k] = 0;
+    __syncthreads();
+    uint32_t *own = tables + threadIdx.x / 32 % (int)frame.tables * results;
+    const int64_t *x = (const int64_t *)call.at[0];
+#pragma unroll 4
+    for (int64_t k = MAT_NUMBER_OF_THREAD; k < frame.count;
+         k += (int64_t)gridDim.x * MAT_COUNTING_THREADS) {
+        int64_t bin = x[k];
+        if (bin >= 0 && bin < results) atomicAdd(own + bin, 1u);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < results; k += MAT_COUNTING_THREADS) {
+        unsigned long long total = 0;
+        for (int at = k; at < all; at += results) total += tables[at];
+        if (total) atomicAdd((unsigned long long *)call.at[1] + k, total);
+    }
 }
 
 /* The sum of the weights of each bin, in their order: those of sorted integers, by indices that
