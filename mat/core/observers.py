@@ -250,6 +250,32 @@ def wait(what: str, cube: CubeLike, memory: Memory | None) -> AbstractContextMan
     return Wait(what, cube, memory)
 
 
+class HostCall(Block[None]):
+    """A block in which the host carries out a function for this thread, with copies of its own."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.call = (name, object())
+
+    def begin(self) -> None:
+        vars(_host_calls).setdefault("open", []).append(self.call)
+
+    def end(self, error: BaseException | None) -> None:
+        if self.call in _host_calls.open:
+            _host_calls.open.remove(self.call)
+
+
+_host_calls = threading.local()  # .open: names of the functions, innermost last, and tokens
+
+
+def host_call() -> str:
+    """Return the name of the function that the host carries out for this thread, or ""."""
+    found: list[tuple[str, object]] = vars(_host_calls).get("open", [])
+    return found[-1][0] if found else ""
+
+
 class Computation:
     """A block in which an operation computes in a memory: observers are notified of its begin and
     end, and of its duration if it succeeds.

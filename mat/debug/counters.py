@@ -12,7 +12,15 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 from ..core.cube import Cube
-from ..core.observers import COPY, ELEMENT, SIZE, Observation, Observer, observe_always
+from ..core.observers import (
+    COPY,
+    ELEMENT,
+    SIZE,
+    Observation,
+    Observer,
+    host_call,
+    observe_always,
+)
 from ..core.registry import Memory, ViewLike, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
@@ -217,6 +225,10 @@ _INSTEAD = {
     "the result of allclose": "mat.isclose(x, y).all() stays there"}
 
 
+# functions whose copies are what they are for
+_OF_FILES = frozenset(("save", "savez", "savez_compressed", "savetxt"))
+
+
 class CopyGuard(Observer):
     """An observer that refuses or logs implicit copies between memories, and implicit waits.
 
@@ -231,9 +243,11 @@ class CopyGuard(Observer):
 
     def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
         operation, line = running_operation()
-        if operation is None:
+        by_numpy = host_call()
+        if operation is None and (not by_numpy or by_numpy in _OF_FILES):
             return
-        text = (f"an operation at {line_of(line)} copies {cube.nbytes:,} bytes from "
+        what = "an operation" if operation is not None else f"{by_numpy}, by NumPy on the host,"
+        text = (f"{what} at {line_of(line or user_line())} copies {cube.nbytes:,} bytes from "
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
                 "place with mat.use_device")

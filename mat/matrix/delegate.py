@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.direction import INPUT, IO, OUTPUT
-from ..core.observers import OBSERVERS
+from ..core.observers import OBSERVERS, HostCall
 from ..errors import DTypeError
 from ..facets.array import ARRAY
 from ..support.types import Array, Function, Operand
@@ -77,11 +77,12 @@ def delegate(function: Function, args: Sequence[object] = (),
     if not written and "out" not in kwargs:
         return call_reading(function, args, dict(kwargs) if kwargs else _NO_KEYWORDS, name)
     call = _Writing(args, kwargs, written)
-    if OBSERVERS:
-        call.notify(name or function.__name__)
-    if in_place:
-        return call.run_in_place(function, args, kwargs)
-    return call.run_buffered(function, args, kwargs)
+    run = call.run_in_place if in_place else call.run_buffered
+    if not OBSERVERS:
+        return run(function, args, kwargs)
+    call.notify(name or function.__name__)
+    with HostCall(name or function.__name__):
+        return run(function, args, kwargs)
 
 
 class _Writing(Reading):

@@ -70,6 +70,11 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
     """
     if fill_value is None:
         raise DTypeError("full requires a number, got None; empty(shape) leaves elements arbitrary")
+    if isinstance(fill_value, Mat):
+        kind = fill_value.dtype if dtype is None else as_dtype(dtype)
+        made = placed(Mat(shape, kind, fill=None, order=order), device)
+        made[...] = fill_value
+        return made
     if isinstance(fill_value, _SEQUENCES) or becomes_array(fill_value):
         return placed(_full_of_array(as_shape(shape), fill_value, dtype, order), device)
     if dtype is not None:

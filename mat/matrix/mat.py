@@ -482,7 +482,8 @@ class Mat(Exports, Methods):
 
     def __format__(self, spec: str) -> str:
         if spec:
-            return formatting.formatted(self.to_numpy(), spec)
+            with self._waits("printing"):
+                return formatting.formatted(self.to_numpy(), spec)
         a = None if self.layout.shape else self._peek()
         return repr(self) if a is None else format(a[()], "")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 
+from ..core.observers import ELEMENT
 from ..devices.device import DeviceLike
 from ..errors import AxisError, DTypeError, ShapeError, StepError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
@@ -15,7 +17,7 @@ from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested
 from ..support.unbound import unbound
 from .creation import adopted, copy_of_array, placed, range_of_few
 from .mat import Mat
-from .nested import as_plain, without_mats
+from .nested import as_plain
 
 _PLAIN: set[object] = {bool, int, float, type(None)}
 _ARRAYS = (Mat, np.ndarray)
@@ -88,7 +90,7 @@ def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLik
 
 def _number(value: Number) -> Number:
     """Return a number, given directly or as an array or a Mat without axes."""
-    return without_mats(value)[()] if isinstance(value, _ARRAYS) else value
+    return _read(value)[()] if isinstance(value, _ARRAYS) else value
 
 
 def _kind(numbers: tuple[Number, ...]) -> DType | None:
@@ -272,10 +274,16 @@ def _as_mat(a: Array, dtype: DType | None, ends: tuple[Nested, Nested]) -> Mat:
     return adopted(a)
 
 
+def _read(value: Nested) -> Array:
+    """Return the elements of array-likes; for those of a Mat the host waits."""
+    with value._waits(ELEMENT) if isinstance(value, Mat) else nullcontext():
+        return as_plain(value)
+
+
 def _plain(value: Nested, name: str) -> Nested:
     """Return numbers as NumPy takes them."""
     if isinstance(value, _SEQUENCES) or becomes_array(value):
-        return as_plain(value)
+        return _read(value)
     check_operand(value, FLOAT64, name)
     # NumPy computes with Python's integers where int64 cannot hold them
     return float(value) if isinstance(value, int) and abs(value) > LARGEST else value

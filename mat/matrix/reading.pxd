@@ -10,7 +10,7 @@ from mat.matrix.creation cimport over_memory
 cdef Registration _array
 cdef Threads _threads
 cdef object _input, _ndarray, _generic, _getrefcount, _flat_array
-cdef list _in_use
+cdef list _in_use, _observers
 cdef set _PLAIN
 
 
@@ -42,5 +42,6 @@ cdef bint _fits(object a) except -1
 cdef bint _can_become_mat(object a) except -1
 cdef bint _is_alone(object a) except -1
 cpdef object rebuilt(object like, list items)
-@cython.locals(reading=Reading, arguments=list, keywords=dict)
 cpdef object call_reading(object function, object args, dict kwargs, str name=*)
+@cython.locals(reading=Reading, arguments=list, keywords=dict)
+cdef object _called(object function, object args, dict kwargs, str name)

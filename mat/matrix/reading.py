@@ -16,7 +16,7 @@ import numpy as np
 from ..core.access_record import AccessRecord
 from ..core.compiled import IN_USE, THREADS
 from ..core.direction import INPUT
-from ..core.observers import notify_fallback
+from ..core.observers import OBSERVERS, HostCall, notify_fallback
 from ..core.source_line import SourceLine
 from ..core.unfitting_use import note_read_only
 from ..devices.device import CPU, in_use
@@ -32,7 +32,8 @@ _ALONE = 2  # what sys.getrefcount returns for an array that only one other obje
 # types of arguments that contain no arrays
 _PLAIN: set[type] = {int, float, complex, bool, str, type(None), type, slice, np.dtype}
 # with types of C
-_array, _input, _threads, _in_use = ARRAY, INPUT, THREADS, IN_USE
+_array, _input, _threads = ARRAY, INPUT, THREADS
+_in_use, _observers = IN_USE, OBSERVERS
 _ndarray, _generic, _getrefcount = np.ndarray, np.generic, sys.getrefcount
 _flat_array: Function = flat_array
 
@@ -225,6 +226,13 @@ def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
 
     Observers call it `name`, by default its own name.
     """
+    if not _observers:
+        return _called(function, args, kwargs, name)
+    with HostCall(name or function.__name__):
+        return _called(function, args, kwargs, name)
+
+
+def _called(function: Function, args: Sequence[object], kwargs: Keywords, name: str) -> Operand:
     reading = Reading()
     try:
         arguments = [reading.presented(value, 0) for value in args]

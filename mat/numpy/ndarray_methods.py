@@ -48,6 +48,9 @@ def fill(self: Mat, value: Number) -> None:
     DTypeError
         If the dtype cannot represent it.
     """
+    if isinstance(value, Mat):
+        self[...] = value.reshape(())
+        return
     plain: Number = value if np.isscalar(value) else np.asarray(value).reshape(())[()]
     self.fill_(as_element(plain, self.element_type, "value"))
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy import special
 
 import mat
 from mat.core import observers
@@ -45,6 +46,7 @@ WAITS = {
     "solve": lambda x: mat.linalg.solve(square(x), x[:3]),
     "cholesky": lambda x: mat.linalg.cholesky(square(x)),
     "det": lambda x: mat.linalg.det(square(x)),
+    "svd": lambda x: np.linalg.svd(square(x)),
 }
 SIZE = "a size that depends on data"
 SINGULAR, IN_RANGE = "whether a matrix is singular", "whether indices are in range"
@@ -55,11 +57,12 @@ REASONS = {
     "iteration": "iteration", "array_equal": "the result of equals",
     "allclose": "the result of allclose", "dot": "the result of dot", "vdot": "the result of vdot",
     "asum": "the result of asum", "iamax": "the result of iamax", "norm": "the result of nrm2",
-    "det": "the result of slogdet", "inv": SINGULAR, "solve": SINGULAR, "indices": IN_RANGE,
+    "det": "the pivots", "svd": "whether the computation converged",
+    "inv": SINGULAR, "solve": SINGULAR, "indices": IN_RANGE,
     "cholesky": "whether a matrix is positive definite"}
 COPIES = {"to_numpy": lambda x: x.to_numpy(), "tolist": lambda x: x.tolist(), "asarray": np.asarray,
           "pickle": pickle.dumps, "save": lambda x: mat.save(io.BytesIO(), x),
-          "a part": lambda x: x[3:9].to_numpy(), "svd": lambda x: np.linalg.svd(square(x))}
+          "a part": lambda x: x[3:9].to_numpy()}
 # what stays on the device
 NONE = {
     "sum": lambda x: x.sum(), "where": lambda x: mat.where(x > 3, x, 0.0),
@@ -224,6 +227,62 @@ def test_explicit_copies_are_allowed(what):
         x = mat.arange(float(N)) * 1.0
         with mat.debug.guard("raise"):
             COPIES[what](x)
+
+
+# functions that NumPy computes on the host, with copies of their own
+BY_NUMPY = {
+    "i0": np.i0, "polyfit": lambda x: mat.polyfit(x, x, 1), "vectorize": mat.vectorize(float),
+    "choice": lambda x: mat.random.choice(x, 2), "shuffle": mat.random.shuffle,
+    "gamma": special.gamma, "fmod": lambda x: np.fmod(x, 2, where=x > 1, out=x),
+    "getitem": lambda x: x[True], "setitem": lambda x: x.__setitem__(True, 3.0),
+    "apply_along_axis": lambda x: mat.apply_along_axis(np.sum, 0, x)}
+
+
+@pytest.mark.parametrize("what", BY_NUMPY)
+def test_copies_of_functions_on_the_host_are_forbidden(what):
+    with mat.use_device("emulated"):
+        x = mat.arange(float(N)) * 1.0
+        before = x.copy()
+        with mat.debug.guard("raise"), pytest.raises(mat.ConflictError, match="on the host") as e:
+            BY_NUMPY[what](x)
+        assert str(e.value).startswith(what)
+        assert __file__ in str(e.value)
+        assert mat.array_equal(x, before)
+        with x.facet("array", "input"):  # brought there before
+            pass
+        with mat.debug.guard("raise"):
+            mat.vectorize(float)(x)
+
+
+# numbers that NumPy's functions of numbers read of a Mat
+NUMBERS = {
+    "format": lambda x: f"{x.sum():.2f}", "arange": lambda x: mat.arange(x.max()),
+    "linspace": lambda x: mat.linspace(x.min(), x.max(), 3),
+    "logspace": lambda x: mat.logspace(x.min(), 1, 3),
+    "geomspace": lambda x: mat.geomspace(1, x.max(), 3)}
+FILLED = {
+    "full": lambda m, x: m.full(3, x.max()), "rows": lambda m, x: m.full((2, N), x),
+    "dtype": lambda m, x: m.full(3, x.max(), dtype="int8"),
+    "full_like": lambda m, x: m.full_like(x, x.max()), "fill": lambda m, x: x.fill(x.max()) or x}
+
+
+@pytest.mark.parametrize("what", NUMBERS)
+def test_numbers_for_functions_of_numbers_are_waits(what):
+    with mat.use_device("emulated"):
+        x = mat.arange(float(N)) * 1.0
+        with mat.debug.guard("raise"), pytest.raises(mat.ConflictError, match="waits for"):
+            NUMBERS[what](x)
+
+
+@pytest.mark.parametrize("what", FILLED)
+def test_fills_by_elements_stay_on_the_device(what):
+    wanted = FILLED[what](np, np.arange(float(N)))
+    with mat.use_device("emulated"):
+        x = mat.arange(float(N)) * 1.0
+        with mat.debug.guard("raise"), mat.debug.expect_copies(waits=0, d2h=0):
+            found = FILLED[what](mat, x)
+        assert found.fresh == {"emulated"}
+    np.testing.assert_array_equal(found.to_numpy(), wanted, strict=True)
 
 
 def test_they_are_logged(caplog):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.compiled import IN_USE
 from ...core.direction import IO
-from ...core.observers import OBSERVERS
+from ...core.observers import OBSERVERS, HostCall
 from ...devices.in_use import computes_elsewhere, note_fallback
 from ...errors import DTypeError, IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
@@ -202,7 +202,7 @@ def _gather(self: Mat, index: Index) -> Mat:
         if there is not None:
             return gathered(there)
         _checked_shape(self, _plain(index), index)
-        note_fallback("getitem", self)
+        _bring_home(self, "getitem")
     chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
     selection: Mat | None = None if chosen is None else chosen.get()
     if selection is not None:
@@ -218,6 +218,13 @@ def _gather(self: Mat, index: Index) -> Mat:
         return adopted(found if found.base is None else found.copy())
 
 
+def _bring_home(self: Mat, name: str) -> None:
+    """Copy the elements to the host, where NumPy indexes them in place of the device in use."""
+    note_fallback(name, self)
+    with HostCall(name), self.facet("array", "input"):
+        pass
+
+
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
     if _in_use and computes_elsewhere(self):
         there = advanced(self, index)
@@ -226,7 +233,7 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
             scattered(there, _value(value, self))
             return
         _checked_shape(self, _plain(index), index)
-        note_fallback("setitem", self)
+        _bring_home(self, "setitem")
     chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
     if chosen is None or not _overwrite(self, chosen, value):
         _scatter_by_numpy(self, _plain(index), index, value)
