@@ -22,7 +22,7 @@ from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .direction import Direction
-from .observers import COPY, ELEMENT, OBSERVERS, observing, wait
+from .observers import COPY, ELEMENT, OBSERVERS, wait
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
@@ -233,7 +233,7 @@ class Coherence:
             memory.copy_in(self, handle, self._refresh(host()))
 
     def _copy_to(self, memory: Memory, handle: Handle) -> None:
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             observer.copying(self, self.fresh_memories()[0], memory)
         begin = perf_counter()
         source = self._copy_from_fresh(memory, handle)
@@ -315,19 +315,19 @@ class Coherence:
         register_copy(self, memory)
 
     def notify_allocated(self, memory: Memory) -> None:
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             observer.allocated(self, memory)
 
     def log_runs(self, source: Memory, target: Memory, runs: Runs, seconds: float) -> None:
         """Record a copy of some elements and notify observers of it."""
         self._record_copy(source, target)
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             observer.copied_runs(self, source, target, runs, seconds)
 
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
         """Record a copy and notify observers of it."""
         self._record_copy(source, target)
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             observer.copied(self, source, target, seconds)
 
     def _record_copy(self, source: Memory, target: Memory) -> None:

@@ -20,7 +20,7 @@ from .compiled import BLOCKS, THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .dropping import DroppableCopies
 from .export import ExportRecord
-from .observers import OBSERVERS, observing
+from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, RecordLike, ViewLike, host
 from .runs import Runs, run
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
@@ -450,7 +450,7 @@ class Cube(DroppableCopies):
 
     def _notify_entered(self, record: AccessRecord) -> None:
         try:
-            for observer in observing() if _observers else ():
+            for observer in tuple(_observers):
                 observer.entered(record)
         except BaseException:
             self.undo(record)
@@ -459,7 +459,7 @@ class Cube(DroppableCopies):
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
         """Notify all observers; return the first error, which marks the block as failed."""
         fault = None
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             try:
                 observer.left(record, failed)
             except BaseException as error:

@@ -13,7 +13,7 @@ from ..errors import ConflictError, TornError
 from .coherence import Coherence
 from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
-from .observers import COPY, OBSERVERS, notify_evicted, observing, wait
+from .observers import COPY, OBSERVERS, notify_evicted, wait
 from .registry import Memory, ViewLike, all_facets, host
 from .span_copy import SpanCopy, any_alive
 from .span_drops import drop as drop_copies
@@ -128,7 +128,7 @@ class DroppableCopies(Coherence):
             self.address = 0
         if not retain_for_exports(self.accesses, memory, handle):
             memory.free(handle)
-        for observer in observing() if _observers else ():
+        for observer in tuple(_observers):
             observer.freed(self, memory)
 
     def evict(self, memory: Memory, dirty: bool) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .access_record import AccessRecord
 from .direction import INPUT
-from .observers import OBSERVERS, observing
+from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, Presented
 from .runs import NONE, Runs
 from .source_line import EXPORTED, SourceLine, Viewed, line_of
@@ -71,7 +71,7 @@ class ExportRecord(AccessRecord):
     def notify(self) -> None:
         """Notify observers that the export has begun; it ends if one raises an error."""
         try:
-            for observer in observing():
+            for observer in tuple(_observers):
                 observer.exported(self)
         except BaseException:
             self.end()
@@ -87,7 +87,7 @@ class ExportRecord(AccessRecord):
             return
         try:
             if _observers:
-                for observer in observing():
+                for observer in tuple(_observers):
                     observer.released(self)
         finally:  # an interrupt may come before
             storage: Any = view.storage

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Block, Decorating, remove
@@ -192,7 +192,7 @@ class Observer:
 
 def notify_evicted(cube: CubeLike, memory: Memory, nbytes: int) -> None:
     """Notify observers of an eviction, and log it once no lock is held any more."""
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.evicted(cube, memory)
     if logger() is not None:
         view = next(iter(cube.live_viewers()), None)
@@ -223,7 +223,7 @@ class Wait(Block[None]):
 
     def begin(self) -> None:
         self.open, self.token = vars(_waits).setdefault("open", []), object()  # of this thread
-        for observer in () if self.open else observing():
+        for observer in () if self.open else tuple(OBSERVERS):
             observer.waiting(*self.facts)
         self.open.append(self.token)
         self.since = perf_counter()
@@ -233,7 +233,7 @@ class Wait(Block[None]):
         if self.token not in self.open:
             return
         self.open.remove(self.token)
-        for observer in () if self.open or error is not None else observing():
+        for observer in () if self.open or error is not None else tuple(OBSERVERS):
             observer.waited(*self.facts, seconds)
 
 
@@ -290,7 +290,7 @@ class Computation:
 
     def __enter__(self) -> None:
         try:
-            for observer in observing():
+            for observer in tuple(OBSERVERS):
                 self.begun.append(observer)
                 observer.computing(self.operation, self.memory)
         except BaseException:
@@ -301,7 +301,7 @@ class Computation:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         seconds = perf_counter() - self.begin
         try:
-            for observer in observing() if error is None else ():
+            for observer in tuple(OBSERVERS) if error is None else ():
                 observer.computed(self.operation, self.memory, seconds)
         finally:
             self.end()
@@ -314,13 +314,13 @@ class Computation:
 
 def notify_cut(operation: str, device: str, tiles: int, nbytes: int) -> None:
     """Notify observers of an operation that was carried out in tiles."""
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.cut(operation, device, tiles, nbytes)
 
 
 def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     """Notify observers of an operation that the host carries out, and log it."""
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.fell_back_since(operation, device, reason)
     if logger() is not None:
         note(f"{operation} is carried out on the host: {why_on_host(device, reason)}, at "
@@ -334,18 +334,6 @@ def why_on_host(device: str, reason: str) -> str:
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
 _apart: dict[int, Observer] = {}  # by the thread of which they are the only observers
-
-
-def observing() -> tuple[Observer, ...]:
-    """Return the observers of what happens in this thread."""
-    if not _apart:
-        return tuple(OBSERVERS)
-    alone = _apart.get(threading.get_ident())
-    if alone is not None:
-        return (alone,)
-    return tuple([o for o in tuple(OBSERVERS) if o not in tuple(_apart.values())])
-
-
 Kind = TypeVar("Kind", bound=Observer)
 
 
@@ -365,8 +353,27 @@ _lock = threading.RLock()
 
 def _update() -> None:
     with _lock:
-        found = (o.observer for o in _observed if isinstance(o, _Observed))
-        OBSERVERS[:] = {id(observer): observer for observer in found}.values()
+        found = {id(o.observer): o.observer for o in _observed if isinstance(o, _Observed)}
+        OBSERVERS[:] = map(_NotApart, found.values()) if _apart else found.values()
+
+
+class _NotApart(Observer):
+    """An observer that is notified of events in some threads only, while another one is apart."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self.every_access = observer.every_access
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("observer", "every_access"):
+            return super().__getattribute__(name)
+        alone = _apart.get(threading.get_ident())
+        notified = (self.observer not in _apart.values() if alone is None
+                    else self.observer is alone)
+        return getattr(self.observer if notified else _NOBODY, name)
+
+
+_NOBODY = Observer()
 
 
 class Observation(Decorating[Kind]):
@@ -408,8 +415,10 @@ class ObservationApart(Observation[Kind]):
         self.before: Observer | None = None
 
     def begin(self) -> Kind:
-        self.before = _apart.get(threading.get_ident())
-        _apart[threading.get_ident()] = observer = super().begin()
+        observer, here = super().begin(), threading.get_ident()
+        self.before = _apart.get(here)
+        _apart[here] = observer
+        _update()
         return observer
 
     def end(self, error: BaseException | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ConflictError, DeviceError
-from .observers import notify_evicted, observing
+from .observers import OBSERVERS, notify_evicted
 from .registry import CubeLike, Memory, SpansLike
 from .runs import NONE, Runs, union
 from .span_copy import SpanCopy
@@ -67,7 +67,7 @@ def discard(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> None:
     handle, copy.part = copy.part, None
     if handle is not None:
         copy.memory.free(handle)
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.freed(copy, copy.memory)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from ..errors import ConflictError
-from .observers import COPY, observing, wait
+from .observers import COPY, OBSERVERS, wait
 from .registry import CubeLike, Handle, Memory, SpansLike, host
 from .runs import NONE, Runs, run, union
 from .span_async import finish
@@ -65,7 +65,7 @@ def _transfer(cube: CubeLike, spans: SpansLike, source: SpanCopy, target: SpanCo
         if left:
             _transfer(cube, spans, source, middle, left)
         source = middle
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.copying(cube, source.memory, target.memory)
     if cube.shared:
         cube.before_copy(source.memory, target.memory, runs)
@@ -141,7 +141,7 @@ def _refresh_all(cube: CubeLike, spans: SpansLike, copy: SpanCopy) -> None:
                                 f"{record.way_out}")
     middle, everything = spans.on_host(cube), spans.everything
     refresh(cube, spans, middle, everything - written)
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.copying(cube, hub, copy.memory)
     if cube.shared:
         cube.before_copy(hub, copy.memory, None)

@@ -15,7 +15,7 @@ from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
 from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
-from .observers import observing
+from .observers import OBSERVERS
 from .registry import CubeLike, Facet, Memory, Presented, ViewLike, host
 from .runs import NONE, Runs, run, union
 from .source_line import SourceLine, allow_conflicts, describe
@@ -216,7 +216,7 @@ class Spans:
         finally:
             self.busy -= 1
         if not whole:
-            for observer in observing():
+            for observer in tuple(OBSERVERS):
                 observer.allocated(copy, memory)
         self.copies.append(copy)
         if not whole:

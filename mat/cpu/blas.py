@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from ..core.observers import OBSERVERS, observing
+from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
@@ -32,7 +32,7 @@ Piece = tuple[CData, int]  # address and increment of a vector
 
 
 def _notify(verb: str, letter: str, **arguments: object) -> None:
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.called(routine_name(verb, letter), **arguments)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..core.compiled import KernelCall
-from ..core.observers import OBSERVERS, observing
+from ..core.observers import OBSERVERS
 from ..support import host_pool
 from ..support.native import ffi, lib
 from ..support.types import CData, Number, Presented
@@ -89,7 +89,7 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
 
     def __call__(self, *values: Presented) -> Number:
         if OBSERVERS and self.called is not None:
-            for observer in observing():
+            for observer in tuple(OBSERVERS):
                 observer.called(self.called[0], **self.called[1])
         operands = ffi.new("char *[]", len(self.operands) + 1)
         buffer = host_pool.workspace(self.finish.room) if self.finish is not None else ffi.NULL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.cube import Cube
-from ..core.observers import OBSERVERS, observing
+from ..core.observers import OBSERVERS
 from ..core.source_line import warn
 from ..errors import TornError
 from ..support.options import current
@@ -33,7 +33,7 @@ class Storage(Cube):
         self.fill_value = fill_value
         self.writable: bool = True
         if _observers:
-            for observer in observing():
+            for observer in tuple(_observers):
                 observer.created(self)
 
     def read_torn(self, error: TornError) -> None:

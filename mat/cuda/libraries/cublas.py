@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
 
-from ...core.observers import OBSERVERS, observing
+from ...core.observers import OBSERVERS
 from ...core.recorder import DifferentCallError, refuse_if_recorded
 from ...errors import DeviceError, OutOfDeviceMemory
 from ...layout.shapes import Ints
@@ -218,7 +218,7 @@ class Routine:
 
     def __call__(self, gpu: Gpu, *arguments: object) -> None:
         if OBSERVERS and self.reported is not None:
-            for observer in observing():
+            for observer in tuple(OBSERVERS):
                 observer.called(self.name, **self.reported)
         with gpu.current():  # a new thread has no context, and others may have another one
             handle = self.handles.here(gpu)

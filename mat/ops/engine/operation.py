@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, Type
 import numpy as np
 
 from ...core.direction import INPUT, IO
-from ...core.observers import observing
+from ...core.observers import OBSERVERS
 from ...core.registry import Facet, facet_named
 from ...devices.device import CPU, Device
 from ...errors import OutOfDeviceMemory
@@ -377,7 +377,7 @@ def _as_now(args: Arguments) -> Arguments:
 
 
 def _packed(view: Mat) -> Mat:
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.packed(view)
     return view.copy()
 

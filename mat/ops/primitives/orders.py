@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ...core.observers import observing
+from ...core.observers import OBSERVERS
 from ...layout.orders import is_by_columns
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
@@ -65,5 +65,5 @@ def _inverse(axes: Ints) -> Ints:
 
 def note_packed(view: Mat) -> None:
     """Notify observers that the elements of `view` are copied because of its strides."""
-    for observer in observing():
+    for observer in tuple(OBSERVERS):
         observer.packed(view)
