@@ -10,7 +10,7 @@ import inspect
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
 from ..ops.engine.by_numpy import refuse_other_elements, ufunc_by_numpy
 from ..ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS
@@ -27,6 +27,10 @@ _CONVERTED = {"reduce": 1, "accumulate": 1, "reduceat": 1, "outer": 2}  # so man
 
 def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
     """Call `ufunc` with Mats, arrays, sequences and numbers; return Mats."""
+    if len(args) > ufunc.nargs:
+        taken = f"{ufunc.nin} to {ufunc.nargs}"
+        raise DTypeError(f"{ufunc.__name__}() takes from {taken} positional arguments but "
+                         f"{len(args)} were given")
     if len(args) > ufunc.nin and "out" not in kwargs:
         outs = args[ufunc.nin:]
         outs += (None,) * (ufunc.nout - len(outs))

@@ -228,3 +228,10 @@ def test_a_bad_axis_is_an_axis_error_everywhere(axis):
     for name in METHODS:
         with pytest.raises(mat.AxisError):
             pytest.fail(f"{name} gave {getattr(x, name)(*MORE.get(name, ()), axis=axis)}")
+
+
+@pytest.mark.parametrize("name", ["fabs", "positive", "frexp", "divmod", "spacing", "add", "exp"])
+def test_too_many_arguments_are_counted(name):
+    count = getattr(np, name).nargs + 1
+    with pytest.raises(mat.DTypeError, match=rf"{name}\(.*position.* {count}"):
+        getattr(mat, name)(*[mat.ones(3)] * count)
