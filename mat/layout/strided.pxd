@@ -59,7 +59,7 @@ cdef class Layout:
                    times=Py_ssize_t, part=slice)
     cdef Py_ssize_t _select(self, object item, Py_ssize_t axis, list shape, list strides) except? -1
     @cython.locals(items=tuple, shape=tuple, strides=tuple, found=Py_ssize_t, n=Py_ssize_t,
-                   i=Py_ssize_t, k=Py_ssize_t)
+                   i=Py_ssize_t, k=Py_ssize_t, step=Py_ssize_t)
     cpdef Py_ssize_t element(self, object index) except? -1
 
 

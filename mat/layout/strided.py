@@ -480,18 +480,18 @@ class Layout:
         """
         shape, strides, found = self.shape, self.strides, self.displacement
         if type(index) is int and len(shape) == 1:
-            i, n = index, shape[0]
-            return found + (i + n if i < 0 else i) * strides[0] if -n <= i < n else -1
+            i, n, step = index, shape[0], strides[0]
+            return found + (i + n if i < 0 else i) * step if -n <= i < n else -1
         items: tuple[Any, ...] = index if type(index) is tuple else (index,)
         if len(items) != len(shape):
             return -1
         for k in range(len(items)):
             if type(items[k]) is not int:
                 return -1
-            i, n = items[k], shape[k]
+            i, n, step = items[k], shape[k], strides[k]
             if not -n <= i < n:
                 return -1
-            found += (i + n if i < 0 else i) * strides[k]
+            found += (i + n if i < 0 else i) * step
         return found
 
 

@@ -126,7 +126,8 @@ class Elements(MatBase):
             if part is None or not part.contiguous or not 0 < size * part.size < most:
                 return False
             k, count, facet = part.displacement, part.size, _foreign
-        storage.find_address()
+        if not storage.address:
+            storage.find_address()
         if self.layout is not layout or self.storage is not storage:
             return False
         address = storage.ready(facet.mask, facet.bit, size * count != storage.nbytes,

@@ -7,7 +7,7 @@ from mat.core.cube cimport Cube
 from mat.core.export cimport ExportRecord
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport MatBase
+from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.storage cimport Storage
 
 cdef object _array_kept_by

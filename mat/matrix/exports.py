@@ -15,6 +15,7 @@ from ..facets.array import ARRAY, array_kept_by
 from ..support.dtypes import EXTENSIONS
 from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented
+from .base import is_numpys
 from .views import Views
 
 MOST_AT_ONCE = 4096  # elements that are copied while the GIL is kept
@@ -87,7 +88,8 @@ def _array_of_few(view: Views) -> Array | None:
     if not address:
         return None
     return _blocks.copied_array(address + layout.displacement * view.element_size,
-                                layout.shape, view.element_type, view.nbytes)
+                                layout.shape, view.element_type,
+                                layout.size * view.element_size)
 
 
 class Exports(Views):
@@ -134,7 +136,7 @@ class Exports(Views):
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
         own = self.element_type
-        if str(own.char) in EXTENSIONS:
+        if not is_numpys(own) and str(own.char) in EXTENSIONS:
             raise BufferError(f"buffers cannot hold {own}; numpy.asarray(x) can, or "
                               f"numpy.asarray(x).view('uint{8 * own.itemsize}')")
         return exported_array(self)

@@ -173,6 +173,8 @@ def are_ready(args: Arguments, at: tuple[int, ...], adapts: bool) -> bool:
     if not count or count > MOST_READY:
         return False
     kind = type(args[0])
+    if kind is _mat_type and count == 1:
+        return True
     if kind is not _mat_type and (kind is not str or count < 2):
         return False
     for k in at:

@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..ops.engine.operands import as_mat, as_mats, decides, is_foreign, numpy_gives
 from ..support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
-from .operands import matrix_product
+from .short_calls import matrix_product
 
 F = TypeVar("F", bound=Function)
 _ABSENT: Final[Any] = object()  # an argument that is not given

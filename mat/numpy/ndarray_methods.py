@@ -26,8 +26,8 @@ from ..ops.linear.matmul import matmul
 from ..support.dtypes import as_element
 from ..support.types import File, Function, Number, Operand
 from .array_function import call_numpy
-from .operands import matrix_product
 from .registry import NO_VALUE
+from .short_calls import matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 

@@ -7,14 +7,12 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..errors import DTypeError, ShapeError
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if
 from ..ops.engine.operands import as_mat
 from ..ops.engine.operands import as_mats as mats_of
-from ..ops.linear.matmul import product
 from ..support.dtypes import is_known_dtype
 from ..support.types import Array, Operand
 
@@ -77,10 +75,3 @@ def as_mats_if_possible(values: Iterable[object]) -> list[Operand]:
         return [*mats_of(values, "an operand")]
     except (DTypeError, ShapeError):
         return [*values]
-
-
-def matrix_product(a: Operand, b: Operand) -> Mat | None:
-    """Return NumPy's ``dot(a, b)`` if that is ``a @ b`` of Mats, else None."""
-    if not type(a) is type(b) is Mat or not a.layout.shape or not 0 < len(b.layout.shape) < 3:
-        return None
-    return a @ b if IN_USE else product.new((a, b, None))

@@ -7,6 +7,7 @@ from mat.ops.engine.calls cimport Calls
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief
+cdef Calls _product
 cdef dict _ways
 
 
@@ -16,7 +17,6 @@ cdef class Way:
 
 cdef class ByPlan(Way):
     cdef Calls operation
-    cdef tuple settings
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 
@@ -54,5 +54,7 @@ cdef class ByNumPy(Way):
 cdef object only_axis(tuple args, dict kwargs, object default)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object raveled(object x)
+@cython.locals(one=MatBase, other=MatBase)
+cpdef object matrix_product(object a, object b)
 @cython.locals(way=Way)
 cpdef object called_shortly(object function, tuple args, dict kwargs)

@@ -19,6 +19,7 @@ from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
+from ..ops.linear.matmul import product
 from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import sorted_along
 from ..ops.primitives.few_elements import (
@@ -37,7 +38,7 @@ from ..ops.primitives.few_elements import (
 from ..support.types import Arguments, Function, Keywords, Operand
 
 # with types of C
-_in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
+_in_use, _observers, _mat, _not_brief, _product = IN_USE, OBSERVERS, Mat, NOT_BRIEF, product
 
 
 class Way:
@@ -51,13 +52,12 @@ class Way:
 
 
 class ByPlan(Way):
-    """By the plan of a reduction of a Mat, with other settings than its axis as given here."""
+    """By the plan of a reduction of a Mat, without axes of length 1 in the result."""
 
-    __slots__ = ("operation", "settings")
+    __slots__ = ("operation",)
 
-    def __init__(self, operation: Calls, *settings: object) -> None:
+    def __init__(self, operation: Calls) -> None:
         self.operation: Calls = operation
-        self.settings: tuple[object, ...] = settings
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         axis = only_axis(args, kwargs, None)
@@ -66,7 +66,7 @@ class ByPlan(Way):
         view: Any = args[0]
         if not is_numpys(view.element_type):  # others are ordered without regard to NaN
             return None
-        return self.operation.make((view, None, axis, *self.settings))
+        return self.operation.make((view, None, axis, False))
 
 
 class Along(Way):
@@ -182,13 +182,24 @@ def raveled(x: object) -> Operand:
     return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
 
 
+def matrix_product(a: Operand, b: Operand) -> Mat | None:
+    """Return NumPy's ``dot(a, b)`` if that is ``a @ b`` of Mats, else None."""
+    if type(a) is not _mat or type(b) is not _mat:
+        return None
+    one: Any = a
+    other: Any = b
+    if not one.layout.shape or not 0 < len(other.layout.shape) < 3:
+        return None
+    return a @ b if _in_use else _product.make((a, b, None))
+
+
 def _reductions() -> dict[object, Way]:
     """Return those that have a plan for each form of their operand and axis."""
-    found: dict[object, Way] = {np.any: ByPlan(truth.ANY, False), np.all: ByPlan(truth.ALL, False)}
+    found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
-        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"], False)
+        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
-        found[np.count_nonzero] = ByPlan(truth.COUNT_NONZERO, False)
+        found[np.count_nonzero] = ByPlan(truth.COUNT_NONZERO)
     return found
 
 

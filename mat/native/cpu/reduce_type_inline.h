@@ -195,6 +195,13 @@ INLINE int64_t N(find)(const T *p, int64_t n, int64_t step, T value) {
 }
 
 INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, int64_t first) {
+    if (b.at < 0 && n >= LANES && n <= AT_ONCE) { /* there is nothing to compare with */
+        T t[LANES];
+        N(fold_lanes)(op, t, p, n, step);
+        b.value = N(join_lanes)(op, N(neutral)(op), t);
+        b.at = first + N(find)(p, n, step, b.value);
+        return b;
+    }
     if (b.at < 0)
         b.value = p[0], b.at = first;
     if (n < LANES) {

@@ -18,8 +18,9 @@ from ...ops.primitives.product_chains import multi_dot
 from ...ops.primitives.ufuncs import conjugate
 from ...support.dtypes import BLAS_TYPES
 from ...support.types import Operand
-from ..operands import as_mats, is_mat_or_array, is_mat_or_none, matrix_product
+from ..operands import as_mats, is_mat_or_array, is_mat_or_none
 from ..registry import Result, implements
+from ..short_calls import matrix_product
 from .there import is_there, mats_there
 
 Axes = list[int]

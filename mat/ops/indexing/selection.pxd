@@ -10,7 +10,8 @@ cdef list _observers
 cdef Registration _foreign
 cdef dict _KERNELS
 cdef object _float64, _INDICES, _BOOL
-cdef int _NOT_CALLED
+cdef int _NOT_CALLED, _AXES
+cdef Py_ssize_t _LARGE, _MANY, _TILE
 
 
 cdef class SelectionKernels:

@@ -191,7 +191,7 @@ class Selection:
 
     def tiles(self) -> int:
         """Return how many tiles the mask has."""
-        return -(-self.size // _TILE)
+        return (self.size + _TILE - 1) // _TILE  # C rounds quotients towards 0
 
     def work(self) -> int:
         """Return the units of work of the kernels that copy the selection."""
