@@ -137,6 +137,28 @@ def test_sorts_are_stable(dtype, rng):
 
 @on_cpu
 @pytest.mark.parametrize("dtype", [
+    "float32", *(pytest.param(d, marks=pytest.mark.slow) for d in NUMPY_DTYPES
+                 if d not in ("float32", "bool"))])
+@pytest.mark.sample(4)
+def test_long_lines_are_sorted_by_digits(dtype, rng, monkeypatch):
+    monkeypatch.setattr(sort, "MERGES", 0)
+    for shape in ((1025,), (4096,), (9001,), (2, 4100), (3, 1200, 2)):
+        axis = int(np.argmax(shape))
+        a = with_ties(rng, shape, dtype)
+        for b in views(a):
+            if b.shape[axis] > 1024:
+                found = sort.prepare_sort(form(b), form(b), axis, False, False)
+                assert found.kernel.startswith("sort" if a.dtype.kind == "c" else "radix")
+                sorted_both(b, axis, seed=axis)
+        sorted_both(a, axis, descending=True)
+    a = rng.permutation(np.arange(-4000, 5000)).astype(dtype)
+    wanted = in_order(a, 0, False, False)
+    launch_all(sort.prepare_sort(form(a), form(a), 0, False, False), [a, a])
+    same_bits(a, wanted)
+
+
+@on_cpu
+@pytest.mark.parametrize("dtype", [
     "float32", *(pytest.param(d, marks=pytest.mark.slow) for d in ("int8", "complex64"))])
 def test_searching(dtype, rng):
     for length in (0, 1, 30, 300):
