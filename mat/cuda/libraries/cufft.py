@@ -78,7 +78,7 @@ class TransformForm(NamedTuple):
 _old: deque[tuple[Gpu, int]] = deque()  # plans that are garbage
 
 
-class Plan:
+class TransformPlan:
     """A plan of cuFFT for one form on one stream. `room` are the bytes that a call needs."""
 
     handle: int = -1
@@ -126,11 +126,11 @@ def _arguments(form: TransformForm, need: CData) -> tuple[object, ...]:
             target.distance, form.target_type, form.blocks, need, form.compute_type)
 
 
-_plans: OrderedDict[tuple[Gpu, int, TransformForm], Plan] = OrderedDict()
+_plans: OrderedDict[tuple[Gpu, int, TransformForm], TransformPlan] = OrderedDict()
 _lock = threading.Lock()
 
 
-def plan_for(gpu: Gpu, form: TransformForm) -> Plan:
+def plan_for(gpu: Gpu, form: TransformForm) -> TransformPlan:
     """Return the plan for a form, for calls of this thread: one of those used last, or a new one.
 
     What is recorded for a graph prepares a plan for the capture, which must not allocate.
@@ -147,17 +147,17 @@ def plan_for(gpu: Gpu, form: TransformForm) -> Plan:
     return _find(gpu, gpu.stream, form)
 
 
-def _find(gpu: Gpu, stream: DriverObject, form: TransformForm) -> Plan:
+def _find(gpu: Gpu, stream: DriverObject, form: TransformForm) -> TransformPlan:
     key = gpu, int(stream), form
     with _lock:
         found = _plans.get(key)
         if found is None:
             _destroy_old()
             try:
-                found = Plan(gpu, stream, form)
+                found = TransformPlan(gpu, stream, form)
             except OutOfDeviceMemory:
                 gpu.trim()  # the library takes the tables from CUDA
-                found = Plan(gpu, stream, form)
+                found = TransformPlan(gpu, stream, form)
             _plans[key] = found
             if len(_plans) > MOST:
                 _plans.popitem(last=False)
@@ -207,6 +207,7 @@ def _is_dense(side: _Side) -> bool:
     return all(s == prod(n for _, n in axes[:k]) for k, (s, _) in enumerate(axes))
 
 
+# the parameters are what a transform depends on
 def prepare_fourier(letter: str, x: Layout, result_letter: str, out: Layout, axes: Ints,
                     forward: bool, factor: float) -> Function:
     """Prepare ``out <- factor * the transform of x`` over `axes`, as a function of both."""

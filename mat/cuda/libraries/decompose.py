@@ -71,6 +71,7 @@ def _check(reason: str, infos: At, many: int, values: DeviceOperand | None = Non
 # Singular values
 
 
+# the parameters are operands, and the forms of the results
 def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperand, s: MatrixOperand,
                 factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
     """Prepare ``a = u diag(s) vh`` as a function of ``(a, u, vh, s)``, or without `factors` of
@@ -130,6 +131,7 @@ def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperan
     return svd
 
 
+# the parameters are operands, and the forms of the results
 def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, values: _Result,
                    factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
     """Prepare the same for a stack of small matrices, by Jacobi's method."""
@@ -179,6 +181,7 @@ def _stores(left: PackedStack, right: PackedStack, short: int, tall: bool, full:
 # Eigenvalues
 
 
+# the parameters are operands, and the forms of the results
 def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOperand,
                  v: MatrixOperand | None, batch: Ints) -> Function:
     """Prepare the eigenvalues of Hermitian matrices, of which one triangle is read.
@@ -246,6 +249,7 @@ def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: Matr
 # QR
 
 
+# the parameters are operands, and the forms of the results
 def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixOperand, rows: int,
                q: MatrixOperand | None, batch: Ints) -> Function:
     """Prepare ``a = q r`` with `rows` rows of r, as a function of ``(a, q, r)`` or ``(a, r)``."""

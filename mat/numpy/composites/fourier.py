@@ -32,7 +32,7 @@ _INVERSE = ("hfft", "ifft", "irfft", "ifft2", "irfft2", "ifftn", "irfftn")
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-class Steps(NamedTuple):
+class TransformSteps(NamedTuple):
     """How a transform is computed on a device, for operands of one form."""
 
     kind: DType  # to which the operand is converted
@@ -70,7 +70,7 @@ def transform_there(name: str, a: Mat, lengths: Operand, axes: Operand, norm: st
 
 @lru_cache(maxsize=256)
 def _steps(name: str, shape: Ints, char: str, lengths: Ints | None, axes: Ints,
-           norm: str | None) -> Steps | None:
+           norm: str | None) -> TransformSteps | None:
     """Return how a transform is computed; None if it is NumPy's."""
     of_real, to_real, ndim = name in OF_REAL, name in _TO_REAL, len(shape)
     over = tuple(k % ndim for k in axes if -ndim <= k < ndim) if ndim else ()
@@ -89,9 +89,10 @@ def _steps(name: str, shape: Ints, char: str, lengths: Ints | None, axes: Ints,
                                                      half if of_real else sizes))
     groups = [*_groups(over[:-1]), over[-1:]] if to_real else _groups(over)
     before = [(group, result if of_real else given) for group in groups[:-1]]
-    return Steps(real if of_real else spectrum, given, before, spectrum, groups[-1], result,
-                 real if to_real else spectrum, name not in _INVERSE,
-                 (_SWAPPED[norm] if name in ("hfft", "ihfft") else norm) or "backward")
+    return TransformSteps(
+        real if of_real else spectrum, given, before, spectrum, groups[-1], result,
+        real if to_real else spectrum, name not in _INVERSE,
+        (_SWAPPED[norm] if name in ("hfft", "ihfft") else norm) or "backward")
 
 
 def _with_sizes(shape: Ints, sizes: dict[int, int]) -> Ints:

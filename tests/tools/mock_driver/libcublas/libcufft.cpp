@@ -8,7 +8,8 @@
 
 #include "call.hpp"
 
-enum : Status { FFT_INVALID_PLAN = 1, FFT_INVALID_VALUE = 4, FFT_EXEC_FAILED = 6, FFT_INVALID_SIZE = 8 };
+enum : Status { FFT_INVALID_PLAN = 1, FFT_INVALID_VALUE = 4, FFT_EXEC_FAILED = 6,
+                FFT_INVALID_SIZE = 8 };
 enum : int { R_32F = 0, R_64F = 1, C_32F = 4, C_64F = 5, ROOM = 48 };  // bytes for an element
 
 typedef std::vector<long long> Lengths;

@@ -2,8 +2,8 @@
    the mock driver's memory. Its signatures are written here by hand, as those of the mock cuBLAS,
    whose parts it is made of. Statuses have cuSOLVER's numbers.
 
-   Workspaces are asked for, and overwritten. Singular values, eigenvalues and QR are LAPACK's, which
-   SciPy has (lapack.hpp). */
+   Workspaces are asked for, and overwritten. Singular values, eigenvalues and QR are LAPACK's,
+   which SciPy has (lapack.hpp). */
 #include "factors.hpp"
 #include "lapack.hpp"
 
