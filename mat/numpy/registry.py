@@ -8,6 +8,7 @@ the operations of `mat` do not know the arguments; then NumPy computes on the ho
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -47,6 +48,8 @@ def implements(*names: str, mats: int = 1, on_device: int = 0,
     `of_many`: NumPy is faster for few elements, and computes them on the host.
     """
     def register(function: F) -> F:
+        if isinstance(function, FunctionType):  # in messages about its arguments
+            function.__qualname__ = names[0].rpartition(".")[2]
         for name in names:
             found = numpy_function(name)
             if found is not None:

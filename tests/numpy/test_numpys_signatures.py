@@ -5,12 +5,14 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import re
 
 import numpy as np
 import pytest
 
 import mat
 from mat.numpy.namespace.lookup import ABSENT, MODULES, kinds, numpy_module
+from mat.numpy.registry import IMPLEMENTATIONS
 
 from ..support.numpy_calls import FUNCTIONS as CALLS
 from ..support.numpy_calls import Operands
@@ -269,3 +271,38 @@ def test_every_public_module_names_what_is_close(name):
     with pytest.raises(AttributeError, match=f"mat.{name}' has no attribute 'xyz'"):
         _ = holder.xyz
     assert "__getattr__" in vars(holder)
+
+
+ALIASES = {"amax": "max", "amin": "min", "around": "round", "clip": "maximum"}
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_messages_about_arguments_name_the_function(device):
+    named = {}
+    with mat.use_device(device):
+        for function in IMPLEMENTATIONS:
+            name = function.__name__
+            ours = mat
+            for part in qualified(function).split("."):
+                ours = getattr(ours, part)
+            for args, kwargs in (((), {}), ((mat.ones(2, 2),) * 2, {"other": 1})):
+                found = outcome_of(ours, args, kwargs)
+                said = re.match(r"([\w.<>]+)\(\) ", found)
+                if said and said[1] not in (name, ALIASES.get(name)):
+                    named[name] = found
+    assert not named
+
+
+def outcome_of(function, args, kwargs):
+    """The message of the error, "" if there is none: a few functions take no operands."""
+    try:
+        function(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def qualified(function):
+    """The name of a function of NumPy in mat's namespace."""
+    module = function.__module__.removeprefix("numpy").removeprefix(".")
+    return f"{module}.{function.__name__}" if module else function.__name__

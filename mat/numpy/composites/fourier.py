@@ -208,7 +208,7 @@ def _register() -> None:
     transforms |= {name: _along_several(name, (-2, -1)) for name in _OF_TWO}
     transforms |= {name: _along_several(name, None) for name in _OF_ALL}
     for name, transform in transforms.items():
-        transform.__name__ = transform.__qualname__ = f"numpy_{name}"
+        transform.__name__ = f"numpy_{name}"
         implements(f"fft.{name}")(transform)
     ON_HOST.update(numpy_function(f"fft.{name}") for name in ("fftfreq", "rfftfreq"))
 

@@ -39,6 +39,7 @@ def _register(reduction: Function, *names: str) -> None:
         plain = len(args) in (1, 2) and type(args[0]) is Mat
         if not plain or "out" in kwargs or "dtype" in kwargs:
             given = {**dict(zip(parameters, args, strict=False)), **kwargs}
+            leave_if("a" not in given)
             leave_if(not is_mat_or_array(given["a"]) or not can_hold_sums(given.get("out")))
             if given.get("dtype") is not None:
                 leave_if(given.get("out") is not None)
