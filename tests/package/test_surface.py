@@ -15,6 +15,7 @@ from mat import Mat
 from mat.numpy.namespace.lookup import kinds
 from mat.ops.engine.functions import OF_EVERY_UFUNC
 from mat.ops.engine.operation import REGISTRY, Op
+from mat.support.close_names import OF_ARRAYS
 
 from ..support import needs
 
@@ -287,7 +288,8 @@ def test_errors_are_of_mat_and_builtin(name, builtin):
 
 MOVED = ["blas.copy", "blas.dot", "blas.vdot", *(f"nn.{n}" for n in WINDOWS), "debug.trace"]
 CALLABLES = [*(n for n in mat.__all__ if callable(getattr(mat, n))), *MOVED]
-METHODS = [n for n in dir(Mat) if not n.startswith("_")  # and no fields, compiled or not
+# no fields, compiled or not, and no names of other libraries that say what there is instead
+METHODS = [n for n in dir(Mat) if not n.startswith("_") and n not in OF_ARRAYS
            and not inspect.ismemberdescriptor(inspect.getattr_static(Mat, n))
            and not (inspect.isgetsetdescriptor(inspect.getattr_static(Mat, n))
                     and getattr(Mat, n).__doc__ is None)]

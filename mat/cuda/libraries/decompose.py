@@ -71,7 +71,40 @@ def _check(reason: str, infos: At, many: int, values: DeviceOperand | None = Non
 # Singular values
 
 
-# the parameters are operands, and the forms of the results
+class _SingularValues:
+    """The decomposition of one packed, tall matrix after another."""
+
+    def __init__(self, form: PackedStack, load: Aligned, values: _Result) -> None:
+        short, long = form.shape[-2:]
+        self.form, self.load, self.values = form, load, values
+        self.compute = OneByOne("Xgesvd", form.many, {"m": long, "n": short, "count": form.many})
+
+    def run(self, job: str, a: DeviceOperand, s: DeviceOperand,
+            *factors: tuple[_Result, DeviceOperand]) -> None:
+        """Decompose `a`; write the values to `s`, and factors to the operands beside them."""
+        form, values, real = self.form, self.values, self.form.letter.lower()
+        (short, long), data, real_data = form.shape[-2:], DATA[form.letter], DATA[real]
+        with areas(s.gpu, form.nbytes, values.room, 4 * form.many,
+                   *(result.room for result, _ in factors)) as (x, room, infos, *rooms):
+            self.load(a, x)
+            w = values.place(s, room)
+            at = [result.place(to, own) for (result, to), own in zip(factors, rooms, strict=True)]
+            u, v = at or (x, x)  # where there are none, nothing is written
+            steps = [result.stack.each for result, _ in factors] or (0, 0)
+
+            def arguments(k: int) -> Arguments:
+                return (ord(job), ord(job), long, short, data, x.address + k * form.each, long,
+                        real_data, w.address + k * short * SIZES[real], data,
+                        u.address + k * steps[0], long, data, v.address + k * steps[1], short, data)
+
+            self.compute(s.gpu, infos.address, arguments)
+            _check(NO_SVD, infos, form.many, w, form.many * short, real)
+            values.finish(s, room)
+            for (result, to), own in zip(factors, rooms, strict=True):
+                result.finish(to, own)
+
+
+# the parameters are those of the operation, and the layouts of its operands
 def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperand, s: MatrixOperand,
                 factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
     """Prepare ``a = u diag(s) vh`` as a function of ``(a, u, vh, s)``, or without `factors` of
@@ -80,58 +113,28 @@ def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperan
     tall = sizes[0] > sizes[1]
     long, short = max(sizes), min(sizes)
     form = PackedStack(letter, short, long, batch)
-    load, real = form.load(a.transpose() if tall else a), letter.lower()
-    values = _vectors(real, short, batch, s)
-    many, each_s = form.many, short * SIZES[real]
-    compute = OneByOne("Xgesvd", many, {"m": long, "n": short, "count": many})
-    data, real_data = DATA[letter], DATA[real]
-
-    def arguments_of(job: int, at: list[DeviceOperand], left: int, right: int) -> Function:
-        x, w, u, v = (part.address for part in at)
-
-        def arguments(k: int) -> Arguments:
-            return (job, job, long, short, data, x + k * form.each, long, real_data, w + k * each_s,
-                    data, u + k * left, long, data, v + k * right, short, data)
-        return arguments
-
-    def svdvals(a: DeviceOperand, s: DeviceOperand, *_: object) -> None:
-        with areas(s.gpu, form.nbytes, values.room, 4 * many) as (x, room, infos):
-            load(a, x)
-            w = values.place(s, room)
-            compute(s.gpu, infos.address, arguments_of(ord("N"), [x, w, x, x], 0, 0))
-            _check(NO_SVD, infos, many, w, many * short, real)
-            values.finish(s, room)
-
-    if many > 1 and long <= JACOBI:
+    load = form.load(a.transpose() if tall else a)
+    values = _vectors(letter.lower(), short, batch, s)
+    if form.many > 1 and long <= JACOBI:
         return _prepare_small(form, tall, full, load, values, factors, batch)
+    svd = _SingularValues(form, load, values)
     if factors is None:
-        return svdvals
+        return lambda a, s, *_: svd.run("N", a, s)
     u, vh = factors
     # the factors of what the library sees: the first of its columns, the second of its rows
     first = _Result(PackedStack(letter, long if full else short, long, batch),
                     u.transpose() if tall else vh)
     second = _Result(PackedStack(letter, short, short, batch), vh.transpose() if tall else u)
-    job = ord("A" if full else "S")
 
-    def svd(a: DeviceOperand, u: DeviceOperand, vh: DeviceOperand, s: DeviceOperand,
+    def run(a: DeviceOperand, u: DeviceOperand, vh: DeviceOperand, s: DeviceOperand,
             *_: object) -> None:
         left, right = (u, vh) if tall else (vh, u)
-        with areas(s.gpu, form.nbytes, values.room, first.room, second.room,
-                   4 * many) as (x, room, left_room, right_room, infos):
-            load(a, x)
-            w = values.place(s, room)
-            at = [x, w, first.place(left, left_room), second.place(right, right_room)]
-            compute(s.gpu, infos.address,
-                    arguments_of(job, at, first.stack.each, second.stack.each))
-            _check(NO_SVD, infos, many, w, many * short, real)
-            values.finish(s, room)
-            first.finish(left, left_room)
-            second.finish(right, right_room)
+        svd.run("A" if full else "S", a, s, (first, left), (second, right))
 
-    return svd
+    return run
 
 
-# the parameters are operands, and the forms of the results
+# the parameters are those of `prepare_svd`, as far as it has used them
 def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, values: _Result,
                    factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
     """Prepare the same for a stack of small matrices, by Jacobi's method."""
@@ -181,7 +184,7 @@ def _stores(left: PackedStack, right: PackedStack, short: int, tall: bool, full:
 # Eigenvalues
 
 
-# the parameters are operands, and the forms of the results
+# the parameters are those of the operation, and the layouts of its operands
 def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOperand,
                  v: MatrixOperand | None, batch: Ints) -> Function:
     """Prepare the eigenvalues of Hermitian matrices, of which one triangle is read.
@@ -249,7 +252,7 @@ def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: Matr
 # QR
 
 
-# the parameters are operands, and the forms of the results
+# the parameters are those of the operation, and the layouts of its operands
 def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixOperand, rows: int,
                q: MatrixOperand | None, batch: Ints) -> Function:
     """Prepare ``a = q r`` with `rows` rows of r, as a function of ``(a, q, r)`` or ``(a, r)``."""
