@@ -235,3 +235,16 @@ def test_too_many_arguments_are_counted(name):
     count = getattr(np, name).nargs + 1
     with pytest.raises(mat.DTypeError, match=rf"{name}\(.*position.* {count}"):
         getattr(mat, name)(*[mat.ones(3)] * count)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("value", [300, -1, 7, True, 2.5, 1j])
+def test_numbers_joined_to_integers(value, device):
+    a = np.arange(3, dtype="uint8")
+    with mat.use_device(device):
+        found = mat.concatenate([mat.array(a), value], axis=None)
+    np.testing.assert_array_equal(found.to_numpy(), np.concatenate([a, value], axis=None),
+                                  strict=True)
+    if value in (300, -1):
+        with pytest.raises(mat.RangeError, match="out of the range of uint8"):
+            mat.concat([mat.array(a), value], axis=None)

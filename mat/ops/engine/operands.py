@@ -13,7 +13,7 @@ from ...matrix.creation import adopted, from_numpy
 from ...matrix.delegate import delegate
 from ...matrix.joined import stacked_rows
 from ...matrix.mat import Mat
-from ...support.dtypes import SUPPORTED, becomes_array, check_operand, is_masked
+from ...support.dtypes import SUPPORTED, becomes_array, check_number, check_operand, is_masked
 from ...support.options import FLOAT32, current
 from ...support.types import Arguments, Function, Keywords, Operand
 from .by_numpy import ufunc_by_numpy
@@ -53,6 +53,9 @@ def as_mats(values: Iterable[object], name: str) -> list[Mat]:
     found: list[Operand] = [v if type(v) in _WEAK else as_mat(v, name) for v in values]
     if any(type(v) in _WEAK for v in found):
         kind = np.result_type(*(v.dtype if isinstance(v, Mat) else v for v in found))
+        for v in found:
+            if not isinstance(v, Mat):
+                check_number(v, kind, name)
         found = [v if isinstance(v, Mat) else from_numpy(np.asarray(v, kind)) for v in found]
     return found
 
