@@ -340,6 +340,8 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
 
 def _has_its_own_class(a: object) -> bool:
     """Return whether NumPy makes arrays like `a` of its class: a masked array, one of dask."""
+    if type(a) is Mat:
+        return False
     own: Any = np.ndarray.__array_function__
     return (not isinstance(a, Mat | np.generic)
             and (getattr(type(a), "__array_function__", own) is not own or is_masked(a)

@@ -219,7 +219,9 @@ def as_element(value: Number, dtype: DType, name: str) -> Number:
     """Return `value`, to be stored as an element of `dtype`: a number that this can represent, or
     one of NumPy's, which wraps around in unsigned integers as arrays do.
     """
-    if dtype.kind == "u" and isinstance(value, np.integer | np.floating) and np.isfinite(value):
+    if type(value) not in _PYTHONS and (
+            dtype.kind == "u" and isinstance(value, np.integer | np.floating)) and (
+            np.isfinite(value)):
         return value.astype(dtype)
     check_number(value, dtype, name)
     return value
@@ -273,6 +275,7 @@ def is_masked(value: object) -> bool:
 
 
 _NO_ARRAYS = (str, bytes, Mapping, np.generic)
+_PYTHONS = frozenset((bool, int, float, complex))
 
 
 def becomes_array(value: object) -> bool:
@@ -280,7 +283,7 @@ def becomes_array(value: object) -> bool:
     define its own treatment by NumPy's functions, as an array of dask.
     """
     kind = type(value)
-    if isinstance(value, _NO_ARRAYS) or hasattr(kind, "__array_function__"):
+    if kind in _PYTHONS or isinstance(value, _NO_ARRAYS) or hasattr(kind, "__array_function__"):
         return False
     return (hasattr(kind, "__array__") or hasattr(value, "__array_interface__")
             or (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
