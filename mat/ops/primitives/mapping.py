@@ -9,7 +9,7 @@ from ...errors import ShapeError
 from ...layout.shapes import as_shape, integer
 from ...layout.strided import packed
 from ...matrix.mat import Mat
-from ...matrix.nested import as_array
+from ...matrix.nested import as_plain, converted
 from ...support.types import Function, ShapeLike
 from .shape import check_is_input
 
@@ -149,7 +149,7 @@ def map_into(result: Mat, fn: Function, *mats: Mat) -> Mat:
                          f"{[m.shape for m in (result, *mats)]}")
     values = [fn(*elements)
               for elements in zip(*(m.to_numpy().ravel().tolist() for m in mats), strict=True)]
-    elements = as_array(values, result.dtype)
+    elements = converted(values, as_plain(values), result.dtype)
     if elements.ndim != 1:
         raise ShapeError(f"map_into requires one number for each element, got {values[0]!r}")
     with result.facet("array", "output") as a:
