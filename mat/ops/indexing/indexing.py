@@ -20,7 +20,7 @@ from ...matrix.creation import adopted
 from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
 from ...matrix.methods import method
-from ...matrix.nested import as_array
+from ...matrix.nested import as_array, as_plain, converted
 from ...support.dtypes import as_element, becomes_array, check_number
 from ...support.options import current
 from ...support.types import Array, DType, Index, Nested, Operand
@@ -324,7 +324,7 @@ def replace_(self: Mat, nested: Nested) -> Mat:
     >>> mat.zeros(2, 2).replace_([[1, 2], [3, 4]])
     <Mat 2x2 A [[1. 2.] [3. 4.]]>
     """
-    elements = as_array(nested, self.dtype)
+    elements = converted(nested, as_plain(nested), self.dtype)
     if elements.shape != self.shape:
         raise ShapeError(f"replace_ requires shape {self.shape}, got {elements.shape}")
     with self.facet("array", "output") as a:
