@@ -23,6 +23,7 @@ import numpy as np
 import stubs
 
 import mat
+from mat.support.close_names import OfOthers
 
 FOLDER = "reference/"
 TITLE = "Reference"
@@ -90,7 +91,8 @@ def names_in(module: ModuleType) -> list[str]:
 def members(kind: type) -> dict[str, Any]:
     """Return the public members of a class that have documentation."""
     named = {n: inspect.getattr_static(kind, n) for n in dir(kind) if not n.startswith("_")}
-    return {n: thing for n, thing in named.items() if doc_of(thing) and n not in SERVING}
+    return {n: thing for n, thing in named.items() if doc_of(thing) and n not in SERVING
+            and not isinstance(thing, OfOthers)}
 
 
 def part_of(name: str, thing: Any) -> str:

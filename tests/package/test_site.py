@@ -16,6 +16,7 @@ import pytest
 
 import mat
 from mat import Mat
+from mat.support.close_names import OF_ARRAYS
 
 from ..support.site import ROOT, built, reference
 
@@ -50,7 +51,7 @@ def test_every_public_name_is_documented_once():
 
 def test_every_public_member_of_a_mat_is_documented():
     told = {path.removeprefix("mat.Mat.") for path in DOCUMENTED if path.startswith("mat.Mat.")}
-    assert MEMBERS - told == reference.SERVING
+    assert MEMBERS - told == {*reference.SERVING, *OF_ARRAYS}
     assert "device_enabled" in told  # a slot
     assert {"axpy_", "sum", "T", "facet"} <= told
 
