@@ -583,7 +583,7 @@ def _name_methods() -> None:
     """Call the methods that Mat inherits its own, as messages about their arguments show them."""
     for base in Mat.__mro__:
         for name, method in vars(base).items():
-            if isinstance(method, FunctionType):
+            if isinstance(method, FunctionType | type(Exports.to_numpy)):  # compiled or not
                 method.__module__, method.__qualname__ = "mat", f"Mat.{name}"
 
 
