@@ -152,6 +152,7 @@ template <class Op> INLINE void mat_scan_lines(const mat_scan &f, const mat_call
         }
         __syncwarp();
         if ((int)lane < count)
+#pragma unroll 4
             for (int i = 0; i < here; i++)
                 tile[lane][i] = Op::out(totals.add(from + i, mat_widen(tile[lane][i])));
         __syncwarp();
@@ -184,7 +185,7 @@ INLINE typename Op::State mat_scan_range(const In *x, int64_t step_x, typename O
     for (int64_t from = 0; from < length; from += N) {
         int here = (int)(length - from < N ? length - from : N);
         int count = (here + at_once - 1) / at_once;
-#pragma unroll 8
+#pragma unroll 4
         for (int i = t; i < here; i += T)
             items[i + i / 32] = Op::out(Op::of(x[(from + i) * step_x]));
         __syncthreads();
@@ -208,6 +209,7 @@ INLINE typename Op::State mat_scan_range(const In *x, int64_t step_x, typename O
             }
         __syncthreads();
         if (y)
+#pragma unroll 2
             for (int i = t; i < here; i += T) {
                 State item = mat_widen(items[i + i / 32]);
                 int p = i / at_once;
