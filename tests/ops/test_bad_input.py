@@ -198,8 +198,7 @@ def test_sum_into():
 def test_replace():
     for wrong, error, text in (([1, 2], ShapeError, r"\(2,\)"),
                                ([[1, 2], [3]], ShapeError, "ragged"),
-                               ("ab", DTypeError, "str"),
-                               (None, ShapeError, r"\(\)"),  # NaN, as NumPy has it
+                               ("ab", DTypeError, "str"), (None, DTypeError, "NoneType"),
                                ([[1j] * 3] * 2, DTypeError, "complex")):
         x = one()
         refused(lambda: x.replace_(wrong), error, text, x)  # noqa: B023
