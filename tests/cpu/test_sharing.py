@@ -9,6 +9,7 @@ import pytest
 
 import mat
 from mat.errors import IndexOutOfRange
+from mat.layout.scan_order import CHUNK
 
 from ..support import needs, selection
 from ..support.layouts import LAYOUTS, place
@@ -133,8 +134,12 @@ def test_running_totals(rng, dtype, layout):
                 with np.errstate(all="ignore"):
                     wanted = rule.accumulate(a, axis, *(
                         [getattr(np, name)(a[:1]).dtype] if name != "cummax" else []))
-                same(by_threads(lambda x=x, axis=axis, name=name: _running(x, name, axis)),
-                     wanted)
+                found = by_threads(lambda x=x, axis=axis, name=name: _running(x, name, axis))
+                if a.dtype.kind == "f" and name != "cummax" and a.shape[axis] > CHUNK:
+                    largest = np.nanmax(np.where(np.isfinite(wanted), abs(wanted), 0))
+                    np.testing.assert_allclose(found, wanted, 1e-5, 1e-5 * largest)
+                else:
+                    same(found, wanted)
 
 
 def _running(x, name, axis):
