@@ -3,6 +3,7 @@
 #include "mat.h"
 
 #include "call.h"
+#include "half_inline.h"
 #include "reduce.h"
 #include "scan.h"
 
@@ -28,6 +29,11 @@ typedef struct {
     }
 OF(mat_c64)
 OF(mat_c128)
+#define ROUNDED(name, from, to) \
+    INLINE uint16_t name##_plus(uint16_t a, uint16_t b) { return to(from(a) + from(b)); } \
+    INLINE uint16_t name##_times(uint16_t a, uint16_t b) { return to(from(a) * from(b)); }
+ROUNDED(f16, from_half, to_half)
+ROUNDED(bf16, from_bfloat, to_bfloat)
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define ROW(j, n) _Pragma("GCC ivdep") EACH(j, n)
@@ -329,6 +335,11 @@ INLINE int64_t lines_of(const mat_scan *f) {
 #define FLOATING(x, X, y, Y) \
     SCAN_IN_ORDER(cumsum_##x##_##y, X, Y, CAST, PLUS) \
     SCAN_IN_ORDER(cumprod_##x##_##y, X, Y, CAST, TIMES)
+#define HALF_TYPES(EACH_TYPE) \
+    EACH_TYPE(f16, uint16_t, f16, uint16_t) EACH_TYPE(bf16, uint16_t, bf16, uint16_t)
+#define HALVES(x, X, y, Y) \
+    SCAN_IN_ORDER(cumsum_##x##_##y, X, Y, SAME, x##_plus) \
+    SCAN_IN_ORDER(cumprod_##x##_##y, X, Y, SAME, x##_times)
 #define COMPLEX(x, X, y, Y) \
     SCAN_IN_ORDER(cumsum_##x##_##y, X, Y, SAME, X##_plus) \
     SCAN_IN_ORDER(cumprod_##x##_##y, X, Y, SAME, X##_times)
@@ -338,6 +349,7 @@ INLINE int64_t lines_of(const mat_scan *f) {
 WHOLE_NUMBERS(b1, uint8_t, i64, int64_t, TRUTH)
 INTEGER_TYPES(INTEGERS)
 FLOATING_TYPES(FLOATING)
+HALF_TYPES(HALVES)
 COMPLEX_TYPES(COMPLEX)
 ORDERED_TYPES(EXTREMES)
 
@@ -353,7 +365,8 @@ static const struct {
     const char *name;
     mat_kernel *kernel;
 } kernels[] = {TOTAL_ENTRIES(b1, uint8_t, i64, int64_t) INTEGER_TYPES(TOTAL_ENTRIES)
-                   FLOATING_TYPES(TOTAL_ENTRIES) COMPLEX_TYPES(TOTAL_ENTRIES)
+                   FLOATING_TYPES(TOTAL_ENTRIES) HALF_TYPES(TOTAL_ENTRIES)
+                       COMPLEX_TYPES(TOTAL_ENTRIES)
                        ORDERED_TYPES(ORDERED_ENTRIES)};
 
 uintptr_t mat_scan_kernel(const char *name) {

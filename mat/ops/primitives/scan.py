@@ -117,7 +117,7 @@ _EXTREMES = {(t, t) for t in (*_SAME, "b1")}
 _STEPS: dict[np.ufunc, Function] = {
     np.add: elementwise.add, np.multiply: elementwise.multiply, np.maximum: elementwise.maximum,
     np.minimum: elementwise.minimum}
-_UNCOMPILED = {"f16", "bf16"}  # NumPy computes these on the host
+_UNCOMPILED = {"f16", "bf16"}  # NumPy computes extremes of these on the host
 
 
 def _pairs_of(name: str) -> set[tuple[str, str]]:
@@ -258,9 +258,8 @@ def _fits_compiled(name: str) -> Function:
     """Return a test whether there is a kernel of the host for the operands."""
     extremes = name in ("cummax", "cummin")
     small = {(t, t) for t in _SAME if t[0] in "iu" and t[1:] != "64"}
-    pairs = _EXTREMES - {("c64", "c64"), ("c128", "c128"), ("b1", "b1")} if extremes else (
-        _PAIRS - small)
-    pairs = {p for p in pairs if p[0] not in _UNCOMPILED}
+    other = {("c64", "c64"), ("c128", "c128"), ("b1", "b1"), *((t, t) for t in _UNCOMPILED)}
+    pairs = _EXTREMES - other if extremes else _PAIRS - small
 
     def fits(x: Mat, out: Mat) -> bool:
         if x.ndim > RANK or not x.size or must_copy(x, out):
