@@ -377,9 +377,15 @@ def _spectrum(a: Mat) -> Mat:
     return new_like(a, a.shape[:-1], np.dtype(a.dtype.char.upper()))
 
 
+# from that version on, NumPy's eigenvalues of real matrices are complex, even if all are real
+_ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
+
 def _all_real(a: Mat, w: Mat) -> bool:
     """Return whether NumPy's results are real numbers."""
-    return a.dtype.kind != "c" and not (w.imag != 0).any().item()
+    if a.dtype.kind == "c" or _ALWAYS_COMPLEX:
+        return False
+    return not (w.imag != 0).any().item()
 
 
 def _of_pairs(v: Mat, w: Mat) -> Mat:
