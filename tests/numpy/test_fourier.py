@@ -85,7 +85,8 @@ def test_transforms_along_an_axis(rng, by_library, name, dtype, options):
     a = numbers(rng, (3, 1100), dtype)
     check(name, a, mat.array(a), **options)
     length = options.get("n", a.shape[options.get("axis", -1)])
-    assert bool(by_library) == (length >= 1024 and dtype != "float16")
+    if mat.zeros(1).device == "cpu":
+        assert bool(by_library) == (length >= 1024 and dtype != "float16")
 
 
 @pytest.mark.parametrize("options", BLOCKS, ids=str)
@@ -97,7 +98,7 @@ def test_transforms_along_several_axes(rng, by_library, name, dtype, options):
         pytest.skip("of real numbers only")
     a = numbers(rng, (2, 33, 40), dtype)
     check(name, a, mat.array(a), **options)
-    if dtype != "float16" and (not options or "s" in options):
+    if dtype != "float16" and (not options or "s" in options) and mat.zeros(1).device == "cpu":
         assert by_library
 
 

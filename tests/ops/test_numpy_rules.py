@@ -196,6 +196,7 @@ FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1
            lambda m: m.zeros_like(np.matrix([[1.0, 2]]), subok=False)]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("call", FOREIGN)
 def test_numbers_and_objects_of_others_give_what_numpys_functions_give(call):
     found, wanted = call(mat), call(np)
