@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import inspect
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -229,6 +230,23 @@ _INSTEAD = {
 _OF_FILES = frozenset(("save", "savez", "savez_compressed", "savetxt"))
 
 
+def _in_a_function() -> bool:
+    """Return whether a function converts an argument, not the program itself."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(_FUNCTIONS):
+            return True
+        if not module.startswith(_BETWEEN):
+            break
+        frame = frame.f_back
+    return False
+
+
+_FUNCTIONS = ("mat.numpy.composites.", "mat.numpy.random.", "mat.numpy.views", "mat.ops.")
+_BETWEEN = ("mat.", "numpy.")
+
+
 class CopyGuard(Observer):
     """An observer that refuses or logs implicit copies between memories, and implicit waits.
 
@@ -244,9 +262,10 @@ class CopyGuard(Observer):
     def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
         operation, line = running_operation()
         by_numpy = host_call()
-        if operation is None and (not by_numpy or by_numpy in _OF_FILES):
+        inside = operation is not None or (not by_numpy and _in_a_function())
+        if not inside and (not by_numpy or by_numpy in _OF_FILES):
             return
-        what = "an operation" if operation is not None else f"{by_numpy}, by NumPy on the host,"
+        what = "an operation" if inside else f"{by_numpy}, by NumPy on the host,"
         text = (f"{what} at {line_of(line or user_line())} copies {cube.nbytes:,} bytes from "
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "

@@ -17,6 +17,7 @@ from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand,
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import (
     Arguments,
+    DType,
     DTypeLike,
     Function,
     Nested,
@@ -28,7 +29,7 @@ from .arrays import asarray
 from .base import form_of_result
 from .creation import adopted, filled, placed
 from .mat import Mat, check_bytes
-from .nested import as_plain, converted, inferred
+from .nested import as_plain, inferred
 from .storage import Storage
 
 _SEQUENCES = (Mat, np.ndarray, list, tuple)
@@ -43,8 +44,8 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
     shape : int or sequence of int
         The lengths of the axes.
     fill_value : number or array_like
-        The value of the elements, which the dtype must be able to represent; an array, a Mat or
-        nested sequences broadcast to the shape.
+        The value of the elements, which is converted to their dtype; an array, a Mat or nested
+        sequences broadcast to the shape.
     dtype : dtype, str or type, optional
         The element type; by default that of `array` for the value: ``int64`` for integers,
         ``mat.settings.dtype`` for floats.
@@ -85,18 +86,28 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
         check_operand(fill_value, FLOAT64, "fill_value")
         dtype = inferred(fill_value, as_plain(fill_value))
     if order == "C" and device is None:
-        return filled((shape,), dtype, as_element(fill_value, dtype, "fill"))
-    return placed(Mat(shape, dtype, fill=fill_value, order=order), device)
+        return filled((shape,), dtype, _stored(fill_value, dtype, "fill"))
+    return placed(Mat(shape, dtype, fill=_stored(fill_value, dtype, "fill"), order=order), device)
+
+
+def _stored(value: Number, dtype: DType, name: str) -> Number:
+    """Return the element that NumPy stores for a number: integers wrap around, and lose imaginary
+    parts and fractions; Python's integers are refused.
+    """
+    if type(value) in (bool, int) or (dtype.kind in "fc" and not isinstance(
+            value, complex | np.complexfloating)):
+        return as_element(value, dtype, name)
+    found: Number = np.full((), value, dtype)[()]
+    return found
 
 
 def _full_of_array(shape: Ints, value: Nested, dtype: DTypeLike, order: str) -> Mat:
     plain = as_plain(value)
     kind = inferred(value, plain) if dtype is None else as_dtype(dtype)
     try:
-        elements = np.broadcast_to(converted(value, plain, kind), shape)
+        return adopted(np.full(shape, plain, kind, columnwise(order)))
     except ValueError:
         raise ShapeError(f"elements of shape {plain.shape} do not broadcast to {shape}") from None
-    return adopted(np.array(elements, order=columnwise(order)))
 
 
 # NumPy's parameters
@@ -208,7 +219,7 @@ def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.zeros_like([1, 2])
     <Mat 2 int64 - [0 0]>
     """
-    if _has_its_own_class(a):
+    if has_its_own_class(a):
         return _in_its_class(np.zeros_like, (a,), dtype, order, subok, shape)
     return _like(a, 0, dtype, order, shape, device)
 
@@ -245,7 +256,7 @@ def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.ones_like([1, 2])
     <Mat 2 int64 - [1 1]>
     """
-    if _has_its_own_class(a):
+    if has_its_own_class(a):
         return _in_its_class(np.ones_like, (a,), dtype, order, subok, shape)
     return _like(a, 1, dtype, order, shape, device)
 
@@ -282,7 +293,7 @@ def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     >>> mat.empty_like([1.5, 2.5]).fill_(1)
     <Mat 2 F [1. 1.]>
     """
-    if _has_its_own_class(a):
+    if has_its_own_class(a):
         return _in_its_class(np.empty_like, (a,), dtype, order, subok, shape)
     return _like(a, None, dtype, order, shape, device)
 
@@ -323,7 +334,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     >>> mat.full_like([1.5, 2.5], 3)
     <Mat 2 - [3. 3.]>
     """
-    if _has_its_own_class(a):
+    if has_its_own_class(a):
         return _in_its_class(np.full_like, (a, fill_value), dtype, order, subok, shape)
     if fill_value is None:
         raise DTypeError("full_like requires a number, got None; empty_like(a) leaves elements "
@@ -331,14 +342,14 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     x = a if isinstance(a, Mat) else asarray(a)
     if not (isinstance(fill_value, _SEQUENCES) or becomes_array(fill_value)):
         kind = x.element_type if dtype is None else as_dtype(dtype)
-        fill = as_element(fill_value, kind, "fill_value")
+        fill = _stored(fill_value, kind, "fill_value")
         return _like(x, fill, dtype, order, shape, device)
     made = _like(x, None, dtype, order, shape, device)
-    made[...] = fill_value
+    made[...] = fill_value if isinstance(fill_value, Mat) else as_plain(fill_value)
     return made
 
 
-def _has_its_own_class(a: object) -> bool:
+def has_its_own_class(a: object) -> bool:
     """Return whether NumPy makes arrays like `a` of its class: a masked array, one of dask."""
     if type(a) is Mat:
         return False

@@ -16,6 +16,7 @@ from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
 from ..support.unbound import unbound
 from .creation import adopted, copy_of_array, placed, range_of_few
+from .filled import has_its_own_class
 from .mat import Mat
 from .nested import as_plain
 
@@ -251,6 +252,8 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
 def _spaced(function: Function, ends: tuple[Nested, Nested], num: int, dtype: DTypeLike,
             **settings: Nested) -> Nested:
     """Return the result of NumPy's function as a Mat; a pair stays one."""
+    if any(map(has_its_own_class, ends)):
+        return function(*ends, num, dtype=dtype, **settings)
     start, stop = (_plain(end, name) for end, name in zip(ends, ("start", "stop"), strict=True))
     (length,) = as_shape(integer(num, "num"))
     kind = None if dtype is None else as_dtype(dtype)

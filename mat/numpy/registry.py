@@ -8,8 +8,9 @@ the operations of `mat` do not know the arguments; then NumPy computes on the ho
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import update_wrapper
 from types import FunctionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -39,6 +40,16 @@ def numpy_function(name: str) -> Function | None:
     return found if callable(found) else None
 
 
+def named(function: F, name: str) -> F:
+    """Return a function under this name, by which messages about its arguments call it."""
+    if not isinstance(function, FunctionType):
+        return function
+    found = FunctionType(function.__code__, function.__globals__, name, function.__defaults__,
+                         function.__closure__)
+    found.__qualname__ = name
+    return cast("F", update_wrapper(found, function, ("__doc__", "__kwdefaults__", "__module__")))
+
+
 def implements(*names: str, mats: int = 1, on_device: int = 0,
                of_many: bool = False) -> Callable[[F], F]:
     """Return a decorator that registers an implementation of NumPy's functions of these names.
@@ -48,12 +59,10 @@ def implements(*names: str, mats: int = 1, on_device: int = 0,
     `of_many`: NumPy is faster for few elements, and computes them on the host.
     """
     def register(function: F) -> F:
-        if isinstance(function, FunctionType):  # in messages about its arguments
-            function.__qualname__ = names[0].rpartition(".")[2]
         for name in names:
             found = numpy_function(name)
             if found is not None:
-                IMPLEMENTATIONS[found] = function
+                IMPLEMENTATIONS[found] = named(function, found.__name__)
                 HOLDS[found] = -on_device or mats
                 if of_many:
                     OF_MANY.add(found)

@@ -37,6 +37,12 @@ WAITS = {
     "allclose": lambda x: np.allclose(x, x),
     "dot": lambda x: mat.blas.dot(x, x),
     "bincount": lambda x: mat.bincount(x.astype(int)),
+    "compress": lambda x: mat.compress(x > 4, x), "extract": lambda x: mat.extract(x > 4, x),
+    "trim_zeros": lambda x: mat.trim_zeros(x, "b"),
+    "intersect1d": lambda x: mat.intersect1d(x, x[:9]),
+    "setdiff1d": lambda x: mat.setdiff1d(x, x[:9]), "setxor1d": lambda x: mat.setxor1d(x, x[:9]),
+    "places": lambda x: mat.intersect1d(x, x[:9], return_indices=True),
+    "gradient": lambda x: mat.gradient(x, x),
     "norm": lambda x: mat.linalg.norm(x),
     "vdot": lambda x: mat.blas.vdot(x, x),
     "asum": lambda x: mat.blas.asum(x),
@@ -52,7 +58,9 @@ SIZE = "a size that depends on data"
 SINGULAR, IN_RANGE = "whether a matrix is singular", "whether indices are in range"
 # for what, where it is no element
 REASONS = {
-    "nonzero": SIZE, "mask": SIZE, "flatnonzero": SIZE, "unique": SIZE, "bincount": SIZE,
+    "compress": SIZE, "extract": SIZE, "trim_zeros": SIZE, "intersect1d": SIZE, "setdiff1d": SIZE,
+    "setxor1d": SIZE, "places": SIZE, "nonzero": SIZE, "mask": SIZE, "flatnonzero": SIZE,
+    "unique": SIZE, "bincount": SIZE,
     "printing": "printing", "printing a number": "printing",
     "iteration": "iteration", "array_equal": "the result of equals",
     "allclose": "the result of allclose", "dot": "the result of dot", "vdot": "the result of vdot",
@@ -70,6 +78,8 @@ NONE = {
     "sort": mat.sort,
     "histogram": lambda x: mat.histogram(x, 10, range=(0.0, 5.0)),
     "polyval": lambda x: mat.polyval(x[:3], x),
+    "interp": lambda x: mat.interp(x, x[:9], x[9:18]), "isin": lambda x: mat.isin(x, x[:3]),
+    "interp in a period": lambda x: mat.interp(x, x[:9], x[9:18], period=7),
 }
 # what the guard says that there is instead
 INSTEAD = {
@@ -264,6 +274,27 @@ FILLED = {
     "full": lambda m, x: m.full(3, x.max()), "rows": lambda m, x: m.full((2, N), x),
     "dtype": lambda m, x: m.full(3, x.max(), dtype="int8"),
     "full_like": lambda m, x: m.full_like(x, x.max()), "fill": lambda m, x: x.fill(x.max()) or x}
+
+
+# arguments that functions convert themselves
+CONVERTED = {
+    "pad": lambda x: mat.pad(x, 2, constant_values=x.max()),
+    "pad_width": lambda x: mat.pad(x, x.argmin()),
+    "expand_dims": lambda x: mat.expand_dims(x, x.argmin()),
+    "moveaxis": lambda x: np.moveaxis(x.reshape(2, -1), x.argmin(), 1),
+    "split": lambda x: mat.array_split(x, x.argmin() + 3),
+    "partition": lambda x: mat.partition(x, x.argmax()),
+    "histogram": lambda x: mat.histogram(x, x[:5])}
+
+
+@pytest.mark.parametrize("what", CONVERTED)
+def test_copies_of_arguments_are_forbidden(what):
+    with mat.use_device("emulated"):
+        x = mat.arange(float(N)) * 1.0
+        with mat.debug.guard("raise"), pytest.raises(mat.ConflictError, match="copies") as raised:
+            CONVERTED[what](x)
+        assert __file__ in str(raised.value)
+        CONVERTED[what](x)
 
 
 @pytest.mark.parametrize("what", NUMBERS)

@@ -163,6 +163,16 @@ def test_masked_arrays_stay_masked():
         assert found.mask.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
+def test_ranges_between_masked_arrays_are_masked(name):
+    masked = np.ma.masked_array([1.0, 2.0], [True, False])
+    for ends in ((1, masked), (masked, 5.0), (masked, masked)):
+        found, wanted = (getattr(m, name)(*ends, 3) for m in (mat, np))
+        assert isinstance(found, np.ma.MaskedArray)
+        np.testing.assert_array_equal(found.mask, wanted.mask)
+        np.testing.assert_array_equal(found.filled(7), wanted.filled(7))
+
+
 def test_subclasses_of_mat_are_mats():
     x = Special(3, fill=2)
     assert np.exp(x).shape == (3,)

@@ -313,3 +313,12 @@ def test_errors_that_are_of_another_kind():
     """NumPy divides by the step; an infinite range is a wrong argument."""
     with pytest.raises(mat.ShapeError, match="steps of 0"):
         mat.arange(0, 5, 0)
+
+
+@pytest.mark.parametrize("name", ["round", "around", "max", "amax", "min", "amin", "transpose",
+                                  "asarray", "asanyarray", "ascontiguousarray", "linalg.inv"])
+def test_messages_name_the_function_that_was_called(name):
+    for f in (eval(f"mat.{name}"), eval(f"np.{name}")):
+        with pytest.raises(TypeError) as raised:
+            f(mat.ones(2, 2), foo=1)
+        assert str(raised.value).startswith(f"{name.rpartition('.')[2]}() got an unexpected")

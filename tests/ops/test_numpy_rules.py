@@ -62,6 +62,18 @@ def test_full_of_arrays():
         mat.full((2, 3), np.zeros(4))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("value", "dtype"), [
+    (300.7, "u1"), (-2.5, "u1"), (np.int64(300), "i1"), (np.float64(1e300), "f4"), (np.nan, "i4"),
+    (1 + 2j, "f4"), (np.complex64(3j), "i2"), (2.5, "?"), ([300, 1], "u1"), ([2.7, -1.5], "i8")])
+def test_fills_are_converted_as_by_numpy(value, dtype):
+    for f in (lambda m: m.full((3, 2), value, dtype),
+              lambda m: m.full_like(m.zeros((3, 2), dtype), value)):
+        assert_array_equal(f(mat), f(np), strict=True)
+    with pytest.raises(OverflowError):
+        mat.full(2, 300, "u1")
+
+
 def test_joining_converts_to_what_can_hold_the_elements_only():
     x, out = mat.array([1.5, 2]), mat.zeros(4, dtype="int64")
     with pytest.raises(DTypeError, match=r"float64.*int64"):

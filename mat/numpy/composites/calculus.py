@@ -4,6 +4,7 @@ their coefficients, the highest power first; interpolation, correlation and conv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -14,9 +15,9 @@ from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.indexing.advanced import gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import argsort, searchsorted
-from ...ops.indexing.taking import take
 from ...ops.nn.nn import convolve
 from ...ops.primitives import elementwise, joining, reduce, scan, truth, ufuncs
 from ...ops.primitives.joining import concat
@@ -74,7 +75,7 @@ class Steps(NamedTuple):
 
     def at(self, k: int) -> Operand:
         """Return the k-th of them."""
-        return self.number if self.vector is None else self.vector[k]
+        return self.number if self.vector is None else self.vector[k, ...]
 
     def pairs(self, axis: int, ndim: int) -> tuple[Mat, Mat]:
         """Return the distances before and after each inner element, to be broadcast."""
@@ -125,7 +126,9 @@ def _steps_of(given: Operand, length: int) -> Steps | None:
         return None
     at = as_floats(at)
     steps = along(at, 0, slice(1, None)) - along(at, 0, slice(None, -1))
-    return Steps(None, steps[0].item()) if bool(truth.all_true(steps == steps[0])) else Steps(steps)
+    first = steps[0, ...]
+    common = where(truth.all_true(steps == first), first, math.nan).item()  # one wait of a device
+    return Steps(steps) if math.isnan(common) else Steps(None, common)
 
 
 def _slopes(f: Mat, steps: Steps, axis: int, edge_order: int) -> Mat:
@@ -292,8 +295,7 @@ def _repeated(at: Mat, points: Mat, values: Mat, period: float) -> Interpolated:
     """
     at, points = ufuncs.remainder(at, period), ufuncs.remainder(points, period)
     order = argsort(points)
-    ordered = [take(m, order, 0) for m in (points, values)]
-    points, values = (m for m in ordered if m is not None)
+    points, values = (gathered_at(m, order, 0, (0,)) for m in (points, values))
     points = concat([points[-1:] - period, points, points[:1] + period])
     values = concat([values[-1:], values, values[:1]])
     return at, points, values, values[0, ...], values[-1, ...]
@@ -351,7 +353,7 @@ def _between_points(x: Mat, xp: Mat, fp: Mat) -> Mat:
     k = elementwise.subtract(searchsorted(xp, x, right=True), 1)
     low = elementwise.clip(k, 0, xp.size - 2)
     high = elementwise.add(low, 1)
-    x0, y0, x1, y1 = (_taken(v, at) for at in (low, high) for v in (xp, fp))
+    x0, y0, x1, y1 = (gathered_at(v, at, 0, (0,)) for at in (low, high) for v in (xp, fp))
     slope = elementwise.divide(elementwise.subtract(y1, y0), elementwise.subtract(x1, x0))
     found, other = (elementwise.add(elementwise.multiply(slope, elementwise.subtract(x, at)), value)
                     for at, value in ((x0, y0), (x1, y1)))
@@ -359,12 +361,6 @@ def _between_points(x: Mat, xp: Mat, fp: Mat) -> Mat:
     found = where(elementwise.isnan(found), where(flat, y0, other), found)
     found = where(elementwise.equal(x, x0), y0, found)
     return where(elementwise.equal(k, xp.size - 1), fp[-1, ...], found)
-
-
-def _taken(x: Mat, at: Mat) -> Mat:
-    found = take(x, at, 0)
-    assert found is not None  # the indices are in range
-    return found
 
 
 def _windows_sum(x: Mat, taps: Mat, mode: str) -> Mat:

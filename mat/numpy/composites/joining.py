@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...core.observers import SIZE
 from ...devices.in_use import computes_elsewhere
 from ...errors import ShapeError
 from ...layout.shapes import as_axis
@@ -13,9 +14,8 @@ from ...matrix.creation import adopted
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if, or_leave
-from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.taking import take
-from ...ops.primitives import joining
+from ...ops.primitives import joining, reduce, truth
 from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, number_as_mat
 from ...support.dtypes import represents
@@ -228,12 +228,14 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
 def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> Result:
     leave_if(filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(trim, str)
              or trim.lower() not in ("f", "b", "fb", "bf"))
-    places = positions_of(is_true(filt))
-    if not places.size:
+    if not filt.size:
         return filt[:0]
-    sides = trim.lower()
-    first = places._size_at(0) if "f" in sides else 0
-    return filt[first:places._size_at(-1) + 1 if "b" in sides else filt.size]
+    mask, sides = is_true(filt), trim.lower()
+    ends = joining.stack([reduce.argmax(mask), reduce.argmax(mask[::-1]),
+                          as_dtype(truth.any_true(mask), np.dtype(np.int64))])
+    with ends._waits(SIZE):
+        before, behind, some = ends.tolist()
+    return filt[before * ("f" in sides):filt.size - behind * ("b" in sides)] if some else filt[:0]
 
 
 def _along(x: Mat, axis: int | None) -> tuple[Mat, int]:

@@ -20,20 +20,21 @@ from ...ops.primitives.missing import without_nan
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
-from ..registry import NO_VALUE, Result, implements
+from ..registry import NO_VALUE, Result, implements, named
 from .there import keeps_parts
 
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
 
 
-def _register(reduction: Function, *names: str) -> None:
+def _register(reduction: Function, name: str) -> None:
     """Register a reduction of `mat` as NumPy's, which computes into arrays, and in dtypes to which
     `mat` does not convert.
     """
+    reduction = named(reduction, name)
     code = reduction.__code__
     parameters = code.co_varnames[:code.co_argcount]
 
-    @implements(*names, mats=0)
+    @implements(name, mats=0)
     @wraps(reduction)
     def reduce(*args: Operand, **kwargs: Operand) -> Result:
         plain = len(args) in (1, 2) and type(args[0]) is Mat
@@ -55,8 +56,10 @@ def _converts(a: Operand, dtype: DType) -> bool:
 _register(reduce.sum, "sum")
 _register(reduce.prod, "prod")
 _register(reduce.mean, "mean")
-_register(reduce.max, "max", "amax")
-_register(reduce.min, "min", "amin")
+_register(reduce.max, "max")
+_register(reduce.max, "amax")
+_register(reduce.min, "min")
+_register(reduce.min, "amin")
 _register(reduce.argmax, "argmax")
 _register(reduce.argmin, "argmin")
 

@@ -20,7 +20,6 @@ from ...ops.indexing import sorting, taking
 from ...ops.indexing.advanced import all_within, gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
-from ...ops.indexing.taking import take
 from ...ops.primitives import elementwise, reduce, selecting, truth
 from ...ops.primitives.joining import concat
 from ...ops.primitives.parts import along
@@ -391,16 +390,20 @@ def numpy_union1d(ar1: Mat, ar2: Mat) -> Result:
 
 @implements("setdiff1d", on_device=2)
 def numpy_setdiff1d(ar1: Mat, ar2: Mat, assume_unique: bool = False) -> Result:
-    x, y = _as_sets(ar1, ar2, assume_unique)
-    return _where(_is_member(x, y, True), x)
+    if assume_unique:
+        x = _as_vector(ar1)
+        return _where(_is_member(x, ar2, True), x)
+    return _where(*_only_in(ar1, ar2))
 
 
 @implements("setxor1d", on_device=2)
 def numpy_setxor1d(ar1: Mat, ar2: Mat, assume_unique: bool = False) -> Result:
-    both = concat(_as_sets(ar1, ar2, assume_unique))
-    if not both.size:
-        return both
-    ordered = sort(both)
+    if not assume_unique:
+        parts = _only_in(ar1, ar2), _only_in(ar2, ar1)
+        return sort(_where(*map(concat, zip(*parts, strict=True))))
+    ordered = sort(concat([_as_vector(ar1), _as_vector(ar2)]))
+    if not ordered.size:
+        return ordered
     end = adopted(np.ones(1, np.bool_))
     differs = concat([end, elementwise.not_equal(*_neighbours(ordered)), end])
     return _where(logical_and(*_neighbours(differs)), ordered)
@@ -411,13 +414,20 @@ def numpy_intersect1d(ar1: Mat, ar2: Mat, assume_unique: bool = False,
                       return_indices: bool = False) -> Result:
     if return_indices:
         return _common_with_places(_as_vector(ar1), _as_vector(ar2), bool(assume_unique))
-    first, second = _neighbours(sort(concat(_as_sets(ar1, ar2, assume_unique))))
+    if not assume_unique:
+        dtype = np.result_type(ar1.dtype, ar2.dtype)
+        return _where(*_only_in(ar1, ar2, False)).astype(dtype, copy=False)
+    first, second = _neighbours(sort(concat([_as_vector(ar1), _as_vector(ar2)])))
     return _where(elementwise.equal(first, second), first)
 
 
-def _as_sets(x: Mat, y: Mat, are_unique: bool) -> list[Mat]:
-    """Return the elements of both as vectors of different ones."""
-    return [_as_vector(m) if are_unique else _set_difference(m) for m in (x, y)]
+def _only_in(x: Mat, y: Mat, invert: bool = True) -> tuple[Mat, Mat]:
+    """Return a mask of the different elements of `x` that `y` lacks, or without `invert` has, and
+    the elements that it is for, in ascending order.
+    """
+    ordered = sort(_as_vector(x))
+    different = elementwise.not_equal(sorting.firsts.new((ordered, None, True)), 0)
+    return logical_and(different, _is_member(ordered, y, invert)), ordered
 
 
 def _set_difference(x: Mat) -> Mat:
@@ -443,7 +453,7 @@ def _is_member(x: Mat, of: Mat, invert: bool) -> Mat:
         return found
     members = sort(of)
     places = elementwise.minimum(searchsorted(members, x), of.size - 1)
-    nearest = take(members, places, 0)
+    nearest = gathered_at(members, places, 0, (0,))
     compare = elementwise.not_equal if invert else elementwise.equal
     return compare(nearest, x)
 
@@ -453,16 +463,18 @@ def _common_with_places(x: Mat, y: Mat, are_sets: bool) -> tuple[Mat, Mat, Mat]:
     `x` and in `y`; `are_sets` if the elements of each are different.
     """
     if not are_sets:
-        a, b = Different(x, True, True), Different(y, True, True)
-        found, of_a, of_b = _common_with_places(a.values(), b.values(), True)
-        one = gathered_at(a.indices(), of_a, 0, (0,))
-        return found, one, gathered_at(b.indices(), of_b, 0, (0,))
+        of_x, of_y = argsort(x), argsort(y)
+        mask, ordered = _only_in(x, y, False)
+        at = positions_of(mask)
+        found = gathered_at(ordered, at, 0, (0,)).astype(np.result_type(x.dtype, y.dtype))
+        places = searchsorted(gathered_at(y, of_y, 0, (0,)), found)
+        return found, gathered_at(of_x, at, 0, (0,)), gathered_at(of_y, places, 0, (0,))
     both = concat([x, y])
     order = argsort(both)
     first, second = _neighbours(gathered_at(both, order, 0, (0,)))
-    same = elementwise.equal(first, second)
-    before, after = (_where(same, places) for places in _neighbours(order))
-    return _where(same, first), before, elementwise.subtract(after, x.size)
+    at = positions_of(elementwise.equal(first, second))
+    before, after = (gathered_at(places, at, 0, (0,)) for places in _neighbours(order))
+    return gathered_at(first, at, 0, (0,)), before, elementwise.subtract(after, x.size)
 
 
 def _neighbours(x: Mat) -> tuple[Mat, Mat]:

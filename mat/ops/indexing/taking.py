@@ -106,7 +106,9 @@ def compress(condition: Mat, x: Mat, axis: int) -> Mat | None:
     """Return the items of `x` along an axis where a vector is true."""
     if condition.ndim != 1 or not x.ndim:
         return None
-    return take(x, positions_of(is_true(condition)), axis)
+    at = positions_of(is_true(condition))
+    known = condition.size <= x.shape[axis] and _few(x, at)  # that they are in range
+    return gathered_at(x, at, axis, (axis,)) if known else take(x, at, axis)
 
 
 # By rows
