@@ -33,8 +33,8 @@ class IndexTypeError(DTypeError, IndexError):
     """An index that is neither an integer, a slice nor an array of integers or booleans."""
 
 
-class PowerError(DTypeError, ValueError):
-    """A negative power of integers: its result is no integer."""
+class PowerError(DTypeError, OverflowError, ValueError):
+    """A negative power of integers: no integer, and out of the range of unsigned ones."""
 
 
 class TextError(DTypeError, ValueError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.direction import INPUT, IO, OUTPUT
 from ..core.observers import OBSERVERS, HostCall
-from ..errors import DTypeError
+from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..support.types import Array, Function, Operand
 from .mat import Mat
@@ -100,8 +100,10 @@ class _Writing(Reading):
         self.changed = {id(x) for x in written}  # of those written, the ones that are read as well
         for target in self.written.values():
             target.allowed(IO)
-        self._collect(args)
-        self._collect([v for k, v in kwargs.items() if k != "out"])
+        try:
+            self._collect([*args, *(v for k, v in kwargs.items() if k != "out")])
+        except RecursionError:
+            raise ShapeError("an argument is nested too deep") from None
         if kwargs.get("where", True) is not True:
             self.changed |= self.written.keys()
         self.buffers: dict[int, Array] = {}  # for the id of a Mat that is written

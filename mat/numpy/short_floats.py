@@ -40,7 +40,10 @@ def _operands(values: Operand) -> Iterator[Mat | Array]:
 
 def dtype_of(args: Arguments, kwargs: Keywords) -> DType | None:
     """Return the dtype of results, if operands are of such a dtype; None if none is."""
-    kinds = {x.dtype for x in _operands((*args, *kwargs.values()))}
+    try:
+        kinds = {x.dtype for x in _operands((*args, *kwargs.values()))}
+    except RecursionError:
+        return None  # for NumPy to refuse
     short = [k for k in kinds if k.char in EXTENSIONS]
     if not short:
         return None

@@ -254,16 +254,20 @@ WRONG = {
     "mat.add.reduce([], initial=None)": (ValueError,), "np.square(x, [x])": (TypeError,),
     "np.cumsum(x, out=[x])": (TypeError,), "x.conj(3)": (TypeError,), "x.tofile(())": (TypeError,),
     "mat.sum(deep)": (ValueError,), "mat.exp(deep)": (ValueError,), "x + deep": (ValueError,),
+    "mat.block(deep)": (ValueError,), "x[deep]": (IndexError,), "mat.isin(x, deep)": (ValueError,),
+    "mat.interp(deep, x, x)": (ValueError,), "mat.copyto(x, deep)": (ValueError,),
+    "mat.array([1], 'u1') ** -1": (OverflowError,), "mat.array([1]) ** -1": (ValueError,),
     "mat.atleast_3d(1, 2, x=3)": (TypeError,)}
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
 @pytest.mark.parametrize("code", WRONG)
-def test_errors_are_of_numpys_kinds(code):
+def test_errors_are_of_numpys_kinds(code, device):
     deep = []
     for _ in range(20_000):
         deep = [deep]
     names = {"x": mat.ones(3), "mat": mat, "np": np, "deep": deep}
-    with pytest.raises(WRONG[code]) as caught:
+    with mat.use_device(device), pytest.raises(WRONG[code]) as caught:
         eval(code, names)
     assert all(isinstance(caught.value, kind) for kind in WRONG[code])
 

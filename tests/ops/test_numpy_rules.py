@@ -225,6 +225,10 @@ def test_python_floats_have_the_default_dtype():
         for found in (mat.exp(3.0), mat.add(1.0, 2), mat.sum(2.0), mat.hypot(3.0, 4.0)):
             assert type(found) is np.float32
         assert type(mat.exp(np.float64(3))) is np.float64
+        for found in (mat.exp([3.0]), mat.sum([1.0, 2]), mat.concatenate([[1.0], [2.0]]),
+                      mat.add(mat.ones(2), [1.0, 2.0]), mat.median([1.0])):
+            assert found.dtype == np.float32
+        assert mat.exp([np.float64(3)]).dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "complex128", "bool"])

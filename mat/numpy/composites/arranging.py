@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import IN_USE
+from ...errors import ShapeError
 from ...layout.shapes import Ints, as_axis
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
@@ -121,7 +122,10 @@ def numpy_resize(a: Operand, new_shape: Operand) -> Result:
 
 @implements("block", mats=0)
 def numpy_block(arrays: Operand) -> Result:
-    depth, mats = _blocks(arrays)
+    try:
+        depth, mats = _blocks(arrays)
+    except RecursionError:
+        raise ShapeError("block joins lists that are not nested so deep") from None
     known = {id(m): as_mat_if_possible(m) for m in mats if not isinstance(m, tuple)}
     leave_if(len(known) < len({*map(id, mats)}))
     mats_there(*known.values())

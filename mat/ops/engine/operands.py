@@ -13,6 +13,7 @@ from ...matrix.creation import adopted, from_numpy
 from ...matrix.delegate import delegate
 from ...matrix.joined import stacked_rows
 from ...matrix.mat import Mat
+from ...matrix.nested import inferred
 from ...support.dtypes import SUPPORTED, becomes_array, check_number, check_operand, is_masked
 from ...support.options import FLOAT32, current
 from ...support.types import Arguments, Function, Keywords, Operand
@@ -71,7 +72,7 @@ def _of_sequence(value: Sequence[object], name: str) -> Mat:
                          f"{shortened(value)}; make them of one length") from None
     if a.dtype.name not in SUPPORTED:
         raise DTypeError(f"{name} has elements that are not numbers: {shortened(value)}")
-    return from_numpy(a)
+    return from_numpy(a.astype(inferred(value, a), copy=False))
 
 
 def shortened(value: object) -> str:

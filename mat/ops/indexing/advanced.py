@@ -147,7 +147,7 @@ def _plain(item: Any) -> Any:
         return item if item.dtype.kind == "b" or item.dtype == LONG else item.astype(LONG)
     try:
         found = np.asarray(_without_mats(item))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return item
     if not found.size and not isinstance(item, np.ndarray):
         found = found.astype(LONG)

@@ -25,7 +25,7 @@ from ...support.dtypes import as_element, becomes_array, check_number
 from ...support.options import current
 from ...support.types import Array, DType, Index, Nested, Operand
 from ..engine.calls import may_meet
-from ..engine.operands import as_operand, is_operand
+from ..engine.operands import as_operand, is_operand, shortened
 from ..primitives.elementwise import assign, fill
 from ..primitives.selecting import number_as_mat
 from ..tiles.overlap import apart_from
@@ -175,7 +175,7 @@ def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
 
 def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
     """Return the error for an index that NumPy refuses, a `ValueError`, too, if ragged."""
-    return IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}")
+    return IndexOutOfRange(f"{self.label()} cannot be indexed with {shortened(given)}: {error}")
 
 
 def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
