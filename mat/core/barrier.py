@@ -1,66 +1,17 @@
 """Barriers: blocks at whose end the copies made inside them are dropped; no data is lost.
 
-A cube calls `register_copy` when it allocates. Of the rest of a cube this module needs `HasCopies`.
+A cube calls `register_copy` of `barrier_copies` when it allocates.
 """
 
 from __future__ import annotations
 
-import os
-import threading
-from collections import deque
-from collections.abc import Iterable
-from contextvars import ContextVar
-from typing import Any, Protocol
 from weakref import ref
 
 from ..errors import ConflictError
-from ..support.open_blocks import Block, Nested, enter, leave, remove
+from ..support.open_blocks import Block, enter, leave, remove
+from .barrier_copies import INNERMOST, LOCK, OPEN, Copies, HasCopies, register
 from .compiled import THREADS
-from .registry import CubeLike, Handle, Memory, RecordLike
-
-
-class HasCopies(Protocol):
-    """The part of a cube that a barrier needs."""
-
-    handles: dict[Memory, Handle]
-    accesses: Iterable[RecordLike]
-    async_copies: dict[Memory, Any] | None
-
-    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
-    def drop(self, memory: Memory, force: bool, retain: bool) -> bool: ...
-    def finish_copy(self, memory: Memory) -> None: ...
-
-
-class _Copies(Nested):
-    """The copies that were made since a barrier was entered."""
-
-    __slots__ = ("dropped", "many", "registered", "thread")
-
-    def __init__(self, dropped: tuple[Memory, ...]) -> None:
-        super().__init__()
-        self.dropped: tuple[Memory, ...] = dropped
-        self.registered: deque[tuple[ref[HasCopies], Memory]] = deque()
-        self.many: int = 64  # so many are registered when those that are gone are forgotten
-        self.thread: int = threading.get_ident()
-
-    def forget_gone(self) -> None:
-        """Forget copies that are gone; the caller holds the lock."""
-        kept = deque((one, m) for one, m in self.registered
-                     if (cube := one()) is not None and m in cube.handles)
-        self.registered = kept
-        self.many = max(64, 2 * len(kept))
-
-    def live(self) -> list[tuple[HasCopies, Memory]]:
-        """Return each live cube with a memory that holds a copy to drop, without repeats."""
-        found = {(id(cube), memory): (cube, memory) for one, memory in tuple(self.registered)
-                 if (cube := one()) is not None and memory in cube.handles}
-        return list(found.values())
-
-
-_innermost: ContextVar[_Copies | None] = ContextVar("mat_barrier", default=None)
-OPEN: list[object] = []  # the `_Copies` of every open barrier, of any thread
-# of what is registered, and of `OPEN`; a finalizer may end a block in the middle of it
-_lock = threading.RLock()
+from .registry import Memory
 
 
 class Barrier(Block["Barrier"]):
@@ -79,7 +30,7 @@ class Barrier(Block["Barrier"]):
         super().__init__()
         self.ensure: Memory = ensure
         self.dropped: tuple[Memory, ...] = dropped
-        self.copies: _Copies | None = None
+        self.copies: Copies | None = None
         self.failures: list[Exception] = []
         self.warn_unless_entered("mat.barrier(...)")
 
@@ -87,17 +38,17 @@ class Barrier(Block["Barrier"]):
         return ConflictError("this barrier is already open; make another one")
 
     def begin(self) -> Barrier:
-        self.copies = copies = _Copies(self.dropped)
+        self.copies = copies = Copies(self.dropped)
         OPEN.append(copies)
-        enter(_innermost, copies)
+        enter(INNERMOST, copies)
         return self
 
     def end(self, error: BaseException | None) -> None:
         copies = self.copies
         if copies is None:
             return
-        with _lock:  # from now on no other thread hands its copies over to this one
-            leave(_innermost, copies)
+        with LOCK:  # from now on no other thread hands its copies over to this one
+            leave(INNERMOST, copies)
             remove(OPEN, copies)
         while copies.registered:
             self._release(*copies.registered[0])
@@ -149,11 +100,11 @@ class Barrier(Block["Barrier"]):
         while outer is not None:
             around.add(outer)
             outer = outer.parent
-        with _lock:
+        with LOCK:
             for other in OPEN:
-                assert isinstance(other, _Copies)
+                assert isinstance(other, Copies)
                 if memory in other.dropped and other not in around:
-                    _register(other, cube, memory)
+                    register(other, cube, memory)
                     return True
         return False
 
@@ -173,7 +124,7 @@ class Barrier(Block["Barrier"]):
     @property
     def count(self) -> int:
         """The number of copies that would be dropped now."""
-        copies: _Copies | None = (self.body or self).copies
+        copies: Copies | None = (self.body or self).copies
         return 0 if copies is None else len(copies.live())
 
     def __repr__(self) -> str:
@@ -186,37 +137,3 @@ def _accessed_here(cube: HasCopies, memory: Memory) -> bool:
     here = THREADS.current()
     return any(record.thread == here and record.facet.memory is memory
                for record in tuple(cube.accesses))
-
-
-def register_copy(cube: CubeLike, memory: Memory) -> None:
-    """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
-    copies = _innermost.get()
-    if copies is None:
-        return
-    with _lock:
-        while copies is not None and (copies.ended or memory not in copies.dropped):
-            copies = copies.parent
-        if copies is not None:
-            _register(copies, cube, memory)
-
-
-def _register(copies: _Copies, cube: HasCopies, memory: Memory) -> None:
-    """Add a copy to those that the end of a barrier drops; the caller holds the lock."""
-    if len(copies.registered) >= copies.many:
-        copies.forget_gone()
-    copies.registered.append((ref(cube), memory))
-
-
-def _forget_other_threads() -> None:
-    """End the barriers of threads that a forked child does not have."""
-    global _lock
-    _lock = threading.RLock()
-    here = threading.get_ident()
-    for copies in tuple(OPEN):
-        if isinstance(copies, _Copies) and copies.thread != here:
-            copies.ended = True
-            remove(OPEN, copies)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -16,7 +16,7 @@ from ..errors import TornError
 from ..layout.attributes import begin_as_nothing
 from .access_record import AccessRecord
 from .async_copy import AsyncCopy, finish_copy_locked
-from .barrier import register_copy
+from .barrier_copies import register_copy
 from .compiled import BLOCKS, THREADS
 from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
@@ -310,7 +310,7 @@ class Coherence:
 
         This comes first: an error must not leave a copy that nothing frees.
         """
-        if type(memory).free is not Memory.free:
+        if not self.frees_handles and memory.frees:
             self.frees_handles = True
         register_copy(self, memory)
 

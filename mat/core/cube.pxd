@@ -40,6 +40,11 @@ cdef class Cube(DroppableCopies):
     @cython.locals(lock=Lock, record=AccessRecord, thread=cython.ulonglong)
     cpdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
                                         object where)
+    cdef bint ready_there(self, unsigned long long mask, unsigned long long bit, bint reads,
+                          bint writes, bint whole) except -1
+    @cython.locals(lock=Lock)
+    cdef bint refresh_at_once(self, Registration facet, bint whole) except -1
+    cpdef fail_write(self, AccessRecord record)
     cdef bint is_arbitrary(self) except -1
     cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1
     cdef bint _is_apart(self, View view, Registration facet, object direction,

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import TornError
+from ..errors import OutOfDeviceMemory, TornError
 from ..support.log import PENDING, flush
 from . import coherence, span_async
 from .access_record import AccessRecord, conflict, narrowed, overlap, without_outer
 from .async_copy import abandon_orphan, end_late, finish_copy
-from .barrier import OPEN
+from .barrier_copies import OPEN
 from .compiled import BLOCKS, THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .dropping import DroppableCopies
@@ -295,6 +295,50 @@ class Cube(DroppableCopies):
             return 0
         self.seen |= bit
         return self.address
+
+    def ready_there(self, mask: int, bit: int, reads: bool, writes: bool, whole: bool) -> bool:
+        """Return whether a device's kernel may use the copy in the memory with the bit `mask`
+        without a record of the access; the caller holds the lock until it is queued.
+
+        `whole` says whether the operand is all elements.
+        """
+        if self.guarded or self.shared or self.spans is not None:
+            return False
+        if self.records and self.may_conflict(mask, writes):
+            return False
+        if reads and not self.fresh & mask and not (writes and self.is_arbitrary()):
+            return False
+        if writes and not whole and not self.leaves_nothing_fresh(mask):
+            return False
+        self.seen |= bit
+        return True
+
+    def refresh_at_once(self, facet: Facet, whole: bool) -> bool:
+        """Make the memory of `facet` fresh for a kernel that reads all elements, without a record
+        of the access; return False if one has to be opened.
+        """
+        lock = self._guard()
+        if lock.count:
+            return False
+        lock.acquire()
+        try:
+            if not whole or self.guarded or self.shared or self.spans is not None or self.records:
+                return False
+            if self.torn is not None or self.async_copies:
+                return False
+            self._refresh(facet.memory)
+        except OutOfDeviceMemory:
+            return False
+        finally:
+            lock.release()
+        return True
+
+    def fail_write(self, record: AccessRecord) -> None:
+        """Record that a kernel that writes, without a record among the open ones, was not queued;
+        the caller holds the lock.
+        """
+        if self.writer is None:  # else its block fails
+            self._roll_back(record)
 
     def is_arbitrary(self) -> bool:
         """Return whether nothing was ever written, and the elements have no value before that."""

@@ -69,6 +69,7 @@ class Memory:
     name: str
     bit: int = 0
     limit: int | None = None
+    frees: bool = False  # whether it has its own `free`; set by `register_memory`, too
 
     def allocate(self, cube: CubeLike) -> Handle:
         """Return a new handle with room for all elements of `cube`, with arbitrary contents."""
@@ -345,6 +346,7 @@ def register_memory(memory: M) -> M:
         raise FacetError(f"a memory {memory.name!r} is already registered")
     if memory.name not in memories:
         memory.bit = 1 << len(memories)
+        memory.frees = type(memory).free is not Memory.free
         memories[memory.name] = memory
         hubs.append(memory)
     return memory

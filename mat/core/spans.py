@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ..errors import TornError
 from .access_record import AccessRecord, conflict, narrowed, without_outer
 from .async_copy import AsyncCopy, finish_copy_locked
-from .barrier import register_copy
+from .barrier_copies import register_copy
 from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .observers import OBSERVERS

@@ -293,7 +293,13 @@ class AbsentMemory(Memory):
 class DeviceNames(Naming):
     """The names of devices, resolved to the facet and memory of a device."""
 
+    def __init__(self) -> None:
+        self._last: dict[str, Device] = {}  # by name: the innermost device in use that it meant
+
     def facet(self, name: str) -> Facet | None:
+        device = self._last.get(name)
+        if device is not None and device is in_use():
+            return device.facet
         try:
             kind, number = _parsed(name)
         except FacetError:
@@ -303,6 +309,8 @@ class DeviceNames(Naming):
         if not used:
             raise DeviceError(f"the device of facet {name!r} is not in use: with "
                               f"mat.use_device({name!r}): ...")
+        if used[0] is in_use():
+            self._last[name] = used[0]
         return used[0].facet
 
     def memory(self, name: str) -> Memory | None:

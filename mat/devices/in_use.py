@@ -124,7 +124,7 @@ class Device:
 
         A block that accesses its memory can begin only then.
         """
-        if self not in devices_in_use():
+        if in_use() is not self and self not in devices_in_use():
             raise DeviceError(f"the device of facet {self.facet.name!r} is not in use: with "
                               f"mat.use_device({self.name!r}): ...")
 

@@ -9,21 +9,22 @@ memory is returned by its class.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
 from threading import get_ident
 from weakref import ref
 
-from ..core.compiled import THREADS
+from ..core.compiled import BLOCKS, THREADS
+from ..core.compiled import Lock as NewLock
 from ..core.export import exports_of
 from ..core.registry import CubeLike, Handle, Memory
 from ..core.source_line import line_of
 from ..errors import OutOfDeviceMemory
 from ..support.fork import renew_after_fork
 
-CLOCK = count(1)  # the ticks of uses of handles
+CLOCK = _clock = count(1)  # the ticks of uses of handles
+_blocks, _threads = BLOCKS, THREADS  # with types of C
 LARGE = 1 << 20  # bytes of a block above which it is returned to the device, which splits and joins
 FEW_FREED = 8  # freed handles that are looked through for one to use again
 SLACK = 4 << 20  # bytes that may be held beside a quarter more than were in use at once
@@ -33,8 +34,10 @@ def size_class(nbytes: int) -> int:
     """Return the most bytes of blocks that are cached together: a multiple of 512, above 64 KB of
     an eighth of a power of two.
     """
-    step = 512 if nbytes <= 1 << 16 else 1 << ((nbytes - 1).bit_length() - 4)
-    return -(-nbytes // step) * step
+    step = 512
+    if nbytes > 1 << 16:
+        step = 1 << (int(nbytes - 1).bit_length() - 4)
+    return (nbytes + step - 1) // step * step
 
 
 class _Lease(ref[Handle]):
@@ -53,6 +56,52 @@ class _Lease(ref[Handle]):
         self.cube = None if cube is None else ref(cube)
 
 
+class FreedHandles:
+    """Handles that were freed and are not collected yet, the leases of those that exist, and the
+    lock that guards both.
+    """
+
+    __slots__ = ("handles", "leases", "lock", "renews")
+
+    def __init__(self, renews: bool) -> None:
+        self.handles: deque[Handle] = deque()
+        self.leases: dict[int, _Lease] = {}  # by the id of the handle
+        self.lock: NewLock = NewLock()
+        self.renews: bool = renews  # handles have to be renewed before they are used again
+
+    def take(self, pool: Pooled | None, size: int, cube: CubeLike) -> Handle | None:
+        """Return one of few handles that were freed since the last collection, if it is of the
+        class of that size, with its lease: no sum changes.
+
+        That is a loop's case, in which results replace those of the turn before. With None for
+        `pool`, the handle has just that size, and the caller need not hold the lock: compiled, no
+        other thread runs between the last lines.
+        """
+        handles = self.handles
+        number = len(handles)
+        if number > FEW_FREED:
+            return None
+        for k in range(number):  # other threads only append
+            handle = handles[k]
+            if pool is None:
+                if handle.room != size or handle.nbytes != size:
+                    continue
+            elif not pool._is_of_class(handle, size):
+                continue
+            lease = self.leases.get(id(handle))
+            if (lease is None or lease() is not handle
+                    or (number > 1 and handles.count(handle) > 1)  # freed before
+                    or (pool is not None and not pool.fit(handle, size))):
+                continue
+            held = None if cube is None else ref(cube)
+            if k >= len(handles) or handles[k] is not handle:
+                return None
+            del handles[k]
+            lease.thread, lease.cube = get_ident(), held
+            return handle
+        return None
+
+
 class Pooled(Memory):
     """A memory that never allocates more than ``limit`` bytes (None: all that the device has).
 
@@ -69,19 +118,19 @@ class Pooled(Memory):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lock: threading.RLock = threading.RLock()
         self._limits: dict[object, int] = {}  # by what set them
         self._spare: dict[int, list[Handle]] = {}  # cached blocks by `size_class`
-        self._freed: deque[Handle] = deque()  # queued by `free`
-        self._leases: dict[int, _Lease] = {}  # by the id of the handle
+        self._recent = FreedHandles(type(self).renew is not Pooled.renew)
+        self.lock: NewLock = self._recent.lock
+        self._freed: deque[Handle] = self._recent.handles  # queued by `free`
+        self._leases: dict[int, _Lease] = self._recent.leases
         self._lost: deque[_Lease] = deque()  # of handles that are garbage and were not freed
         self._sums: tuple[int, int] | None = (0, 0)  # None: to be added up again
         self._most = 0  # bytes that were in use at once since `trim`
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Make a new lock, and free handles of threads that the child does not have."""
-        self.lock = threading.RLock()
+        """Free handles of threads that the child does not have."""
         self._sums = None
         here = get_ident()
         for lease in tuple(self._leases.values()):
@@ -128,47 +177,23 @@ class Pooled(Memory):
     # The methods of `Memory`
 
     def allocate(self, cube: CubeLike) -> Handle:
-        return self.take(cube.nbytes, cube)
+        return _take(self, self._recent, self.granule, cube.nbytes, cube)
 
     def take(self, nbytes: int, cube: CubeLike = None) -> Handle:
         """Return a handle of at least `nbytes` bytes, for a cube or for the time of a call."""
-        size = -(-nbytes // self.granule) * self.granule
-        with self.lock:
-            handle = self._take_freed(size, cube)
-            if handle is None:
-                self._collect(size)
-                handle = self._reuse(size)
-                if handle is None:
-                    self._bound(size)
-                    handle = self._make_room(size, cube)
-                self._lease(handle, cube)
-            handle.tick = next(CLOCK)
-            if cube is not None:
-                handle.line = THREADS.line()
-        return handle
+        return _take(self, self._recent, self.granule, nbytes, cube)
 
-    def _take_freed(self, size: int, cube: CubeLike) -> Handle | None:
-        """Return a handle of the few that were freed since the last collection, if one has that
-        size, with its lease: no sum changes.
-
-        That is a loop's case, in which results replace those of the turn before.
+    def take_other(self, size: int, cube: CubeLike) -> Handle:
+        """Return another handle of `size` bytes, than one that was freed just now; the caller holds
+        the lock.
         """
-        freed = self._freed
-        if len(freed) > FEW_FREED:
-            return None
-        for k in range(len(freed)):  # other threads only append
-            handle = freed[k]
-            if not self._is_of_class(handle, size):
-                continue
-            lease = self._leases.get(id(handle))
-            if (lease is None or lease() is not handle or freed.count(handle) > 1  # freed before
-                    or not self.fit(handle, size)):
-                continue
-            del freed[k]
-            lease.thread, lease.cube = get_ident(), None if cube is None else ref(cube)
-            self.renew(handle)
-            return handle
-        return None
+        self._collect(size)
+        handle = self._reuse(size)
+        if handle is None:
+            self._bound(size)
+            handle = self._make_room(size, cube)
+        self._lease(handle, cube)
+        return handle
 
     def _is_of_class(self, handle: Handle, size: int) -> bool:
         """Return whether a handle's block serves allocations of `size` bytes: those of its class,
@@ -470,6 +495,23 @@ class Pooled(Memory):
         return (f"{size:,} bytes do not fit into {self.name!r}, {limit}, of which {self.used:,} "
                 "are in use and cannot be evicted now; leave blocks that access or keep Mats, "
                 f"drop() copies that are not needed, or give more pool_bytes.{listed}{more}")
+
+
+def _take(pool: Pooled, recent: FreedHandles, granule: int, nbytes: int, cube: CubeLike) -> Handle:
+    """Return the result of `Pooled.take`."""
+    size = (nbytes + granule - 1) // granule * granule
+    handle = recent.take(None, size, cube) if _blocks.enabled and not recent.renews else None
+    if handle is None:
+        with recent.lock:
+            handle = recent.take(pool, size, cube)
+            if handle is None:
+                handle = pool.take_other(size, cube)
+            elif recent.renews:
+                pool.renew(handle)
+    handle.tick = next(_clock)
+    if cube is not None:
+        handle.line = _threads.line()
+    return handle
 
 
 def _label(cube: CubeLike) -> str:

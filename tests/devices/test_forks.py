@@ -45,7 +45,7 @@ def hold():
 
 
 def held():
-    return {"pool": dev.memory.lock, "barrier": barriers._lock, "observers": observers._lock,
+    return {"pool": dev.memory.lock, "barrier": barriers.LOCK, "observers": observers._lock,
             "generator": generator._lock}[sys.argv[1]]
 
 

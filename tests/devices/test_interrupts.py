@@ -37,8 +37,8 @@ def dev():
 
 def nothing_open():
     device = device_named("emulated")
-    locks = device.memory.lock, device._lock, barriers._lock, observers._lock
-    assert not any(lock._is_owned() for lock in locks)
+    assert not any(lock._is_owned() for lock in (device._lock, observers._lock))
+    assert device.memory.lock.count == barriers.LOCK.count == 0
     assert IN_USE == CONTEXTS == barriers.OPEN == []
     assert OBSERVERS == ALWAYS
     assert in_use() == "cpu"

@@ -129,7 +129,7 @@ def in_use():
             found.append("pages are protected")
         if getattr(hidden("mat.debug.protected_pages", "FAULT_HANDLER", None), "_users", ()):
             found.append("the handler of faults is installed")
-    innermost = hidden("mat.core.barrier", "_innermost")
+    innermost = hidden("mat.core.barrier", "INNERMOST", hidden("mat.core.barrier", "_innermost"))
     around = innermost.get() if hasattr(innermost, "get") else None
     if around is not None and not getattr(around, "ended", not getattr(around, "token", 1)):
         found.append(f"a barrier is open: {around!r}")

@@ -309,11 +309,12 @@ def _size(kind: str) -> int:
     return max(1, int(kind.lstrip("biufc")) // 8)
 
 
-def prepare_fill(x: Operand, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,)) -> Encoded:
-    """Return the kernel that overwrites `x`, of any dtype, with a number; in a call their positions
-    are `of` and `value`.
+def prepare_fill(x: Operand, *, assigned: bool = False) -> Encoded | CudaKernel:
+    """Return the kernel that overwrites `x`, of any dtype, with a number, the argument before it:
+    one of the numbers of a call, or an operand, which is `assigned`.
     """
-    return prepare_filling(x.element_type, x.layout, of, value)
+    found = prepare_filling(x.element_type, x.layout)
+    return found.launch if x.element_type.name in _FILLED and not assigned else found
 
 
 def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),

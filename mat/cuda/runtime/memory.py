@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...core.cube import Cube
 from ...core.registry import Memory, PendingCopy
 from ...core.runs import EqualRuns, Runs
 from ...memories.pooled import Pooled
-from ...support.types import Array
+from ...support.types import Array, DType, Number
 from . import async_transfers, transfers
 from .blocks import DeviceBlock, ForeignBlock
 from .driver import driver
@@ -53,6 +53,18 @@ def fill_kernel(gpu: Gpu, handle: DeviceBlock, pattern: bytes, count: int) -> No
     kernel = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
                         (_THREADS, 1, 1)).bind((0,), ())
     kernel(_FillTarget(gpu, handle))
+
+
+def _pattern(value: Number, dtype: DType) -> tuple[bytes, int]:
+    """Return the bytes of an element, and how many of them are repeated: 1, 2 or 4, or 0."""
+    found = np.asarray(value, dtype).tobytes()
+    return found, next((n for n in (1, 2, 4) if found == found[:n] * (len(found) // n)), 0)
+
+
+@cache
+def _zero_pattern(dtype: DType) -> tuple[bytes, int]:
+    """Return the same of the element that is 0."""
+    return _pattern(0, dtype)
 
 
 SPARE = 8  # parts are joined if so many times their size is free
@@ -207,16 +219,20 @@ class CudaMemory(Pooled):
         return True
 
     def fill(self, cube: Cube, handle: DeviceBlock) -> bool:
-        pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
-        if not cube.nbytes:
+        value, nbytes = cube.fill_value, cube.nbytes
+        if not nbytes:
             return True
-        word = next((n for n in (1, 2, 4) if pattern == pattern[:n] * (len(pattern) // n)), 0)
+        if type(value) is int and not value:
+            pattern, word = _zero_pattern(cube.dtype)
+        else:
+            pattern, word = _pattern(value, cube.dtype)
         if not word:
-            fill_kernel(self.gpu, handle, pattern, cube.nbytes // len(pattern))
+            fill_kernel(self.gpu, handle, pattern, nbytes // len(pattern))
             return True
-        value, count = int.from_bytes(pattern[:word], "little"), cube.nbytes // word
-        check((self._memset(handle.address, word, value, count),),
-              f"filling {cube.nbytes} bytes of {self.name}", self.gpu)
+        bits = int.from_bytes(pattern[:word], "little")
+        status = self._memset(handle.address, word, bits, nbytes // word)
+        if status:
+            check((status,), f"filling {nbytes} bytes of {self.name}", self.gpu)
         return True
 
     @cached_property

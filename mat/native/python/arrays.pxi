@@ -28,6 +28,21 @@ def array_kept_by(object owner, cnp.ndarray value, bint writable):
     return made
 
 
+def integers_within(cnp.ndarray value, int64_t low, int64_t high):
+    """Return whether all integers of 64 bits are at least `low` and below `high`; None for an array
+    that has not adjacent elements.
+    """
+    cdef const int64_t *x = <const int64_t *>cnp.PyArray_DATA(value)
+    cdef int64_t least = low, most = low
+    cdef Py_ssize_t k, n = cnp.PyArray_SIZE(value)
+    if not cnp.PyArray_CHKFLAGS(value, cnp.NPY_ARRAY_CARRAY_RO):
+        return None
+    for k in range(n):
+        least = min(least, x[k])
+        most = max(most, x[k])
+    return not n or (least >= low and most < high)
+
+
 def elements_of(cnp.ndarray handle, tuple shape, tuple strides, Py_ssize_t start, bint writable):
     """Return the elements that a layout sees of the 1-d array `handle`, the first of them at
     `start`; an array that is not `writable` cannot be made so.

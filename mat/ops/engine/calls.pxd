@@ -21,6 +21,8 @@ cdef class PlanNode:
     cdef dict branches
     cdef public Plan plan
     cdef public Form result_form
+    cdef object device
+    cdef Plan device_plan
     @cython.locals(found=PlanNode)
     cdef PlanNode step(self, object token, bint add)
 
@@ -51,6 +53,8 @@ cdef class Calls(Operation):
     cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
+    @cython.locals(found=PlanNode, plan=Plan, view=MatBase)
+    cdef bint launch_new(self, PlanNode node, tuple args, MatBase out) except -1
     cpdef object call_into(self, MatBase out, tuple args)
     @cython.locals(k=int, view=MatBase)
     cdef bint device_enabled(self, tuple args) except -1

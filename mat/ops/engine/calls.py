@@ -52,7 +52,8 @@ def plan_calls_of(kind: type) -> None:
 class PlanNode:
     """A node of the tree of plans: one step for each token of a call's key."""
 
-    __slots__ = ("branches", "first", "first_token", "plan", "result_form")
+    __slots__ = ("branches", "device", "device_plan", "first", "first_token", "plan",
+                 "result_form")
 
     def __init__(self) -> None:
         self.first_token: object = None
@@ -60,6 +61,8 @@ class PlanNode:
         self.branches: dict[object, PlanNode] | None = None
         self.plan: Plan | None = None
         self.result_form: Form | None = None  # of a new Mat for the result
+        self.device: Device | None = None  # that computed such a result last
+        self.device_plan: Plan | None = None
 
     def step(self, token: object, add: bool) -> PlanNode | None:
         """Return the node for the next token of a key; None if there is none, unless it is to be
@@ -237,6 +240,8 @@ class Calls(Operation):
         """Carry out `run_on`."""
         if device is _cpu:
             return plan.run(args, kwargs)
+        if plan.armed and plan.of_device and not _observers and plan.launch_at_once(args, None):
+            return args[plan.result]
         if plan.facet is not device.facet or plan.lent:
             operation: Any = self
             notify_fallback(operation.__name__, device.name, operation.lacking(device))
@@ -283,11 +288,38 @@ class Calls(Operation):
             return self.call_new(args)
         form, plan = node.result_form, node.plan
         out = form.new(self.device_enabled(args), None)
-        if plan is not None and not _in_use and not _observers and (
+        if _observers:
+            return self.call_into(out, args)
+        if _in_use:
+            if self.launch_new(node, args, out):
+                return out
+        elif plan is not None and (
                 (plan.at_once and plan.call_at_once(args, out))
                 or (plan.by_ufunc and plan.call_ufunc(args, out))):
             return out
         return self.call_into(out, args)
+
+    def launch_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
+        """Fast path: launch the kernel that computes the new Mat `out` on the device in use, by the
+        plan that `node` has for that; return False if nothing was launched.
+        """
+        device = _device_in_use()
+        if device is _cpu or _reduced or device.memory.limit is not None:
+            return False
+        for value in args:
+            if type(value) is _mat_types[0]:
+                view = value
+                if not view.device_enabled:
+                    return False
+        if node.device is not device:
+            all_args = (*args[:self.main], out, *args[self.main + 1:])
+            found = self.find(self.root_of(device), all_args, _NO_KEYWORDS, False)
+            if found is None or found.plan is None:
+                return False
+            node.device, node.device_plan = device, found.plan
+        plan = node.device_plan
+        return (plan is not None and plan.armed and plan.of_device
+                and plan.launch_at_once(args, out))
 
     def call_into(self, out: MatBase, args: Arguments) -> Operand:
         """Carry out the operation into the new Mat `out`, or into another one if another thread has

@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport KernelCall, Threads
+from mat._core cimport KernelCall, Lock, Threads
 from mat.core.access_record cimport AccessRecord
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
@@ -10,7 +10,7 @@ from mat.matrix.base cimport Form, MatBase
 
 cdef list _large_files, _observers
 cdef Threads _threads
-cdef object _state, _quiet
+cdef object _state, _quiet, _clock
 cdef dict _running
 cdef int _accessed, _repeated
 cdef object _elements_of
@@ -45,9 +45,19 @@ cdef class Plan:
     cdef arm_launch(self, list values)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef bint has_spans(self, tuple args) except -1
+    @cython.locals(lock=Lock, begun=bint, failed=bint)
+    cdef bint launch_at_once(self, tuple args, MatBase out) except -1
+    @cython.locals(storage=Cube)
+    cdef bint allocate(self, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    cdef bint refresh(self, tuple args) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, lock=Lock, copies=dict)
+    cdef bint hold(self, tuple args, MatBase out, list held) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, record=AccessRecord, storage=Cube)
+    cdef roll_back(self, tuple args, MatBase out)
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, copies=dict, count=int,
                    k=int, position=int, address=uintptr_t)
-    cdef bint launch(self, tuple args) except -1
+    cdef bint launch(self, tuple args, MatBase out) except -1
     cpdef object execute(self, tuple args, dict kwargs)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, record=AccessRecord,
                    values=list, needs_values=bint)

@@ -21,9 +21,11 @@ from ...core.observers import OBSERVERS, Computation, wait
 from ...core.registry import Facet, Handle
 from ...core.source_line import RUNNING, SourceLine
 from ...cpu.errstate import QUIET, STATE
+from ...errors import OutOfDeviceMemory
 from ...facets.array import ARRAY, elements_of
 from ...matrix.base import Form, MatBase
 from ...memories.file_pages import LARGE
+from ...memories.pooled import CLOCK
 from ...support.dtypes import check_number
 from ...support.types import Arguments, Function, Keywords, Operand, Presented
 from .implementation import ACCESSED, REPEATED
@@ -32,7 +34,7 @@ from .implementation import ACCESSED, REPEATED
 _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
-_elements_of = elements_of
+_elements_of, _clock = elements_of, CLOCK
 _UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
 
 
@@ -204,20 +206,111 @@ class Plan:
                 if not storage.address:
                     storage.find_address()
 
-    def launch(self, args: Arguments) -> bool:
+    def launch_at_once(self, args: Arguments, out: MatBase | None) -> bool:
+        """Fast path: launch a device's kernel if no access has to be opened: the locks of the
+        operands keep others out until it is queued.
+
+        `out`, if it is not None, takes the place of the argument that is the result. Return False
+        if nothing was launched.
+        """
+        held: list[Any] = []
+        begun = failed = False
+        if (out is not None and not self.allocate(out)) or not self.refresh(args):
+            return False
+        try:
+            if self.hold(args, out, held):
+                begun = failed = True
+                begun = self.launch(args, out)
+                failed = False
+                if begun:
+                    self.commit(args, out)
+        finally:
+            if failed:
+                self.roll_back(args, out)
+            while held:
+                lock = held.pop()
+                lock.release()
+        return begun
+
+    def allocate(self, out: MatBase) -> bool:
+        """Allocate memory of the device for a new Mat, that nobody else knows; return False if that
+        has no room.
+        """
+        storage = out.storage
+        if storage.copies is None:
+            try:
+                storage._allocate(self.facet.memory)
+            except OutOfDeviceMemory:
+                return False
+        return True
+
+    def refresh(self, args: Arguments) -> bool:
+        """Make those operands fresh that are read, as far as that takes no record of an access;
+        return False where it does. This may evict others, so that it comes first.
+        """
+        for operand in self.accesses:
+            view = args[operand.position]
+            if view is not None and operand.reads:
+                storage = view.storage
+                if not storage.fresh & self.mask and not storage.refresh_at_once(
+                        self.facet, operand.form.whole):
+                    return False
+        return True
+
+    def hold(self, args: Arguments, out: MatBase | None, held: list[Any]) -> bool:
+        """Acquire the locks of all operands' storages, which are appended to `held`; return whether
+        the kernel can use their copies without records of accesses.
+        """
+        memory, now = self.facet.memory, next(_clock)
+        for operand in self.accesses:
+            view: Operand = args[operand.position]
+            if view is None:
+                view = out
+            storage = view.storage
+            lock = storage._guard()
+            if lock.count:  # else no other thread runs until it is acquired
+                if lock not in held:
+                    return False
+            else:
+                lock.acquire()
+                held.append(lock)
+            copies: Any = storage.copies
+            handle = None if copies is None else copies.get(memory)
+            if handle is None or view.known_form is not operand.form or view.storage is not storage:
+                return False
+            if not storage.ready_there(self.mask, self.bit, operand.reads, operand.writes,
+                                       operand.form.whole):
+                return False
+            handle.tick = now
+        return True
+
+    def roll_back(self, args: Arguments, out: MatBase | None) -> None:
+        """Record that a launch without opened accesses failed."""
+        thread, task, line = _threads.current(), _threads.task(), _threads.line()
+        for operand in self.accesses:
+            if operand.writes:
+                view = args[operand.position] if out is None else out
+                record = AccessRecord(self.facet, None, None)
+                record.begin(view, operand.direction, thread, task)
+                record.where = line
+                view.storage.fail_write(record)
+                record.reset()
+
+    def launch(self, args: Arguments, out: MatBase | None) -> bool:
         """Launch a device's kernel for operands that are being accessed; return False where that
         cannot be done without presenting them.
+
+        `out`, if it is not None, takes the place of the argument that is the result.
         """
         kernel, memory, count = self.kernel, self.facet.memory, 0
-        if self.has_spans(args):
-            return False
         for position in self.number_positions:
             if not kernel.set_number(count, args[position]):
                 return False
             count += 1
         for k, operand in enumerate(self.operands):
+            value = args[operand.position]
             if operand.kind == _accessed:
-                view: Operand = args[operand.position]
+                view: Operand = out if value is None else value
                 copies: Any = view.storage.copies
                 address = copies[memory].address
                 if view.layout.size:  # without elements it may be that of no block
@@ -225,11 +318,12 @@ class Plan:
                 kernel.set_operand(k, address)
             elif operand.kind != _repeated:
                 kernel.set_operand(k, 0)
-                if not kernel.set_number(count + k, args[operand.position]):
+                if not kernel.set_number(count + k, value):
                     return False
-        for k, operand in enumerate(self.operands):
-            if operand.kind == _repeated:
-                kernel.repeat_operand(k, operand.other)
+        if self.repeated:
+            for k, operand in enumerate(self.operands):
+                if operand.kind == _repeated:
+                    kernel.repeat_operand(k, operand.other)
         kernel.run_released()
         return True
 
@@ -428,7 +522,7 @@ class Plan:
         """
         if self.armed and not _observers and self.kernel.can_share():
             if self.of_device:
-                if self.launch(args):
+                if not self.has_spans(args) and self.launch(args, None):
                     return None
             else:
                 self.locate(args)

@@ -17,6 +17,7 @@ from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import becomes_array
+from ...support.native import core
 from ...support.types import Index
 from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import select
@@ -197,6 +198,9 @@ def all_within(index: Mat, low: int, high: int) -> bool:
     """
     if not index.storage.is_elsewhere:
         with index.facet("array", "input") as a:
+            found = None if core is None else core.integers_within(a, low, high)
+            if found is not None:
+                return bool(found)
             return not a.size or bool(a.min() >= low and a.max() < high)
     return bool(within(index.contiguous(), low, high))
 
@@ -212,6 +216,8 @@ def gathered(chosen: Advanced) -> Mat:
 
 def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:
     """Return a new Mat with the items at positions that were checked."""
+    if at.size and x.size:
+        return gather.new((x, at, None, place, chosen))
     out = new_like(x, gathered_shape(x, at, place, chosen), x.dtype)
     if out.size:
         gather(x, at, out, place, chosen)

@@ -66,6 +66,8 @@ def _grid_of_gather(args: Arguments, kwargs: Keywords) -> TileGrid:
                                 2: tuple(range(out.ndim))}, args)
 
 
+gather.result_of = lambda x, at, out, place, chosen: (
+    gathered_shape(x, at, place, chosen), x.element_type)
 gather.cut_by(over(gather, _grid_of_gather, or_by_host(gather)))
 gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, place, chosen: cuda.prepare_gather(x, at, out, place, chosen))

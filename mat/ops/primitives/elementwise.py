@@ -317,7 +317,7 @@ def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
 @assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))
 def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
     """Return the device's kernel that fills with a number."""
-    return cuda.prepare_fill(out, of=(1,), value=(0,))
+    return cuda.prepare_fill(out, assigned=True)
 
 
 @assign.on("array")

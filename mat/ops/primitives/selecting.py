@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.compiled import IN_USE
+from ...core.observers import OBSERVERS
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import form_of_result
@@ -110,13 +111,28 @@ def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
     return number_as_mat(value, dtype, like)
 
 
-def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
-    """Return a number as a Mat without axes, filled by the device itself."""
-    found: Mat
-    if IN_USE:
+_KEPT: dict[tuple[float | str, str], Mat] = {}  # numbers that were used in the memory of devices
+_MOST_KEPT = 256
+
+
+def _kept_number(value: Number, dtype: DType, like: Mat) -> Mat:
+    """Return a number as `number_as_mat` does, with its copies of the time before."""
+    known = (type(value) is float and value == value  # a NaN is equal to none
+             and like.device_enabled and not OBSERVERS)
+    key = value or str(value), dtype.char  # 0.0 is equal to -0.0
+    found = _KEPT.get(key) if known else None
+    if found is None:
         found = full((), value, dtype)
         found.device_enabled = like.device_enabled
-        return found
+        if known and len(_KEPT) < _MOST_KEPT:
+            _KEPT[key] = found
+    return found
+
+
+def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
+    """Return a number as a Mat without axes, filled by the device itself."""
+    if IN_USE:
+        return _kept_number(value, dtype, like)
     found = form_of_result((), dtype).new(like.device_enabled, None)
     found[()] = value
     return found

@@ -1,0 +1,97 @@
+"""The copies that were made inside of barriers, each registered with the innermost barrier that
+drops copies in its memory.
+
+Of the barriers themselves this module knows nothing: see `barrier`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any, Protocol
+from weakref import ref
+
+from ..support.open_blocks import Nested, remove
+from .compiled import Lock as NewLock
+from .registry import CubeLike, Handle, Memory, RecordLike
+
+
+class HasCopies(Protocol):
+    """The part of a cube that a barrier needs."""
+
+    handles: dict[Memory, Handle]
+    accesses: Iterable[RecordLike]
+    async_copies: dict[Memory, Any] | None
+
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
+    def drop(self, memory: Memory, force: bool, retain: bool) -> bool: ...
+    def finish_copy(self, memory: Memory) -> None: ...
+
+
+class Copies(Nested):
+    """The copies that were made since a barrier was entered."""
+
+    __slots__ = ("dropped", "many", "registered", "thread")
+
+    def __init__(self, dropped: tuple[Memory, ...]) -> None:
+        super().__init__()
+        self.dropped: tuple[Memory, ...] = dropped
+        self.registered: deque[tuple[ref[HasCopies], Memory]] = deque()
+        self.many: int = 64  # so many are registered when those that are gone are forgotten
+        self.thread: int = threading.get_ident()
+
+    def forget_gone(self) -> None:
+        """Forget copies that are gone; the caller holds the lock."""
+        kept = deque([(one, m) for one, m in self.registered
+                      if (cube := one()) is not None and m in cube.handles])
+        self.registered = kept
+        self.many = max(64, 2 * len(kept))
+
+    def live(self) -> list[tuple[HasCopies, Memory]]:
+        """Return each live cube with a memory that holds a copy to drop, without repeats."""
+        found = {(id(cube), memory): (cube, memory) for one, memory in tuple(self.registered)
+                 if (cube := one()) is not None and memory in cube.handles}
+        return list(found.values())
+
+
+INNERMOST = _innermost = ContextVar[Copies | None]("mat_barrier", default=None)
+OPEN: list[object] = []  # the `Copies` of every open barrier, of any thread
+# of what is registered, and of `OPEN`; a finalizer may end a block in the middle of it
+LOCK = _lock = NewLock()
+
+
+def register_copy(cube: CubeLike, memory: Memory) -> None:
+    """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
+    copies = _innermost.get()
+    if copies is None:
+        return
+    with _lock:
+        while copies is not None and (copies.ended or memory not in copies.dropped):
+            copies = copies.parent
+        if copies is not None:
+            register(copies, cube, memory)
+
+
+def register(copies: Copies, cube: HasCopies, memory: Memory) -> None:
+    """Add a copy to those that the end of a barrier drops; the caller holds the lock."""
+    registered = copies.registered
+    if len(registered) >= copies.many:
+        copies.forget_gone()
+        registered = copies.registered
+    registered.append((ref(cube), memory))
+
+
+def _forget_other_threads() -> None:
+    """End the barriers of threads that a forked child does not have."""
+    here = threading.get_ident()
+    for copies in tuple(OPEN):
+        if isinstance(copies, Copies) and copies.thread != here:
+            copies.ended = True
+            remove(OPEN, copies)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -1,0 +1,176 @@
+"""Launches without records of accesses: what an access would have found is still found."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mat
+from tests.support import needs
+
+pytestmark = [pytest.mark.usefixtures("cuda"), needs.native]
+N = 30_000
+
+
+@pytest.fixture
+def xy(dev):
+    """Two Mats, for which `x + y` and `x += y` have plans."""
+    x, y = mat.array(np.arange(N, dtype="f8")), mat.array(np.ones(N))
+    for _ in range(2):
+        x + y
+        x += y
+    return x, y
+
+
+def test_a_write_within_a_block_that_reads_is_a_conflict(xy):
+    x, y = xy
+    with x.facet("array", "input"), pytest.raises(mat.ConflictError):
+        x += y
+    with y.facet("array", "output"), pytest.raises(mat.ConflictError):
+        x + y
+    y.fill_(1.0)
+    x += y
+    assert np.array_equal(np.asarray(x), np.arange(N) + 3)
+
+
+def test_the_block_around_decides_about_the_copy(xy):
+    x, y = xy
+    with x.facet("cuda", "io"):
+        x += y
+        assert x.storage.writer is not None
+    assert x.fresh == {"cuda:0"}
+    with pytest.raises(ZeroDivisionError), x.facet("cuda", "io"):
+        x.__iadd__(y).fill_(1 // 0)
+    with pytest.raises(mat.TornError):
+        x + y
+
+
+def test_a_write_makes_other_copies_stale(xy):
+    x, y = xy
+    before = np.array(x)
+    assert x.fresh == {"host", "cuda:0"}
+    version = x.storage.version
+    x += y
+    assert x.fresh == {"cuda:0"}
+    assert x.storage.version == version + 1
+    assert np.array_equal(np.asarray(x), before + 1)
+
+
+def test_what_was_written_on_the_host_is_copied_first(xy):
+    x, y = xy
+    for k in range(3):
+        with y.facet("array", "io") as a:
+            a[k] = 10 * k
+        wanted = np.asarray(x) + np.asarray(y)
+        assert np.array_equal(np.asarray(x + y), wanted)
+
+
+def test_parts_of_one_mat_are_operands(dev):
+    a = np.arange(2.0 * N)
+    x = mat.array(a)
+    for _ in range(4):
+        found = x[:N] + x[N:]
+        x[:N] += x[N:]
+        assert np.array_equal(np.asarray(found), a[:N] + a[N:])
+        a[:N] += a[N:]
+        assert np.array_equal(np.asarray(x), a)
+
+
+def test_a_storage_that_another_thread_holds_is_waited_for(xy):
+    x, y = xy
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with x.storage.lock:
+            held.set()
+            done.wait(0.2)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    before = np.arange(N) + 2
+    assert np.array_equal(np.asarray(x + y), before + 1)
+    done.set()
+    thread.join()
+
+
+def test_a_launch_that_fails_leaves_what_it_would_have_written_torn(xy, mock):
+    x, y = xy
+    mock.fail("cuLaunchKernel")
+    with pytest.raises(mat.MatError):
+        x += y
+    with pytest.raises(mat.TornError):
+        x + y
+    assert not x.storage.lock.count
+    x.fill_(2.0)
+    assert float((x + y)[5]) == 3.0
+
+
+def test_threads_add_to_one_mat(cuda):
+    x, y = mat.zeros(N), mat.ones(N)
+
+    def add():
+        with mat.use_device("cuda", required=True):
+            for _ in range(50):
+                while True:
+                    try:
+                        x.__iadd__(y)
+                        break
+                    except mat.ConflictError:
+                        continue
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    with mat.use_device("cuda", required=True):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert float(x.min()) == float(x.max()) == 200.0
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.5, float("nan"), float("inf")])
+def test_numbers_of_where_are_kept_by_their_bits(dev, value):
+    a = np.arange(N, dtype="f4")
+    x = mat.array(a)
+    for other in (value, -value):
+        found = np.asarray(mat.where(x > 5, x, other))
+        assert np.array_equal(found.view("i4"), np.where(a > 5, a, np.float32(other)).view("i4"))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "bool", "f2"])
+def test_zeros_and_other_fills(dev, dtype):
+    for value in (0, 1):
+        x = mat.full(1000, value, dtype)
+        assert np.array_equal(np.asarray(x | x if dtype == "bool" else x + x),
+                              np.full(1000, value, dtype) * 2)
+        assert np.array_equal(np.asarray(x.fill_(1)), np.ones(1000, dtype))
+
+
+def test_integers_out_of_range_are_refused(dev):
+    x = mat.array(np.arange(10.0))
+    for at, good in (([3, -10, 9], True), ([3, 10], False), ([-11], False)):
+        i = mat.array(np.array(at))
+        for _ in range(2):
+            if good:
+                assert np.array_equal(np.asarray(x[i]), np.arange(10.0)[at])
+            else:
+                with pytest.raises(IndexError):
+                    x[i]
+
+
+def test_a_name_means_the_innermost_device(dev):
+    x = mat.array(np.arange(10.0))
+    for _ in range(2):
+        with x.facet("cuda", "input") as a:
+            assert a.device is dev
+    with mat.use_device("cpu"), x.facet("cuda", "input") as a:
+        assert a.device is dev
+
+
+def test_a_name_of_a_device_out_of_use_is_refused(cuda):
+    x = mat.array(np.arange(10.0))
+    for _ in range(2):
+        with mat.use_device("cuda", required=True), x.facet("cuda", "input"):
+            pass
+        with pytest.raises(mat.DeviceError):
+            x.facet("cuda", "input")
