@@ -156,6 +156,7 @@ _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
+_register_plugin("numpy_extension", f"{__name__}.running.notebook")
 _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):

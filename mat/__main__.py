@@ -1,6 +1,7 @@
 """``python -m mat``: a Python prompt with `mat` imported, IPython's if that is installed;
 ``python -m mat info``: the output of ``mat.show_config()``; ``python -m mat --version``: the
-version and the build.
+version and the build; ``python -m mat run PROGRAM``: a NumPy program with `mat` in the place of its
+`numpy`, ``python -m mat run --help`` says more.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import mat
+from mat.running import command as run
 from mat.support.installation import check_package
 
 BANNER = "mat {version} on {device}; x = mat.zeros(3, 4), mat.show(x), mat.show_config(), help(mat)"
@@ -23,6 +25,9 @@ BUILD = ("kernels", "core", "Python", "NumPy", "BLAS")  # of mat.show_config()
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out the command line and return the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["run"]:
+        return run.main(words[1:])
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
     parser.add_argument("command", nargs="?", choices=["prompt", "info"], default="prompt",
                         help="a prompt (the default), or the output of mat.show_config()")
@@ -32,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="store_true",
                         help="the version, the compiled kernels and the compiled core, or why "
                              "there are none, Python, NumPy and BLAS")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(words)
     try:
         check_package()
     except ImportError as error:

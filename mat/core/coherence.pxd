@@ -5,7 +5,7 @@ from mat._core cimport HostBlock, HostBlocks, LiveObjects, Lock, Threads
 from mat.core.access_record cimport AccessRecord
 
 cdef HostBlocks _blocks
-cdef list _observers
+cdef list _observers, _transfers
 cdef LiveObjects _live
 cdef Threads _threads
 

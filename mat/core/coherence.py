@@ -22,7 +22,7 @@ from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .direction import Direction
-from .observers import COPY, ELEMENT, OBSERVERS, wait
+from .observers import COPY, ELEMENT, OBSERVERS, TRANSFERS, wait
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
@@ -36,6 +36,7 @@ MOST_OF = 8  # unless so many would not fit into a memory
 ALIGNED = 16  # bytes: of the largest elements
 LIVE = _live = NewLiveObjects()  # everything that has copies
 _blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
+_transfers = TRANSFERS  # as well
 
 
 class Coherence:
@@ -321,13 +322,13 @@ class Coherence:
     def log_runs(self, source: Memory, target: Memory, runs: Runs, seconds: float) -> None:
         """Record a copy of some elements and notify observers of it."""
         self._record_copy(source, target)
-        for observer in tuple(_observers):
+        for observer in (*_observers, *_transfers):
             observer.copied_runs(self, source, target, runs, seconds)
 
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
         """Record a copy and notify observers of it."""
         self._record_copy(source, target)
-        for observer in tuple(_observers):
+        for observer in (*_observers, *_transfers):
             observer.copied(self, source, target, seconds)
 
     def _record_copy(self, source: Memory, target: Memory) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -223,7 +223,7 @@ class Wait(Block[None]):
 
     def begin(self) -> None:
         self.open, self.token = vars(_waits).setdefault("open", []), object()  # of this thread
-        for observer in () if self.open else tuple(OBSERVERS):
+        for observer in () if self.open else (*OBSERVERS, *TRANSFERS):
             observer.waiting(*self.facts)
         self.open.append(self.token)
         self.since = perf_counter()
@@ -233,7 +233,7 @@ class Wait(Block[None]):
         if self.token not in self.open:
             return
         self.open.remove(self.token)
-        for observer in () if self.open or error is not None else tuple(OBSERVERS):
+        for observer in () if self.open or error is not None else (*OBSERVERS, *TRANSFERS):
             observer.waited(*self.facts, seconds)
 
 
@@ -245,7 +245,7 @@ def wait(what: str, cube: CubeLike, memory: Memory | None) -> AbstractContextMan
     """Return a block in which the host waits for `memory`, if it is a device's and somebody
     observes.
     """
-    if not OBSERVERS or memory is None or memory is host():
+    if not (OBSERVERS or TRANSFERS) or memory is None or memory is host():
         return _NO_WAIT
     return Wait(what, cube, memory)
 
@@ -320,7 +320,7 @@ def notify_cut(operation: str, device: str, tiles: int, nbytes: int) -> None:
 
 def notify_fallback(operation: str, device: str, reason: str = "") -> None:
     """Notify observers of an operation that the host carries out, and log it."""
-    for observer in tuple(OBSERVERS):
+    for observer in (*OBSERVERS, *TRANSFERS):
         observer.fell_back_since(operation, device, reason)
     if logger() is not None:
         note(f"{operation} is carried out on the host: {why_on_host(device, reason)}, at "
@@ -333,6 +333,8 @@ def why_on_host(device: str, reason: str) -> str:
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
+# notified of copies, waits and fallbacks only, for which calls do not take the longer path
+TRANSFERS: list[Observer] = []
 _apart: dict[int, Observer] = {}  # by the thread of which they are the only observers
 Kind = TypeVar("Kind", bound=Observer)
 
@@ -443,6 +445,16 @@ def observe(observer: Kind) -> Observation[Kind]:
         Its value in the block is `observer`.
     """
     return Observation(lambda: observer)
+
+
+@contextmanager
+def observe_transfers(observer: Observer) -> Iterator[None]:
+    """Notify `observer` of copies, waits and fallbacks in this block, which costs calls nothing."""
+    TRANSFERS.append(observer)
+    try:
+        yield
+    finally:
+        TRANSFERS.remove(observer)
 
 
 def observe_always(observer: Observer) -> None:

@@ -210,7 +210,7 @@ class _Logger(Protocol):
 
 
 # what does without a wait, by what the host would wait for
-_INSTEAD = {
+INSTEAD = {
     ELEMENT: "x[k, ...] and the results of reductions are Mats that stay there, by which mat.where "
              "and other operations decide",
     SIZE: "mat.where(m, x, 0) and x * m have results whose size is known",
@@ -274,7 +274,7 @@ class CopyGuard(Observer):
 
     def waiting(self, what: str, cube: Cube, memory: Memory) -> None:
         if what != COPY:
-            instead = _INSTEAD.get(what, "")
+            instead = INSTEAD.get(what, "")
             self._refuse(f"at {line_of(user_line())} the host waits for {what} in {memory.name}; "
                          f"{instead}{', or ' if instead else ''}copy the elements that it needs "
                          "in a block: with x.facet('array', 'input') as a: ...")

@@ -16,7 +16,7 @@ from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
-from ..core.observers import OBSERVERS, wait
+from ..core.observers import OBSERVERS, TRANSFERS, wait
 from ..core.registry import Facet, Handle, facet_named, facets, host
 from ..core.runs import Runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
@@ -535,7 +535,7 @@ class MatBase(Operators):
     def _waits(self, what: str) -> AbstractContextManager[None]:
         """Return a block in which the host waits for elements, if only a device has them."""
         storage = self.storage
-        if not OBSERVERS or storage.is_fresh(host(), self):
+        if not (OBSERVERS or TRANSFERS) or storage.is_fresh(host(), self):
             return nullcontext()
         copies = storage.handles if storage.spans is None else [
             copy.memory for copy in storage.spans.copies if copy.fresh]

@@ -2,6 +2,7 @@ from mat.core.cube cimport View
 
 cdef dict _NO_KEYWORDS
 cdef frozenset _NUMBERS
+cdef list _unchanging
 cdef Operator _neg, _pos, _abs, _invert
 cdef Operator _add, _sub, _mul, _truediv, _floordiv
 cdef Operator _mod, _pow, _matmul, _and, _or
@@ -25,6 +26,7 @@ cdef class Operation:
 cdef class Operator:
     cdef public object function
     cdef public Operation operation
+    cdef public Operator plain
     cdef object unary(self, View x)
     cdef object binary(self, View x, object y)
     cdef object reflected(self, View x, object y)
@@ -32,6 +34,7 @@ cdef class Operator:
 
 
 cdef bint _is_plain(View x, object y)
+cdef bint _is_number(View x) except -1
 
 
 cdef class Operators(View):

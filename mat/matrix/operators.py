@@ -6,7 +6,7 @@ augmented form of it. `bind` of ``methods.py`` sets what they call.
 
 from __future__ import annotations
 
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -42,11 +42,12 @@ class Operator:
     know. With an operation, Mats and Python's numbers are passed to that directly.
     """
 
-    __slots__ = ("function", "operation")
+    __slots__ = ("function", "operation", "plain")
 
     def __init__(self) -> None:
         self.function: Function | None = None
         self.operation: Operation | None = None
+        self.plain: Operator | None = None  # of an augmented form
 
     def unary(self, x: V) -> V:
         """Return the new Mat that the operator makes of `x`."""
@@ -67,7 +68,9 @@ class Operator:
         return NotImplemented if self.function is None else self.function(x, y)
 
     def augmented(self, x: V, y: Operand) -> V:
-        """Carry out ``x .= y``."""
+        """Carry out ``x .= y``, for a number into a new Mat."""
+        if _unchanging and self.plain is not None and _is_number(x):
+            return self.plain.binary(x, y)
         if self.operation is not None and _is_plain(x, y):
             return self.operation.carry_out((x, y, x), _NO_KEYWORDS)
         return NotImplemented if self.function is None else self.function(x, y)
@@ -79,7 +82,17 @@ def _is_plain(x: View, y: object) -> bool:
     return kind is type(x) or kind is float or kind is int or kind in _NUMBERS
 
 
+def _is_number(x: View) -> bool:
+    """Return whether `x` is a result without axes, and no view or array."""
+    mat: Any = x
+    return not mat.layout.shape and not mat.is_view
+
+
 OPERATORS: dict[str, Operator] = {}  # by the name of the method
+# if it has items, results without axes never change, as NumPy's scalars; arrays without axes have
+# to be told apart by `is_view`
+UNCHANGING: list[object] = []
+_unchanging = UNCHANGING  # with a type of C
 
 
 def _operators(*names: str) -> list[Operator]:
@@ -101,6 +114,9 @@ _iadd, _isub, _imul, _itruediv = _operators("iadd", "isub", "imul", "itruediv")
 _ifloordiv, _imod, _ipow, _iand = _operators("ifloordiv", "imod", "ipow", "iand")
 _ior, _ixor, _ilshift, _irshift = _operators("ior", "ixor", "ilshift", "irshift")
 _rdivmod, _divmod = _operators("rdivmod", "divmod")
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor",
+              "lshift", "rshift"):
+    OPERATORS[f"__i{_name}__"].plain = OPERATORS[f"__{_name}__"]
 _eq, _ne, _lt, _le, _gt, _ge = _operators("eq", "ne", "lt", "le", "gt", "ge")
 
 

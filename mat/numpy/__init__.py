@@ -1,1 +1,17 @@
-"""NumPy's functions, ufuncs and methods for Mats."""
+"""NumPy's functions, ufuncs and methods for Mats; ``%load_ext mat.numpy`` has the cells of a
+notebook compute with them where they import NumPy.
+"""
+
+from typing import Any
+
+from ..support.plugins import plugin
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Load the extension into an IPython shell; ``%load_ext mat.numpy`` calls this."""
+    plugin("numpy_extension").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Have further cells import NumPy itself; ``%unload_ext mat.numpy`` calls this."""
+    plugin("numpy_extension").unload(shell)

@@ -18,7 +18,7 @@ ROOT = REPOSITORY / "mat"
 ROWS = """
     __main__
     __init__  array_api
-    dask  fft  lib  linalg  random
+    dask  fft  lib  linalg  random  running
     blas  interop  nn
     numpy
     extend
@@ -48,7 +48,7 @@ MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
 DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
                 for p in sorted(ROOT.rglob("*.pxd")) + sorted(ROOT.rglob("*.pyx"))}
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
-PUBLIC = {"debug", "extend", "lib"}  # packages that offer names; the others are a docstring only
+PUBLIC = {"debug", "extend", "lib", "numpy"}  # packages that offer names; others are a docstring
 # the only modules that import others, of mat or of libraries, by a computed name
 COMPUTED = {"support.plugins", "support.native"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +16,9 @@ from ...support.types import Arguments, Keywords, Operand
 from .adapting import in_comparison
 
 T = TypeVar("T")
+# called with the name of a function whose result keeps elements that Mats cannot have; if there
+# are none, such a result is an error
+KEPT: list[Callable[[str], object]] = []
 
 
 class LeftToNumPy(Exception):
@@ -65,6 +69,10 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
         return
     if isinstance(found, np.ndarray):
         if found.dtype.name not in SUPPORTED and not any(found is a for a in outs):
+            if KEPT:
+                for notify in tuple(KEPT):
+                    notify(name)
+                return
             raise DTypeError(f"{name} gives elements of {found.dtype}, which a Mat cannot have; "
                              f"use numpy.{name} and its array")
     elif isinstance(found, dict):

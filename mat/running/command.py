@@ -1,0 +1,180 @@
+"""``python -m mat run``: a NumPy program, unchanged, with `mat` in the place of its `numpy`."""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import io
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from ..devices.device import cuda_available, set_device
+from ..errors import MatError, SettingError
+from ..support.plugins import plugin
+from .fallback import falling_back
+from .imports import Program, importing, package_place
+from .methods import as_in_numpy
+from .profile import Profile, profiled
+from .report import Report
+from .stand_in import stand_in
+
+USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
+       python -m mat run [options] -m MODULE [ARGUMENTS]"""
+
+
+@contextmanager
+def in_place_of_numpy(program: Program) -> Iterator[Profile]:
+    """Have the files of a program compute with `mat` where they import NumPy, in this block.
+
+    The value of the block are the costs of the program by line.
+    """
+    with ExitStack() as open_blocks:
+        profile: Profile = open_blocks.enter_context(profiled(program))
+        open_blocks.enter_context(falling_back(profile.kept))
+        open_blocks.enter_context(as_in_numpy())
+        open_blocks.enter_context(importing(program, stand_in))
+        yield profile
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the program of a command line and return its exit status."""
+    given, parser = _parsed(arguments)
+    try:
+        place, run = _of_module(given) if given.module else _of_file(given)
+        program = Program([place, *map(package_place, given.also)])
+        device = set_device(given.device, pool_bytes=given.pool, required=True)
+        if given.fused:
+            _fuse()
+    except (MatError, OSError) as error:
+        parser.error(str(error))
+    with in_place_of_numpy(program) as profile:
+        status = _status(run)
+    report = Report(profile, given.module or given.program, str(device.name))
+    sys.stdout.flush()
+    if given.report:
+        report.save(given.report)
+        sys.stderr.write(f"{report.summary()}\nreport: {given.report}\n")
+    else:
+        sys.stderr.write(f"{report}\n")
+    return status
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
+    parser = argparse.ArgumentParser(prog="python -m mat run", usage=USAGE, description=__doc__)
+    parser.add_argument("--device", default="cuda" if cuda_available() else "cpu",
+                        help="the device to compute on; by default a CUDA device if there is one, "
+                             "else the host")
+    parser.add_argument("--pool", type=int, metavar="BYTES",
+                        help="the memory that may be used of the device")
+    parser.add_argument("--fused", action="store_true",
+                        help="compute element-wise expressions in one pass")
+    parser.add_argument("--report", metavar="FILE",
+                        help="write the report to FILE as HTML, not to the standard error stream")
+    parser.add_argument("--also", action="append", default=[], metavar="PACKAGE",
+                        help="a package that computes with mat, too, besides the program's folder; "
+                             "can be given several times")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m")
+    parser.add_argument("program", nargs="?", metavar="PROGRAM", help="the file to run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS",
+                        help="those of the program")
+    given = parser.parse_args(_before_the_module(arguments))
+    if given.module is None and given.program is None:
+        parser.error("a program is missing: PROGRAM, or -m MODULE")
+    return given, parser
+
+
+def _before_the_module(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with all after ``-m MODULE`` marked as those of the module."""
+    found = list(arguments)
+    for k, argument in enumerate(found):
+        if argument == "-m":
+            return [*found[:k + 2], "--", *found[k + 2:]]
+        if not argument.startswith("-") and (k == 0 or found[k - 1] not in _WITH_VALUE):
+            return [*found[:k], "--", *found[k:]]
+    return found
+
+
+_WITH_VALUE = ("--device", "--pool", "--report", "--also")
+
+
+def _fuse() -> None:
+    """Compute expressions in one pass from now on."""
+    try:
+        plugin("mat").configure(fused=True)
+    except SettingError:
+        raise SettingError("this version of mat has no fused expressions: leave out --fused"
+                           ) from None
+
+
+# Running
+
+
+Run = Any  # a function without arguments
+
+
+def _of_file(given: argparse.Namespace) -> tuple[Path, Run]:
+    """Return the folder of a program and the function that runs it."""
+    path = Path(given.program).absolute()
+    sys.argv[:] = [given.program, *given.arguments]
+    if path.is_dir() or path.suffix in (".zip", ".pyz"):  # with a __main__.py in it
+        return path, lambda: runpy.run_path(str(path), run_name="__main__")
+    with io.open_code(str(path)) as file:
+        code = compile(file.read(), str(path), "exec", dont_inherit=True)
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = str(path.resolve().parent)
+    return path.resolve().parent, lambda: _execute(code, str(path))
+
+
+def _execute(code: CodeType, file: str) -> None:
+    """Run code as the main module."""
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=file, __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def _of_module(given: argparse.Namespace) -> tuple[Path, Run]:
+    """Return the folder of a module's package, or its file, and the function that runs it."""
+    name = given.module
+    arguments = [*([] if given.program is None else [given.program]), *given.arguments]
+    sys.argv[:] = [name, *arguments]
+    place = package_place(name.partition(".")[0])
+    return place, lambda: runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _status(run: Run) -> int:
+    """Run a program; return its exit status, after the traceback of an error."""
+    try:
+        run()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except KeyboardInterrupt:
+        _show(sys.exc_info()[1])
+        return 130
+    except BaseException as error:
+        _show(error)
+        return 1
+    return 0
+
+
+def _show(error: BaseException | None) -> None:
+    """Print a traceback that begins with the program."""
+    if error is None:
+        return
+    own, frame = os.path.dirname(__file__), error.__traceback__
+    while frame is not None and (frame.tb_frame.f_code.co_filename.startswith(own)
+                                 or frame.tb_frame.f_code.co_filename.startswith("<frozen runpy")):
+        frame = frame.tb_next
+    traceback.print_exception(type(error), error, frame)
+
+

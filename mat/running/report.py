@@ -1,0 +1,157 @@
+"""The report of a program that has run: a table by source line, as text and as HTML, and what to
+write instead of the lines that would gain most.
+"""
+
+from __future__ import annotations
+
+import html
+import linecache
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.source_line import cell_of
+from ..support import formatting
+from .advice import advice
+from .profile import NOWHERE, Line, LineCost, Profile
+
+LINES = 20  # of the table as text
+SHOWN = 60  # characters of a line of source
+HEAD = ("line", "where", "ms", "waits", "fallbacks", "to device", "to host", "source")
+PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
+# of nothing but the report, since a notebook has other things on its page
+STYLE = (".mat-run table{border-collapse:collapse;font:13px/1.4 ui-monospace,monospace}"
+         ".mat-run th,.mat-run td{padding:.1em .7em;text-align:right;"
+         "border-bottom:1px solid rgba(127,127,127,.25)}"
+         ".mat-run :is(th,td):is(:first-child,:last-child){text-align:left}"
+         ".mat-run td:last-child{white-space:pre}.mat-run .device td:nth-child(2){color:#4c8f4c}"
+         ".mat-run li{margin:.5em 0}")
+
+
+class Row(NamedTuple):
+    """A line of the report."""
+
+    line: Line
+    cost: LineCost
+
+    def cells(self, folder: str) -> tuple[str, ...]:
+        """Return the cells of the table."""
+        cost = self.cost
+        return (shown(self.line, folder), cost.place, f"{1e3 * cost.seconds:,.1f}",
+                _count(cost.waits.total()), _count(cost.fallbacks.total() + cost.kept.total()),
+                _count(cost.there), _count(cost.back), source(self.line))
+
+
+class Report:
+    """What a program has cost, by line.
+
+    Parameters
+    ----------
+    profile : Profile
+        Its measurements.
+    name, device : str
+        The program, and the device in use.
+    """
+
+    def __init__(self, profile: Profile, name: str, device: str) -> None:
+        self.profile = profile
+        self.name = name
+        self.device = device
+        self.folder = os.getcwd() + os.sep
+        self.rows = sorted((Row(line, cost) for line, cost in profile.lines.items()),
+                           key=lambda row: -row.cost.seconds)
+
+    @property
+    def share(self) -> float:
+        """The part of the time in lines that compute on the device."""
+        every = sum(row.cost.seconds for row in self.rows)
+        return sum(row.cost.seconds * row.cost.on_device for row in self.rows) / (every or 1.0)
+
+    def summary(self) -> str:
+        """Return one sentence on the whole."""
+        costs = [row.cost for row in self.rows]
+        waits, fallbacks, kept = (sum(counter.total() for counter in counters) for counters in (
+            [c.waits for c in costs], [c.fallbacks for c in costs], [c.kept for c in costs]))
+        found = [f"{self.profile.seconds:.3f} s on {self.device}"]
+        if self.device != "cpu":
+            found += [f"{self.share:.0%} of it in lines on the device", f"{waits:,} waits",
+                      f"{fallbacks:,} fallbacks", f"{sum(c.there for c in costs):,} bytes there",
+                      f"{sum(c.back for c in costs):,} back"]
+        if kept:
+            found.append(f"{kept:,} calls with texts, dates or objects, by NumPy")
+        return f"{self.name}: {', '.join(found)}"
+
+    def __str__(self) -> str:
+        rows = [row for row in self.rows if _counts(row, self.profile)]
+        cells = [HEAD, *(row.cells(self.folder) for row in rows[:LINES])]
+        more = len(rows) - LINES
+        return "\n".join([self.summary(), formatting.table(cells),
+                          *([f"({more} more lines)"] if more > 0 else []), *self._advice()])
+
+    def _advice(self) -> list[str]:
+        found = advice(self.profile)
+        lines = ["What would gain most:"] if found else []
+        for k, a in enumerate(found, 1):
+            lines += [f"{k}. {shown(a.line, self.folder)}, up to {1e3 * a.seconds:,.0f} ms: "
+                      f"{a.why}", f"   {source(a.line)}", f"   Instead: {a.instead}"]
+        return lines
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as a page that any browser shows without a network."""
+        Path(path).write_text(self.page(), encoding="utf-8")
+
+    def page(self) -> str:
+        """Return the report as a page of HTML."""
+        return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width">'
+                f"<title>mat run: {_text(self.name)}</title><style>{PAGE}</style></head><body>"
+                f"<h1>{_text(self.name)}</h1>{self._repr_html_()}</body></html>")
+
+    def _repr_html_(self) -> str:
+        longest = max((row.cost.seconds for row in self.rows), default=0.0) or 1.0
+        body = "".join(self._row(row, row.cost.seconds / longest) for row in self.rows)
+        head = "".join(f"<th>{cell}</th>" for cell in HEAD)
+        items = "".join(
+            f"<li><b>{_text(shown(a.line, self.folder))}</b>, up to {1e3 * a.seconds:,.0f} ms: "
+            f"{_text(a.why)}<br><code>{_text(source(a.line))}</code><br>Instead: "
+            f"{_text(a.instead)}</li>" for a in advice(self.profile))
+        listed = f"<h2>What would gain most</h2><ol>{items}</ol>" if items else ""
+        return (f'<style>{STYLE}</style><div class="mat-run"><p>{_text(self.summary())}</p>{listed}'
+                f"<h2>By line</h2><table><tr>{head}</tr>{body}</table></div>")
+
+    def _row(self, row: Row, part: float) -> str:
+        cells = [f"<td>{_text(cell)}</td>" for cell in row.cells(self.folder)]
+        cells[2] = (f'<td style="background:linear-gradient(to left,rgba(59,118,181,.35) '
+                    f'{part:.1%},transparent 0)">{1e3 * row.cost.seconds:,.1f}</td>')
+        return f'<tr class="{row.cost.place}">{"".join(cells)}</tr>'
+
+
+def shown(line: Line, folder: str) -> str:
+    """Return a line as ``FILE:LINE``."""
+    if line == NOWHERE:
+        return "(libraries)"
+    cell = cell_of(line[0])
+    if cell is not None:
+        return f"{cell}:{line[1]}"
+    return f"{line[0].removeprefix(folder)}:{line[1]}"
+
+
+def source(line: Line) -> str:
+    """Return the source of a line, shortened."""
+    text = linecache.getline(*line).strip()
+    return text if len(text) <= SHOWN else f"{text[:SHOWN - 3]}..."
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""
+
+
+def _counts(row: Row, profile: Profile) -> bool:
+    """Return whether a row is worth a line as text."""
+    cost = row.cost
+    events = cost.waits or cost.fallbacks or cost.kept or cost.there or cost.back
+    return bool(events) or cost.seconds > 0.005 * profile.seconds
+
+
+def _text(value: str) -> str:
+    return html.escape(value)

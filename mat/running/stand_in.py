@@ -1,0 +1,105 @@
+"""Modules in the place of `numpy`, `numpy.linalg` and the like: their names are NumPy's, and mean
+what `mat` has of them, else NumPy's own objects.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..numpy.namespace.lookup import (
+    ABSENT,
+    FUNCTION,
+    MODULES,
+    SAME,
+    UFUNC,
+    kinds,
+    numpy_module,
+)
+from ..support.plugins import plugin
+from ..support.types import Operand
+from .archives import load
+from .array_type import ndarray
+from .fallback import Ufunc, function_of
+
+_FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__version__")
+# what gives arrays without axes, in NumPy, too
+_ARRAYS = frozenset(("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray",
+                     "astype", "broadcast_to", "copy", "empty", "empty_like", "full", "full_like",
+                     "ones", "ones_like", "reshape", "squeeze", "transpose", "zeros",
+                     "zeros_like"))
+_CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_", "mgrid", "ogrid",
+                      "testing", "__array_namespace_info__", "Generator", "RandomState"))
+
+
+class StandIn(ModuleType):
+    """A module in the place of one of NumPy's; objects are made when they are first used."""
+
+    def __init__(self, numpys: ModuleType, table: str) -> None:
+        super().__init__(numpys.__name__, numpys.__doc__)
+        self._numpys = numpys
+        self._table = table
+        self.__dict__.update({name: getattr(numpys, name) for name in _FACTS
+                              if hasattr(numpys, name)})
+        self.__dict__["__all__"] = list(getattr(numpys, "__all__", ()))
+
+    def __getattr__(self, name: str) -> Operand:
+        numpys = getattr(self._numpys, name)  # whose error names NumPy's module
+        found = self.__dict__[name] = _made(self._table, name, numpys)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return dir(self._numpys)
+
+    def __repr__(self) -> str:
+        return f"{self._numpys!r}, by mat"
+
+
+def _made(table: str, name: str, numpys: Any) -> Operand:
+    """Return what stands for an object of NumPy's."""
+    inner = f"{table}.{name}".lstrip(".")
+    if isinstance(numpys, ModuleType) and inner in MODULES:
+        return stand_in(f"numpy.{inner}")
+    kind = kinds(table).get(name)
+    if kind in (None, SAME, ABSENT):
+        return numpys
+    if (table, name) == ("", "ndarray"):
+        return ndarray
+    if (table, name) == ("", "load"):
+        return load
+    ours = getattr(_module(table), name)
+    if name in _CLASSES:
+        return ours
+    if kind == UFUNC:
+        return Ufunc(name, ours, numpys)
+    numbers = kind == FUNCTION and name not in _ARRAYS
+    return function_of(inner, ours, numpys, numbers=numbers)
+
+
+def _module(table: str) -> Any:
+    """Return the module of `mat` for a table of names."""
+    found: Any = plugin("mat")
+    for part in filter(None, table.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+def stand_in(name: str) -> ModuleType:
+    """Return what stands for NumPy's module of that full name: NumPy's own, if `mat` has no such
+    functions.
+    """
+    table = name.partition(".")[2]
+    if table not in MODULES:
+        parts = table.split(".")
+        found = stand_in("numpy")
+        for part in parts:
+            found = getattr(found, part)
+        return found
+    if table not in _made_modules:
+        _made_modules[table] = StandIn(numpy_module(table) if table else np, table)
+    return _made_modules[table]
+
+
+_made_modules: dict[str, ModuleType] = {}
