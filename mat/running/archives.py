@@ -12,8 +12,12 @@ from ..matrix.delegate import delegate
 from ..support.types import Operand
 
 
-class Archive(NpzFile):
+class StoredArrays(NpzFile):
     """The arrays of an .npz file, read when they are asked for."""
+
+    def __init__(self, numpys: NpzFile) -> None:
+        self.__dict__.update(vars(numpys))
+        numpys.fid = numpys.zip = None  # which self closes
 
     def __getitem__(self, key: str) -> Any:
         return delegate(super().__getitem__, (key,))
@@ -23,5 +27,5 @@ class Archive(NpzFile):
 def load(*args: Operand, **kwargs: Operand) -> Operand:
     found: Any = delegate(np.load, args, kwargs)
     if type(found) is NpzFile:
-        found.__class__ = Archive
+        found = StoredArrays(found)
     return found

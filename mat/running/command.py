@@ -19,7 +19,7 @@ from ..devices.device import cuda_available, set_device
 from ..errors import MatError, SettingError
 from ..support.plugins import plugin
 from .fallback import falling_back
-from .imports import Program, importing, package_place
+from .imports import ProgramFiles, importing, package_place
 from .methods import as_in_numpy
 from .profile import Profile, profiled
 from .report import Report
@@ -30,7 +30,7 @@ USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
 
 
 @contextmanager
-def in_place_of_numpy(program: Program) -> Iterator[Profile]:
+def in_place_of_numpy(program: ProgramFiles) -> Iterator[Profile]:
     """Have the files of a program compute with `mat` where they import NumPy, in this block.
 
     The value of the block are the costs of the program by line.
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     given, parser = _parsed(arguments)
     try:
         place, run = _of_module(given) if given.module else _of_file(given)
-        program = Program([place, *map(package_place, given.also)])
+        program = ProgramFiles([place, *map(package_place, given.also)])
         device = set_device(given.device, pool_bytes=given.pool, required=True)
         if given.fused:
             _fuse()

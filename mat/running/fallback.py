@@ -93,7 +93,7 @@ def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool) -
     return call
 
 
-class Ufunc:
+class FallingBackUfunc:
     """A ufunc of `mat` with NumPy's for calls that it refuses."""
 
     def __init__(self, name: str, ours: Any, numpys: np.ufunc) -> None:

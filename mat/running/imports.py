@@ -29,7 +29,7 @@ _MAIN = "__main__"
 _IMPORTS_MAT = re.compile(r"^\s*(?:import mat|from mat)\b", re.MULTILINE)
 
 
-class Program:
+class ProgramFiles:
     """The files that belong to a program: those in its folders, without installed packages.
 
     Parameters
@@ -104,7 +104,7 @@ def package_place(name: str) -> Path:
 
 
 @contextmanager
-def importing(program: Program, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
+def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
     """Give the files of a program stand-ins of NumPy's modules in this block.
 
     `stand_in` returns the stand-in for the full name of a module of NumPy's that is imported.

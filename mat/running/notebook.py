@@ -13,7 +13,7 @@ import numpy as np
 
 from ..devices.device import in_use
 from .command import in_place_of_numpy
-from .imports import Program
+from .imports import ProgramFiles
 from .report import Report
 from .stand_in import stand_in
 
@@ -26,7 +26,7 @@ def load(shell: Shell) -> None:
     if _open:
         return
     block = ExitStack()
-    profile = block.enter_context(in_place_of_numpy(Program([os.getcwd()])))
+    profile = block.enter_context(in_place_of_numpy(ProgramFiles([os.getcwd()])))
     _open.append(block)
 
     def mat_report(line: str) -> Report:

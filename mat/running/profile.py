@@ -19,7 +19,7 @@ from ..core.observers import Observation, Observer, observe, observe_transfers
 from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..support.fork import WithLock
-from .imports import Program
+from .imports import ProgramFiles
 
 TICK = 0.005  # seconds between samples
 Line: TypeAlias = tuple[str, int]  # of a file
@@ -77,11 +77,11 @@ class Profile(WithLock, Observer):
 
     Parameters
     ----------
-    program : Program
+    program : ProgramFiles
         Its files.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProgramFiles) -> None:
         self.program = program
         self.lines: dict[Line, LineCost] = {}
         self.begun: float = perf_counter()
@@ -208,7 +208,7 @@ class _Sampler:
 
 
 @contextmanager
-def profiled(program: Program) -> Iterator[Profile]:
+def profiled(program: ProgramFiles) -> Iterator[Profile]:
     """Measure the lines of a program in this block."""
     profile = Profile(program)
     sampler = _Sampler(profile)

@@ -22,7 +22,7 @@ from ..support.plugins import plugin
 from ..support.types import Operand
 from .archives import load
 from .array_type import ndarray
-from .fallback import Ufunc, function_of
+from .fallback import FallingBackUfunc, function_of
 
 _FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__version__")
 # what gives arrays without axes, in NumPy, too
@@ -73,7 +73,7 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     if name in _CLASSES:
         return ours
     if kind == UFUNC:
-        return Ufunc(name, ours, numpys)
+        return FallingBackUfunc(name, ours, numpys)
     numbers = kind == FUNCTION and name not in _ARRAYS
     return function_of(inner, ours, numpys, numbers=numbers)
 

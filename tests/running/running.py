@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from mat.running.command import in_place_of_numpy
-from mat.running.imports import Program
+from mat.running.imports import ProgramFiles
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
@@ -48,5 +48,5 @@ def printed(path, text=None):
 
 def by_mat(path, text=None):
     """Return what a program prints with `mat`, and the costs of its lines."""
-    with in_place_of_numpy(Program([path.parent])) as profile:
+    with in_place_of_numpy(ProgramFiles([path.parent])) as profile:
         return printed(path, text), profile

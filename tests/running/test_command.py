@@ -11,7 +11,7 @@ import mat
 import mat.numpy
 from mat.errors import SettingError
 from mat.running.advice import advice
-from mat.running.imports import Program, package_place
+from mat.running.imports import ProgramFiles, package_place
 from mat.running.profile import LineCost, Profile
 from mat.running.report import Report
 
@@ -127,7 +127,7 @@ def test_what_to_write_instead(program):
                        "    y = np.append(y, 3)\n"
                        "    if x.sum() > 1: pass\n"
                        "    z = a * b + c - d\n"))
-    profile = Profile(Program([path]))
+    profile = Profile(ProgramFiles([path]))
     profile.seconds = 10.0
     profile.lines = {(path, 3): cost(seconds=4.0),
                      (path, 4): cost(seconds=2.0, fallbacks={"append": 9}, reasons={"append": ""}),
@@ -204,7 +204,7 @@ def test_lines_of_cells(monkeypatch):
     names = {"<a cell>": ("Cell", "In[8]")}
     shell = SimpleNamespace(compile=SimpleNamespace(format_code_name=names.get))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    program = Program([])
+    program = ProgramFiles([])
     assert program.has("<a cell>")
     profile = Profile(program)
     profile.lines["<a cell>", 2] = cost(seconds=1.0)

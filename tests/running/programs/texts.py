@@ -8,7 +8,8 @@ order = np.argsort(weights)
 print(names, names[order], names[weights > 1.5], np.sort(names), names.dtype)
 print(np.unique(names, return_counts=True), np.char.upper(names), (names == "fig").sum())
 print(np.where(weights > 2, "heavy", "light"), np.concatenate([names, ["plum"]]))
-print(weights.astype(str), weights.astype(int).astype("U2"), weights == "fig", weights != None)  # noqa: E711
+print(weights.astype(str), weights.astype(int).astype("U2"), weights == "fig")
+print(weights != None)  # noqa: E711
 print(np.repeat(names, 2), np.tile(names[:2], 2), np.isin(names, ["fig"]))
 dates = np.arange("2024-02-27", "2024-03-02", dtype="datetime64[D]")
 print(dates, np.diff(dates), dates[1] - dates[0], np.datetime64("2024-01-01") + np.arange(2))
