@@ -84,6 +84,7 @@ from .numpy import refused_methods as _refused_methods
 from .numpy import ufunc_calls as _ufunc_calls
 from .numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
 from .numpy.ndarray_methods import clip
+from .ops.expressions.deferral import fused
 from .ops.indexing import indexing as _index
 from .ops.linear.blas_gemm import gemm, gemm_batched
 from .ops.linear.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
@@ -211,7 +212,7 @@ __all__ = [
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph", "with_facets",
-    "FacetState", "Direction", "barrier",
+    "FacetState", "Direction", "barrier", "fused",
     "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim",
     "debug",
     "extend",

@@ -19,6 +19,7 @@ cdef class Coherence:
     cdef public bint pristine, frees_handles, shared, guarded
     cdef public AccessRecord writer
     cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers, spans
+    cdef public object pending
     cdef Lock own_lock
     cdef dict copies
     cdef list records

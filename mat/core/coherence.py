@@ -23,6 +23,7 @@ from .compiled import LiveObjects as NewLiveObjects
 from .compiled import Lock as NewLock
 from .direction import Direction
 from .observers import COPY, ELEMENT, OBSERVERS, TRANSFERS, wait
+from .pending import Pending
 from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
 from .runs import Runs
 from .source_line import SourceLine
@@ -78,6 +79,7 @@ class Coherence:
     # what is fresh where, if that cannot be told for whole copies; then `fresh` has the memories
     # with a fresh copy of all elements
     spans: SpansLike
+    pending: Pending | None  # what is to be computed before an access
 
     def __init__(self) -> None:
         self.begin()
@@ -230,6 +232,7 @@ class Coherence:
             self.spans = None
 
     def _fill_handle(self, memory: Memory, handle: Handle) -> None:
+        assert self.pending is None or not self.pending.holds_back(None, False)
         if self.fill_value is not None and not memory.fill(self, handle):
             memory.copy_in(self, handle, self._refresh(host()))
 
@@ -395,6 +398,14 @@ class Coherence:
             return self.torn
         return self.spans.torn_error(self.spans.touched(view))
 
+    def settle_pending(self, writes: bool) -> None:
+        """Compute what has to be before all elements are read, or written; the caller does not
+        hold the lock.
+        """
+        pending = self.pending
+        if pending is not None:
+            pending.settle(self, None, writes)
+
     # Torn data
 
     def read_torn(self, error: TornError) -> None:
@@ -468,6 +479,7 @@ class Coherence:
         If the host is not fresh, the handle is a temporary one, in which only the elements in
         `spans` are valid.
         """
+        self.settle_pending(False)
         with self.lock:
             if self.spans is not None:
                 return peek(self, self.spans, [(a * self.split, b * self.split) for a, b in spans])
@@ -513,6 +525,8 @@ class Coherence:
         """
         with self.lock:
             if self.accesses or not self.fresh or self.fresh & host().bit or self.spans is not None:
+                return False
+            if self.pending is not None:
                 return False
             memory, before = self.fresh_memories()[0], (self.fresh, self.pristine)
             # first: an interrupt must not leave other copies fresh, or the fill value

@@ -49,6 +49,7 @@ cdef class Cube(DroppableCopies):
     cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1
     cdef bint _is_apart(self, View view, Registration facet, object direction,
                         unsigned long long thread, object task, object where=*) except -1
+    cdef bint _holds_back(self, View view, object direction) except -1
     cdef bint _allocate_block(self) except -1
     cdef _begin(self, AccessRecord record, View view, object direction, unsigned long long thread,
                 object task)

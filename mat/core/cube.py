@@ -100,6 +100,8 @@ class Cube(DroppableCopies):
         if facet.of_storage and not view._sees_all():
             # what the view does not see is presented as well, and is not overwritten
             view, direction = view._whole(), _io if direction is _output else direction
+        if self.pending is not None:
+            self.pending.settle(self, view, direction is not _input)
         if self.shared:
             self.prepare(view, facet.memory, direction)
         lock = self._guard()
@@ -119,13 +121,17 @@ class Cube(DroppableCopies):
     def open_unpresented(self, view: View, facet: Facet, direction: Direction,
                          where: SourceLine | None) -> AccessRecord:
         """Begin an access by a kernel that needs only an address."""
+        if self.pending is not None:
+            self.pending.settle(self, view, direction is not _input)
         if self.shared:
             self.prepare(view, facet.memory, direction)
         thread, task = _threads.current(), _threads.task()
         lock = self._guard()
         lock.acquire()
         try:
-            if self._is_apart(view, facet, direction, thread, task):
+            if self._holds_back(view, direction):
+                record = None
+            elif self._is_apart(view, facet, direction, thread, task):
                 record = self.open_spans(view, facet, direction, thread, task, False)
             else:
                 if direction is _output and not view._sees_all():
@@ -137,7 +143,7 @@ class Cube(DroppableCopies):
                           or facet.memory in self.handles):
                     self._allocate(facet.memory)
                 record = AccessRecord(facet, None, None)
-            if view.storage is self:
+            if record is not None and view.storage is self:
                 record.where = where
                 self._begin(record, view, direction, thread, task)
                 return record
@@ -151,7 +157,7 @@ class Cube(DroppableCopies):
 
         Return None if another thread has changed `view` meanwhile: nothing has begun then.
         """
-        if view.storage is not self:
+        if self._holds_back(view, direction):
             return None
         key = facet.reading
         if direction is not _input:
@@ -175,6 +181,13 @@ class Cube(DroppableCopies):
                 return None
         self._begin(record, view, direction, thread, task)
         return record
+
+    def _holds_back(self, view: View, direction: Direction) -> bool:
+        """Return whether an access cannot begin now: `view` is of another storage, or pending
+        expressions come first.
+        """
+        return view.storage is not self or (
+            self.pending is not None and self.pending.holds_back(view, direction is not _input))
 
     # the parameters are those of an access
     def _begin(self, record: AccessRecord, view: View, direction: Direction, thread: int,
@@ -231,6 +244,8 @@ class Cube(DroppableCopies):
 
     def export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """Begin an export: an access that reads, belongs to no thread and lasts until its `end`."""
+        if self.pending is not None:
+            self.pending.settle(self, view, False)
         if self.shared:
             self.prepare(view, facet.memory, _input)
         lock = self._guard()
@@ -247,7 +262,7 @@ class Cube(DroppableCopies):
 
     def _export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord | None:
         """Begin an export, as `_open` does an access."""
-        if view.storage is not self:
+        if self._holds_back(view, _input):
             return None
         if self._is_apart(view, facet, _input, EXPORTED, None, where):
             record = self.export_spans(view, facet, where)
@@ -285,7 +300,9 @@ class Cube(DroppableCopies):
         """
         if self.records and self.may_conflict(mask, writes):
             return 0
-        if self.guarded or (writes and not self.leaves_nothing_fresh(mask)):
+        if self.guarded or self.pending is not None:
+            return 0
+        if writes and not self.leaves_nothing_fresh(mask):
             return 0
         if self.own_lock is not None and self.own_lock.count:
             return 0
@@ -302,7 +319,7 @@ class Cube(DroppableCopies):
 
         `whole` says whether the operand is all elements.
         """
-        if self.guarded or self.shared or self.spans is not None:
+        if self.guarded or self.shared or self.spans is not None or self.pending is not None:
             return False
         if self.records and self.may_conflict(mask, writes):
             return False
@@ -322,7 +339,9 @@ class Cube(DroppableCopies):
             return False
         lock.acquire()
         try:
-            if not whole or self.guarded or self.shared or self.spans is not None or self.records:
+            if not whole or self.guarded or self.shared or self.spans is not None:
+                return False
+            if self.records or self.pending is not None:
                 return False
             if self.torn is not None or self.async_copies:
                 return False
@@ -342,7 +361,8 @@ class Cube(DroppableCopies):
 
     def is_arbitrary(self) -> bool:
         """Return whether nothing was ever written, and the elements have no value before that."""
-        return self.pristine and not self.fresh and self.fill_value is None and self.torn is None
+        return (self.pending is None and self.pristine and not self.fresh
+                and self.fill_value is None and self.torn is None)
 
     def leaves_nothing_fresh(self, mask: int) -> bool:
         """Return whether a write to the memory with that bit makes all other copies stale."""
@@ -374,7 +394,9 @@ class Cube(DroppableCopies):
         """Return the host's handle, if single elements may be read, or written, at once; else
         None: an access has to be opened.
         """
-        if _observers or self.guarded or not self.fresh & facet.mask:
+        if _observers or self.guarded or self.pending is not None:
+            return None
+        if not self.fresh & facet.mask:
             return None
         if writes and not self.leaves_nothing_fresh(facet.mask):
             return None

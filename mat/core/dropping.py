@@ -48,6 +48,8 @@ class DroppableCopies(Coherence):
         The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
         exports if `retain` is True; else it is a conflict.
         """
+        if force:
+            self.settle_pending(True)
         with self.lock:
             if self.spans is not None:
                 return self._drop_spans(self.spans.to_drop(memory, view), force, retain)
@@ -187,6 +189,7 @@ class DroppableCopies(Coherence):
 
     def drop_all(self) -> None:
         """Free every copy now and discard the data: a later access reads the fill value."""
+        self.settle_pending(True)
         with self.lock:
             adopted, self.adopted = self.adopted, None
             parts = [] if self.spans is None else self.spans.copies
@@ -210,6 +213,7 @@ class DroppableCopies(Coherence):
         """Create a copy of the elements of `view` in `memory`, and return the threads that keep it,
         including this one.
         """
+        self.settle_pending(False)
         with self.lock:
             part = self.part_to_keep(memory, view)
             if part is not None:

@@ -39,6 +39,10 @@ STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
 STREAM_REPEATED = 1 << 14
 
 
+# the type of frames
+FRAME: CData = None if lib is None else ffi.typeof("mat_strided *")
+
+
 class NamedKernel(NamedTuple):
     """A compiled element-wise kernel, and whether it takes longer to compute than to load and
     store.

@@ -23,7 +23,16 @@ from ..support.log import logger, note
 from ..support.open_blocks import Block
 from ..support.plugins import plugin
 from ..support.types import DeviceName, Operand
-from .in_use import CPU, Device, DeviceUse, devices_in_use, in_use, permanent, set_permanent
+from .in_use import (
+    BEFORE_LEAVING,
+    CPU,
+    Device,
+    DeviceUse,
+    devices_in_use,
+    in_use,
+    permanent,
+    set_permanent,
+)
 
 __all__ = [
     "CPU", "AbsentMemory", "Device", "DeviceContext", "DeviceLike", "DeviceNames", "DeviceUse",
@@ -133,6 +142,9 @@ class DeviceContext(Block[Device]):
         use = self.use
         if use is None:
             return
+        if error is None and not use.ended:
+            for function in BEFORE_LEAVING:
+                function()
         use.leave()
         if self.barrier is not None and self.barrier.entered:
             self.barrier.__exit__(None, error, None)

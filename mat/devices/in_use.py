@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Protocol
@@ -230,6 +230,7 @@ class DeviceUse(Nested):
             self.device.end(self)
 
 
+BEFORE_LEAVING: list[Callable[[], None]] = []  # called at the end of a block, before it is left
 # of this context's innermost block
 _context: ContextVar[DeviceUse | None] = ContextVar("mat_devices", default=None)
 _permanent = DeviceUse(CPU)

@@ -140,6 +140,7 @@ def begin_copy_of(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -
     """Begin to copy the elements of `view` to `memory`; return False if there is nothing to
     finish.
     """
+    cube.settle_pending(False)
     if cube.shared:
         cube.prepare(view, memory, INPUT)
     with cube.lock:

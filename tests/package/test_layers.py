@@ -24,7 +24,7 @@ ROWS = """
     extend
     debug  io
     ops  ops.nn  ops.indexing
-    ops.primitives
+    ops.primitives  ops.expressions
     ops.linear
     ops.engine
     ops.tiles

@@ -56,8 +56,8 @@ WINDOWS = ["conv", "derive_conv", "pool", "derive_pool", "convolve", "derive_con
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph",
           "with_facets",
           "FacetState", "Direction",
-          "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",
-          "trim",
+          "barrier", "fused", "scratch", "ones_view", "kernel", "show", "show_config",
+          "memory_report", "trim",
           "blas", "debug", "extend", "nn"]
 FILES = ["save", "load", "save_all", "load_all", "open_memmap"]
 ERRORS = [

@@ -7,7 +7,7 @@ from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.engine.plan cimport Plan
 
-cdef list _in_use, _observers, _mat_types, _reduced
+cdef list _in_use, _observers, _mat_types, _reduced, _deferrals
 cdef dict _NO_KEYWORDS
 cdef object _same, _beside, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
@@ -33,7 +33,7 @@ cdef class Calls(Operation):
     cdef public PlanNode root, new_root
     cdef public list device_roots
     cdef public int count
-    cdef public bint reads_once
+    cdef public bint of_elements, reads_once
     cdef public object meets_read
     @cython.locals(node=PlanNode, plan=Plan)
     cdef object carry_out(self, tuple args, dict kwargs)

@@ -28,6 +28,8 @@ from .plan import Plan
 _in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _mat_types: list[Any] = []
+DEFERRALS: list[Any] = []  # one item for each block in which results may be pending
+_deferrals = DEFERRALS
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer
 # types of numbers whose values matter to no check, and of integers, with tokens of negative ones
@@ -47,6 +49,16 @@ _MOST_PLANS = 1024
 def plan_calls_of(kind: type) -> None:
     """Treat objects of that class as Mats, and all others as numbers."""
     _mat_types.append(kind)
+
+
+class Deferral:
+    """Decides which results are pending."""
+
+    def take(self, operation: Any, args: Arguments) -> bool:
+        """Make the result of a call pending, or compute it with pending operands; return False,
+        with nothing done, where the call is to be carried out alone.
+        """
+        raise NotImplementedError
 
 
 class PlanNode:
@@ -85,8 +97,8 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "count", "device_roots", "main", "meets_read", "new_root", "others",
-                 "reads_once", "root", "settings", "zero_at")
+    __slots__ = ("arity", "count", "device_roots", "main", "meets_read", "new_root", "of_elements",
+                 "others", "reads_once", "root", "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -99,6 +111,7 @@ class Calls(Operation):
         self.zero_at: int = zero_at
         # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
+        self.of_elements: bool = False  # each element of the result depends on those at its place
         # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
         self.meets_read: Callable[[Arguments], bool] | None = None
         self.forget_plans()
@@ -163,6 +176,8 @@ class Calls(Operation):
         """
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
+        if _deferrals and self.of_elements and not kwargs and _deferrals[0].take(self, args):
+            return args[self.main]
         for value in args:
             if type(value) is _mat_types[0]:
                 view = value
@@ -291,7 +306,7 @@ class Calls(Operation):
         if _observers:
             return self.call_into(out, args)
         if _in_use:
-            if self.launch_new(node, args, out):
+            if not _deferrals and self.launch_new(node, args, out):
                 return out
         elif plan is not None and (
                 (plan.at_once and plan.call_at_once(args, out))

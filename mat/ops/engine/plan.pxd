@@ -29,6 +29,7 @@ cdef class Plan:
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions
     cdef readonly int result
+    cdef public int joins
     cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device, through_array, lent
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)

@@ -73,8 +73,8 @@ class Plan:
     of the same forms.
     """
 
-    __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
-                 "keywords", "lent", "mask", "number_positions", "of_device", "operands",
+    __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "joins",
+                 "kernel", "keywords", "lent", "mask", "number_positions", "of_device", "operands",
                  "operation", "quiet", "refusal", "repeated", "result", "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
@@ -95,6 +95,7 @@ class Plan:
         self.quiet: bool = False  # switch NumPy's floating-point warnings off
         self.keywords: bool = True  # the implementation takes them
         self.armed: bool = False  # it is a kernel, which can be called without Python
+        self.joins: int = 0  # whether it can be part of a program; 0: not known yet
         self.at_once: bool = False  # and under the GIL, since it is so short
         self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
         self.of_device: bool = False  # the kernel is a device's

@@ -80,7 +80,7 @@ def by_elements(operation: Gridded) -> Cutter:
     callable
         What `Op.cut_by` takes.
     """
-    operation.reads_once = True
+    operation.reads_once = operation.of_elements = True
     return over(operation, "...", free=True, packs=True)
 
 

@@ -25,6 +25,7 @@ class Gridded(Protocol):
     positional: list[str]
     result: Any
     reads_once: bool
+    of_elements: bool
 
     def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand: ...
 

@@ -1,0 +1,79 @@
+"""`Pending`: a cube's value that is not computed yet, and the expressions that read its elements.
+
+Expressions are of a higher layer; here they are objects with a method `compute`. The value of a
+cube is computed before an access to it, and an expression before the elements that it reads are
+written: the accessor calls `Pending.settle` without the cube's lock, and looks again under it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Protocol
+
+from .access_record import overlap
+from .compiled import THREADS
+from .registry import CubeLike, ViewLike
+
+
+class Value(Protocol):
+    """The expression whose result a cube is to have."""
+
+    def compute(self) -> None:
+        """Compute it, or wait until another thread has, and set `Pending.value` to None."""
+
+
+class Reader(Protocol):
+    """A view that pending expressions read; it lives as long as one of them does."""
+
+    view: ViewLike
+
+    def compute(self) -> None:
+        """Compute the expressions that depend on it."""
+
+
+class Pending:
+    """What has to be computed before a cube is accessed."""
+
+    __slots__ = ("computing", "readers", "value")
+
+    def __init__(self) -> None:
+        self.value: Value | None = None
+        self.readers: list[weakref.ref[Reader]] = []
+        self.computing: int = 0  # the thread that writes results here, by its id of `THREADS`
+
+    def holds_back(self, view: ViewLike | None, writes: bool) -> bool:
+        """Return whether an access to `view` by this thread has to wait for a computation; None: to
+        all elements.
+        """
+        if self.computing == THREADS.current():
+            return False
+        return self.value is not None or (writes and bool(self.read_in(view)))
+
+    def read_in(self, view: ViewLike | None) -> list[Reader]:
+        """Return the readers that see an element of `view`."""
+        found = (ref() for ref in tuple(self.readers))
+        return [reader for reader in found
+                if reader is not None and (view is None or overlap(reader.view, view))]
+
+    def settle(self, cube: CubeLike, view: ViewLike | None, writes: bool) -> None:
+        """Compute whatever holds an access to `view` back; the caller does not hold the lock."""
+        while self.holds_back(view, writes):
+            if self.value is not None:
+                self.value.compute()
+            else:
+                self.compute_readers(cube, self.read_in(view))
+        self.forget(cube)
+
+    def compute_readers(self, cube: CubeLike, found: list[Reader]) -> None:
+        """Compute what depends on those readers, and forget them."""
+        for reader in found:
+            reader.compute()
+        with cube.lock:
+            self.readers = [ref for ref in self.readers if ref() not in found]
+
+    def forget(self, cube: CubeLike) -> None:
+        """Let accesses be as quick as before if nothing is left to be computed."""
+        with cube.lock:
+            self.readers = [ref for ref in self.readers if ref() is not None]
+            if self.value is None and not self.readers and cube.pending is self:
+                cube.pending = None

@@ -1,0 +1,1 @@
+"""Expressions: element-wise operations whose results are pending, computed in one pass."""

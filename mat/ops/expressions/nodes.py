@@ -1,0 +1,179 @@
+"""Nodes: operations whose results are pending, and the views that they read.
+
+A node refers to what it reads, never to what reads it: it lives as long as the storage whose value
+it is, or a node that reads it. So the result of an expression that nobody can see any more is not
+computed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from itertools import count
+from sys import getrefcount
+from typing import ClassVar, TypeAlias
+from weakref import ref
+
+from ...core.direction import INPUT
+from ...core.pending import Pending
+from ...core.source_line import SourceLine
+from ...facets.array import ARRAY
+from ...matrix.base import Form
+from ...matrix.mat import Mat
+from ...matrix.storage import Storage
+from ...support.fork import WithLock
+from ...support.types import Number
+from ..engine.operation import Op
+
+
+class Leaf:
+    """A view of elements that pending expressions read."""
+
+    __slots__ = ("__weakref__", "view")
+
+    def __init__(self, view: Mat) -> None:
+        self.view = view
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What leaves that see the same elements in the same way have in common."""
+        view = self.view
+        return id(view.storage), view.displacement, view.form
+
+    def register(self) -> None:
+        """Have whoever writes the elements compute the expressions first."""
+        storage = self.view.storage
+        with storage.lock:
+            if storage.pending is None:
+                storage.pending = Pending()
+            storage.pending.readers.append(ref(self))
+
+    def compute(self) -> None:
+        """Compute the values that depend on these elements."""
+        expressions = Expressions.all
+        expressions.compute(expressions.dependents([self]))
+
+
+def leaf_of(view: Mat) -> Leaf:
+    """Return a leaf with the elements of `view`; raise the error of an access that reads them."""
+    leaf = Leaf(view._as_now())
+    leaf.register()  # first: who writes from now on waits, and who writes now is a conflict
+    view.storage.check_access(view, ARRAY, INPUT)
+    return leaf
+
+
+_numbers = count(1)
+Argument: TypeAlias = "Node | Leaf | Number"
+
+
+class Node:
+    """An operation whose result is pending.
+
+    `args` are the operands that it reads, in the order of the operation. `mat` is the Mat to which
+    the statement gave the result, and `old` what that had seen before, if it was another value.
+    """
+
+    __slots__ = ("__weakref__", "args", "enabled", "form", "leaf", "line", "mat", "number", "old",
+                 "operation", "overwritten", "storage", "weight")
+
+    # the parameters are the facts of a statement
+    def __init__(self, operation: Op, args: tuple[Argument, ...], form: Form,
+                 line: SourceLine | None) -> None:
+        self.number: int = next(_numbers)  # in the order of the statements
+        self.operation: Op = operation
+        self.args: tuple[Argument, ...] = args
+        self.form: Form = form
+        self.line: SourceLine | None = line
+        self.weight: int = 1 + sum(a.weight for a in args if isinstance(a, Node))
+        self.leaf: Leaf | None = None  # the result, once it is computed
+        self.enabled: bool = True  # for devices
+        self.storage: ref[Storage] | None = None
+        self.mat: ref[Mat] | None = None
+        self.old: Leaf | None = None
+        self.overwritten: int | None = None  # the version of that before it is
+
+    def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> None:
+        """Be the value of a storage, that of `mat`, in place of an earlier one."""
+        self.mat, self.storage, self.old = ref(mat), ref(storage), old
+        self.enabled = mat.device_enabled
+        with storage.lock:
+            if storage.pending is None:
+                storage.pending = Pending()
+            storage.pending.value = self
+        Expressions.all.add(self)
+
+    def wanted(self) -> Storage | None:
+        """Return the storage whose value this still is, or None."""
+        storage = None if self.storage is None else self.storage()
+        pending = None if storage is None else storage.pending
+        return storage if pending is not None and pending.value is self else None
+
+    def compute(self) -> None:
+        """Compute the value, unless another thread has."""
+        Expressions.all.compute([self])
+
+    def settle(self, view: Mat) -> None:
+        """Be the elements of `view` from now on, which have been computed."""
+        storage = self.wanted()
+        self.leaf = Leaf(view)
+        self.args, self.old = (), None
+        self.leaf.register()
+        pending = None if storage is None else storage.pending
+        if pending is not None:
+            pending.value = None
+
+
+class Expressions(WithLock):
+    """All nodes that are values of storages, and the lock that guards nodes."""
+
+    all: ClassVar[Expressions]
+
+    def __init__(self) -> None:
+        super().__init__()
+        Expressions.all = self
+        self.nodes: list[ref[Node]] = []
+        self.room: int = 256  # before those that are gone are removed
+        self.busy: int = 0  # the thread that computes, by its number in the system
+
+    def after_fork(self) -> None:
+        super().after_fork()
+        self.busy = 0
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock; it is held while nodes are computed."""
+        return self._lock
+
+    def add(self, node: Node) -> None:
+        """Remember the value of a storage."""
+        if len(self.nodes) > self.room:
+            self.nodes = [r for r in self.nodes if r() is not None]
+            self.room = 2 * len(self.nodes) + 256
+        self.nodes.append(ref(node))
+
+    def pending(self) -> list[Node]:
+        """Return the values that are wanted and not computed, in the order of their statements."""
+        found = (r() for r in self.nodes)
+        return [n for n in found if n is not None and n.leaf is None and n.wanted() is not None]
+
+    def dependents(self, leaves: Iterable[Leaf]) -> list[Node]:
+        """Return the pending values that depend on one of these leaves."""
+        known: dict[int, bool] = {id(leaf): True for leaf in leaves}
+
+        def depends(one: Argument) -> bool:
+            if isinstance(one, Node) and one.leaf is not None:
+                one = one.leaf
+            if id(one) not in known:
+                known[id(one)] = isinstance(one, Node) and any(map(depends, one.args))
+            return known[id(one)]
+
+        return [n for n in self.pending() if depends(n)]
+
+    def compute(self, nodes: list[Node]) -> None:
+        """Compute those of the nodes that are not; the layer above does."""
+        raise NotImplementedError
+
+
+def viewers(mat: Mat) -> int:
+    """Return how many references to the storage of `mat` there are."""
+    return getrefcount(mat.storage)

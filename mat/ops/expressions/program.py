@@ -1,0 +1,137 @@
+"""`Program`: an operation that is several element-wise operations in one pass."""
+
+from __future__ import annotations
+
+import inspect
+from typing import NamedTuple
+
+from ...cpu.elementwise import FRAME
+from ...cpu.kernel import CpuKernel
+from ...cpu.program import Slot, Step, prepare_program, writes_to_caches
+from ...devices.device import CPU
+from ...matrix.base import form_of_result
+from ...matrix.mat import Mat
+from ...support.dtypes import STORED
+from ...support.native import compiled, ffi
+from ...support.types import DType, Engine, Function, Operand
+from ..engine.operation import InOut, Input, InputOrNumber, Op, Output
+from ..engine.planning import choose
+from ..tiles.signatures import by_elements
+
+
+class Instruction(NamedTuple):
+    """One operation of a program: its operands, and where its result goes.
+
+    Operands and results are numbers of slots: first the operands of the program, in their order,
+    then the temporary results.
+    """
+
+    operation: Op
+    reads: tuple[int, ...]
+    writes: int
+    dtype: DType
+
+
+class Structure(NamedTuple):
+    """What programs of one kind have in common: letters for the operands, "i" for a Mat that is
+    read, "n" for a number, "o" for one that is overwritten and "u" for one that is updated; and the
+    instructions.
+    """
+
+    operands: str
+    instructions: tuple[Instruction, ...]
+
+
+_ROLES = {"i": Input, "n": InputOrNumber, "o": Output, "u": InOut}
+_MOST = 256
+_programs: dict[Structure, Program] = {}
+
+
+def program_of(structure: Structure) -> Program:
+    """Return the operation of that structure."""
+    found = _programs.get(structure)
+    if found is None:
+        if len(_programs) >= _MOST:
+            _programs.clear()
+        found = _programs.setdefault(structure, Program(structure))
+    return found
+
+
+class Program(Op):
+    """Several element-wise operations, carried out as one."""
+
+    listed = False
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        super().__init__(_signature_of(structure.operands), "", True, None)
+        self.cut_by(by_elements(self))
+        self.of_elements = False  # it is no part of another one
+        self.prepare("foreign", dtypes=compiled(STORED))(self.prepare_cpu)
+
+    def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
+        """Check nothing: the statements have."""
+
+    def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
+        """Prepare the kernels of the instructions, for operands of these forms."""
+        out = operands[-1]
+        steps, values = [], list(operands)
+        slots = [Slot(k, x.itemsize if isinstance(x, Mat) else 0) for k, x in enumerate(operands)]
+        last = {slot: k for k, one in enumerate(self.structure.instructions) for slot in one.reads}
+        places: dict[int, list[int]] = {}  # slots that can be used again, by the size of elements
+        place_of: dict[int, int] = {}  # the slots of temporary results
+        for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
+            if writes >= len(values):
+                values.append(form_of_result(out.shape, dtype).new(True, None))
+                place_of[writes] = self._place(slots, places, dtype.itemsize)
+            kernel = prepared(operation, [values[s] for s in reads], values[writes])
+            if writes >= len(operands) or last.get(writes, -1) > k:
+                writes_to_caches(kernel)
+            steps.append(Step(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
+            for slot in {*reads} & place_of.keys():
+                if last[slot] == k:
+                    places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
+        return prepare_program(steps, slots, out.size)
+
+    @staticmethod
+    def _place(slots: list[Slot], places: dict[int, list[int]], size: int) -> int:
+        """Return a slot for temporary elements of that size."""
+        spare = places.get(size)
+        if spare:
+            return spare.pop()
+        slots.append(Slot(-1, size))
+        return len(slots) - 1
+
+
+def prepared(operation: Op, reads: list[Operand], out: Mat) -> CpuKernel:
+    """Return the kernel of the host for an operation on these operands."""
+    given = iter(reads)
+    args = tuple(out if k == operation.main else next(given) for k in range(operation.arity))
+    implementation, pack = choose(operation, operation.implementations, args, CPU)
+    assert implementation.prepares, operation
+    assert not pack, operation
+    kernel: CpuKernel = implementation.function(implementation.facet.engine, *args)
+    assert is_loop(kernel), operation
+    return kernel
+
+
+def is_loop(function: object) -> bool:
+    """Return whether an implementation is a kernel that a program can call for a block."""
+    return (isinstance(function, CpuKernel) and not function.result and function.finish is None
+            and function.refusal is None and ffi.typeof(function.frame) is FRAME)
+
+
+def _signature_of(letters: str) -> Function:
+    """Return the check of a program with such operands, which checks nothing."""
+    def check(*args: Operand) -> None:
+        """Carry out several element-wise operations in one pass."""
+
+    roles = {f"{letter}{k}": _ROLES[letter] for k, letter in enumerate(letters)}
+    parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=role)
+                  for n, role in roles.items()]
+    # functions take attributes
+    check.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    check.__annotations__ = roles
+    check.__name__ = check.__qualname__ = "fused"
+    check.__module__ = __name__
+    return check
