@@ -224,7 +224,7 @@ cdef class CudaLaunch(DriverCall):
 
 cdef class CudaLaunches(DriverCall):
     cdef list chains
-    cdef object make, lock, workspace
+    cdef object make, lock, workspace, take, free
     cdef bint aligned
 
 

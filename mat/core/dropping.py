@@ -137,9 +137,10 @@ class DroppableCopies(Coherence):
         """Free the copy in `memory` to make room, if it is not in use; return True if it was freed.
 
         Data that is fresh nowhere else is copied to the host first if `dirty` is True; else it is
-        not freed. This never waits for another thread.
+        not freed. This never waits for another thread, and frees nothing that this one is using
+        while it holds the lock.
         """
-        if not self.lock.try_acquire():
+        if self.lock.count or not self.lock.try_acquire():
             return False
         try:
             self.end_abandoned()

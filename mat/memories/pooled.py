@@ -187,7 +187,11 @@ class Pooled(Memory):
         """Return another handle of `size` bytes, than one that was freed just now; the caller holds
         the lock.
         """
-        self._collect(size)
+        handle = None
+        if size <= LARGE and self.limit is None and len(self._freed) <= FEW_FREED:
+            self._set_aside()
+        else:
+            self._collect(size)
         handle = self._reuse(size)
         if handle is None:
             self._bound(size)
@@ -297,6 +301,16 @@ class Pooled(Memory):
             self._sums = used - handle.room, kept + handle.room
             if self._freed or handle.nbytes != wanted:
                 self.retire(handle)
+
+    def _set_aside(self) -> None:
+        """Collect freed handles but for large ones, which would be returned to the device: a loop
+        that needs a small one, too, uses them again.
+        """
+        large = [handle for handle in self._freed if handle.room > LARGE]
+        for handle in large:
+            self._freed.remove(handle)
+        self._collect()
+        self._freed.extend(large)
 
     def _cache(self, handle: Handle) -> None:
         """Add a block to those of its class, as the last one to be given up."""

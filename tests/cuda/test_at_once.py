@@ -174,3 +174,50 @@ def test_a_name_of_a_device_out_of_use_is_refused(cuda):
             pass
         with pytest.raises(mat.DeviceError):
             x.facet("cuda", "input")
+
+
+def test_loops_take_the_blocks_of_the_turn_before(dev, mock):
+    x = mat.array(np.random.default_rng(0).random(300_000))  # its copies are large
+    for _ in range(3):
+        np.median(x)
+    before = mock.calls("cuMemAllocAsync")
+    for _ in range(5):
+        assert float(np.median(x)) == np.median(np.asarray(x))
+        x += 1.0
+    assert mock.calls("cuMemAllocAsync") == before
+
+
+def test_the_workspace_of_a_sort_is_freed(dev):
+    a = np.random.default_rng(0).random(200_000)
+    x = mat.array(a)
+    used = []
+    for _ in range(4):
+        assert np.array_equal(np.asarray(mat.sort(x)), np.sort(a))
+        dev.memory.settle()
+        used.append(dev.memory.used)
+    assert used[1] == used[2] == used[3]
+
+
+def test_joined_parts_in_turns_with_others(dev):
+    a, b = np.arange(N, dtype="f4"), np.ones(7, "f4")
+    x, y, i = mat.array(a), mat.array(b), mat.array(np.arange(5))
+    for _ in range(3):
+        assert np.array_equal(np.asarray(mat.concat([x, y, x])), np.concatenate([a, b, a]))
+        assert np.array_equal(np.asarray(mat.concat([y, i])), np.concatenate([b, np.arange(5)]))
+        assert np.array_equal(np.asarray(np.roll(x, 3)), np.roll(a, 3))
+        assert np.array_equal(np.asarray(mat.stack([x, x], axis=1)), np.stack([a, a], 1))
+        assert np.array_equal(np.asarray(mat.concat([x[::2], x[1::2]])),
+                              np.concatenate([a[::2], a[1::2]]))
+
+
+def test_copies_that_a_call_uses_are_not_evicted(cuda):
+    with mat.use_device("cuda", required=True, pool_bytes=3 * 8 * N + 512):
+        x, y = mat.array(np.arange(N, dtype="f8")), mat.array(np.ones(N))
+        for _ in range(3):
+            x += y
+        with x.storage.lock:
+            assert not x.storage.evict(x.storage.fresh_memories()[-1], True)
+        z = x + y
+        for k in range(4):
+            assert np.array_equal(np.asarray(z), np.arange(N) + 4 + k)
+            z = z + y

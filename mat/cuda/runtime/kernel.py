@@ -227,11 +227,14 @@ class CudaKernel:
 def launches_of(gpu: Gpu, make: Callable[[int, int], tuple[CudaLaunch, ...]], room: int,
                 aligned: bool = False) -> DriverCall | None:
     """Return compiled launches one after another, made by `make` for the alignments of the first
-    two operands if these matter; None if their workspace is too large to be kept.
+    two operands if these matter; None if there are none of this kind.
     """
-    if CudaLaunches is None or room > SCRATCH:
+    pool = gpu.pool
+    if CudaLaunches is None or (room > SCRATCH and pool is None):
         return None
-    return CudaLaunches(make, aligned, gpu.launching, gpu.scratch if room else None)
+    if room <= SCRATCH or pool is None:
+        return CudaLaunches(make, aligned, gpu.launching, gpu.scratch if room else None, None, None)
+    return CudaLaunches(make, aligned, gpu.launching, None, partial(pool.take, room), pool.free)
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:

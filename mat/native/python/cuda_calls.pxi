@@ -90,18 +90,23 @@ cdef class CudaLaunch(DriverCall):
 
 cdef class CudaLaunches(DriverCall):
     """Kernels that are launched one after another with the same operands, by the alignment of the
-    first two if that matters, and with a workspace that all such calls of a device share.
+    first two if that matters, and with a workspace: one that all such calls of a device share, or a
+    block that is taken for a call.
     """
 
-    def __init__(self, object make, bint aligned, object lock, object workspace):
+    # the parameters are those of all calls
+    def __init__(self, object make, bint aligned, object lock, object workspace, object take,
+                 object free):
         """Set the function that returns the launches, for the last four bits of both addresses,
-        the lock of those who use the workspace, and the function that returns its address, or None.
+        the lock of those who use the shared workspace, and the function that returns its address,
+        or those that take and free a block, or None.
         """
         self.make = make
         self.aligned = aligned
         self.chains = [None] * (256 if aligned else 1)
         self.lock = lock
         self.workspace = workspace
+        self.take, self.free = take, free
 
     cdef object run_released(self):
         """Launch the kernels; return None."""
@@ -115,17 +120,24 @@ cdef class CudaLaunches(DriverCall):
         chain = self.chains[key]
         if chain is None:
             chain = self.chains[key] = self.make(key >> 4, key & 15)
-        self.lock.acquire()  # no other thread's launches come in between
+        block = None if self.take is None else self.take()
         try:
-            if self.workspace is not None:
-                call.operand[self.operand_count] = <uint64_t>self.workspace()
-            for step in chain:
-                with nogil:
-                    status = step.queue(&call)
-                if status:
-                    break
+            if block is not None:
+                call.operand[self.operand_count] = <uint64_t>block.address
+            self.lock.acquire()  # no other thread's launches come in between
+            try:
+                if self.workspace is not None:
+                    call.operand[self.operand_count] = <uint64_t>self.workspace()
+                for step in chain:
+                    with nogil:
+                        status = step.queue(&call)
+                    if status:
+                        break
+            finally:
+                self.lock.release()
         finally:
-            self.lock.release()
+            if block is not None:
+                self.free(block)
         if status:
             step.failed(status)
         return None

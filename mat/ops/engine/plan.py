@@ -253,8 +253,9 @@ class Plan:
             view = args[operand.position]
             if view is not None and operand.reads:
                 storage = view.storage
-                if not storage.fresh & self.mask and not storage.refresh_at_once(
-                        self.facet, operand.form.whole):
+                if storage.fresh & self.mask or (operand.writes and storage.is_arbitrary()):
+                    continue
+                if not storage.refresh_at_once(self.facet, operand.form.whole):
                     return False
         return True
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...devices.device import CPU, in_use
+from ...core.observers import OBSERVERS
+from ...devices.device import CPU, Device, in_use
 from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ...layout.shapes import Ints, as_axis
 from ...matrix.joined import join_released, joined_along, joined_parts
@@ -21,7 +22,7 @@ from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..tiles.overlap import check_disjoint
 from ..tiles.tiling import is_too_large
-from .elementwise import MOST_AXES_THERE
+from .elementwise import MOST_AXES_THERE, assign
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
 SHARED_PART = 1 << 18
@@ -99,6 +100,8 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
     target = _target(parts, shape, out)
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
+        if out is None and _joined_at_once(device, target, parts, k):
+            return target
         _write_parts(target, parts, k, device.overwriting)
         return target
     alike = all(m.dtype == target.dtype for m in parts)
@@ -110,6 +113,34 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
+
+
+def _joined_at_once(device: Device, target: Mat, parts: list[Mat], axis: int) -> bool:
+    """Fast path: copy the parts to a new Mat on a device with room for it, without a block around
+    the copies; return False, with nothing done, where that has no use.
+    """
+    before, start = (slice(None),) * axis, 0
+    if OBSERVERS or not device.implementations or not allocated_there(device, target, parts):
+        return False
+    for m in parts:
+        stop = start + m.layout.shape[axis]
+        assign(m, target.over(target.layout[(*before, slice(start, stop))]))
+        start = stop
+    return True
+
+
+def allocated_there(device: Device, target: Mat, parts: list[Mat]) -> bool:
+    """Return whether a new Mat has memory on a device, where windows of it are then overwritten
+    by Mats of its dtype, one after another.
+    """
+    if device.memory.limit is not None or any(
+            m.element_type is not target.element_type for m in parts):
+        return False
+    try:
+        target.storage._allocate(device.memory)
+    except OutOfDeviceMemory:
+        return False
+    return True
 
 
 def _overwriting_for_c(x: Mat) -> AbstractContextManager[object]:
@@ -141,7 +172,12 @@ def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
     """Overwrite windows within a block; `target` becomes fresh when all are there, unless a device
     has room for one after another only.
     """
-    moves = list(windows)
+    moves, device = list(windows), in_use()
+    if device.implementations and not OBSERVERS and target.storage.pristine and allocated_there(
+            device, target, [part for _, part in moves]):
+        for index, part in moves:
+            assign(part, target.over(target.layout[index]))
+        return
     with ExitStack() as stack:
         if not is_too_large(in_use(), target, *(part for _, part in moves)):
             with suppress(OutOfDeviceMemory):
