@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..support.native import ffi, lib
+from ..support.types import CData
 from .kernel import CpuKernel
 
 BLOCK = 1 << 14  # bytes of the temporary elements of a block: several fit into the first cache
@@ -28,15 +29,32 @@ class Step(NamedTuple):
     slots: Sequence[int]
 
 
-def prepare_program(steps: Sequence[Step], slots: Sequence[Slot], count: int) -> CpuKernel:
-    """Return the kernel that carries out element-wise kernels in turn, for `count` elements."""
+class Fold(NamedTuple):
+    """The reduction of a program: its kernel, how many elements are a unit of the program, and how
+    many units of its own these are; the slot of the elements, and the operand for the result.
+    """
+
+    kernel: CpuKernel
+    unit: int
+    each: int
+    slot: int
+    out: int
+
+
+def prepare_program(steps: Sequence[Step], slots: Sequence[Slot], operands: int, count: int,
+                    fold: Fold | None = None) -> CpuKernel:
+    """Return the kernel that carries out element-wise kernels in turn, for `count` elements, and
+    perhaps a reduction; it has so many operands.
+    """
     block = BLOCK // max((slot.size for slot in slots if slot.operand < 0), default=8)
+    unit = block if fold is None else fold.unit
     places, room = [], 0
-    for slot in slots:
-        places.append((slot.operand, room, slot.size))
+    for k, slot in enumerate(slots):
+        whole = fold is not None and k == fold.slot
+        places.append((slot.operand, room, slot.size, whole))
         if slot.operand < 0:
-            room += -(-block * slot.size // LINE) * LINE + APART
-    frame = ffi.new("mat_program *", {"count": count, "block": block, "room": room,
+            room += -(-(unit if whole else block) * slot.size // LINE) * LINE + APART
+    frame = ffi.new("mat_program *", {"count": count, "unit": unit, "block": block, "room": room,
                                       "steps": len(steps)})
     made, table = ffi.new("mat_step[]", len(steps)), ffi.new("mat_slot[]", places)
     for one, step in zip(made, steps, strict=True):
@@ -44,8 +62,26 @@ def prepare_program(steps: Sequence[Step], slots: Sequence[Slot], count: int) ->
         one.frame, one.count = step.kernel.frame, len(step.slots)
         one.slot[0:len(step.slots)] = step.slots
     frame.step, frame.slots = made, table
-    return CpuKernel(lib.mat_run_program, frame, -(-count // block), max(1, SHARE // block),
-                     keep=(steps, made, table), refusal=lambda: MemoryError(_MEMORY), result="i")
+    folded = None if fold is None else _folded(fold, operands)
+    finish = None if fold is None else fold.kernel.finish
+    if folded is not None:
+        frame.fold = folded
+    if finish is not None:
+        finish = finish._replace(address=int(ffi.cast("uintptr_t", lib.mat_finish_program)))
+    return CpuKernel(lib.mat_run_program, frame, -(-count // unit), max(1, SHARE // unit),
+                     keep=(steps, made, table, fold, folded), finish=finish,
+                     refusal=lambda: MemoryError(_MEMORY), result="i")
+
+
+def _folded(fold: Fold, operands: int) -> CData:
+    """Return what a program's frame says of its reduction."""
+    kernel, finish = fold.kernel, fold.kernel.finish
+    made = ffi.new("mat_fold *", {"frame": kernel.frame, "each": fold.each, "total": kernel.count,
+                                  "slot": fold.slot, "out": fold.out, "parts": operands})
+    made.kernel = ffi.cast("mat_kernel *", kernel.address)
+    if finish is not None:
+        made.finish = ffi.cast("mat_kernel *", finish.address)
+    return made
 
 
 def writes_to_caches(kernel: CpuKernel) -> CpuKernel:

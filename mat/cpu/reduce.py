@@ -20,11 +20,15 @@ TILE = 1024  # columns that a kernel does at once, at most: as in native/cpu/red
 BLOCK = 1024  # elements of a line after which a part may end
 ROWS = 64  # the same of columns
 PART = 16384  # elements that a part should have at least
-PARTS = 64  # parts that are enough for any number of threads
+MOST_ROWS = 256  # of parts with columns; more of these have more rows for no purpose
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 16  # bytes of x that a thread should at least get
 HELD = 1 << 20  # bytes of long lines up to which the GIL is kept: some 15 microseconds
 RANK = 32  # axes that a frame has room for
+
+
+# the type of frames
+REDUCTION: CData = None if lib is None else ffi.typeof("mat_reduction *")
 
 
 def _address(kernel: str) -> int:
@@ -83,7 +87,8 @@ def _cut(total: int, units: int, tile: int) -> tuple[int, int]:
     if units >= UNITS or total * wide * units < 4 * PART:
         return max(total, 1), 1
     step = ROWS if tile else BLOCK
-    chunk = step * ceil(max(total * units / PARTS, PART / wide) / step)
+    least = PART if not tile else max(2 * PART / wide, min(total * units / UNITS, MOST_ROWS))
+    chunk = step * ceil(least / step)
     return chunk, ceil(total / chunk)
 
 

@@ -70,3 +70,34 @@ def test_a_mat_is_updated_in_its_own_memory():
     with x.facet("foreign", "input") as p:
         assert p.pointer == before
     same(x, np.full(N, 3.0))
+
+
+REDUCTIONS = {
+    "sum": lambda x: x.sum(), "mean": lambda x: x.mean(), "max": lambda x: x.max(axis=0),
+    "std": lambda x: x.std(), "any": lambda x: (x > 1.9).any(), "rows": lambda x: x.sum(axis=1),
+    "prod": lambda x: x.prod(axis=1), "argmax": lambda x: x.argmax(),
+    "middle": lambda x: x.reshape(-1, 10, 10).min(axis=(0, 2)),
+    "count": lambda x: mat.count_nonzero(x > 1.5)}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("rows", [200, 3001])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_a_reduction_has_the_bits_without_the_block(name, rows, dtype):
+    a = np.random.default_rng(1).uniform(-2, 2, (rows, 100))
+    x = mat.array((a * 9).astype(dtype))
+    expected = np.asarray(REDUCTIONS[name](x * 2 + x))
+    with mat.fused():
+        y = x * 2 + x
+        found = np.asarray(REDUCTIONS[name](y))
+    np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_a_reduction_does_not_keep_its_operand():
+    x = mat.ones(N)
+    with mat.fused():
+        y = x * 2 + 1
+        assert y.sum() == 3 * N
+        assert not y.fresh
+        assert y.max() == 3
+        assert y.fresh

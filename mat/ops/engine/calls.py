@@ -97,8 +97,8 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "count", "device_roots", "main", "meets_read", "new_root", "of_elements",
-                 "others", "reads_once", "root", "settings", "zero_at")
+    __slots__ = ("arity", "count", "device_roots", "folds", "main", "meets_read", "new_root",
+                 "of_elements", "others", "reads_once", "root", "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -111,6 +111,7 @@ class Calls(Operation):
         self.zero_at: int = zero_at
         # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
+        self.folds: bool = False  # it is a reduction
         self.of_elements: bool = False  # each element of the result depends on those at its place
         # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
         self.meets_read: Callable[[Arguments], bool] | None = None
@@ -176,7 +177,8 @@ class Calls(Operation):
         """
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
-        if _deferrals and self.of_elements and not kwargs and _deferrals[0].take(self, args):
+        if (_deferrals and (self.of_elements or self.folds) and not kwargs
+                and _deferrals[0].take(self, args)):
             return args[self.main]
         for value in args:
             if type(value) is _mat_types[0]:

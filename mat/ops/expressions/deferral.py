@@ -10,7 +10,7 @@ from weakref import ref
 
 from ...core.compiled import IN_USE, THREADS
 from ...core.direction import OUTPUT
-from ...devices.in_use import BEFORE_LEAVING, CPU, has_kernels
+from ...devices.in_use import BEFORE_LEAVING, CPU, has_kernels, in_use
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
@@ -23,7 +23,7 @@ from ..engine.planning import choose
 from ..tiles.tiling import being_cut
 from .nodes import Argument, Leaf, Node, leaf_of, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
-from .program import is_loop
+from .program import fold_of, is_loop
 
 F = TypeVar("F", bound=Function)
 LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
@@ -55,6 +55,8 @@ class Deferring(Deferral):
         if block is None or EXPRESSIONS.busy == threading.get_ident():
             return False
         out = args[operation.main]
+        if operation.folds:
+            return type(out) is Mat and compute_fold(operation, args, out)
         if type(out) is not Mat or out.nbytes < block.least or not out.size or being_cut():
             return False
         if has_kernels(out):  # programs are for the host's kernels
@@ -197,6 +199,29 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
     if any(a.view.storage is out.storage and a.key != key for a in leaves):
         return False
     EXPRESSIONS.run(Pass([node], out))
+    return True
+
+
+def compute_fold(operation: Op, args: Arguments, out: Mat) -> bool:
+    """Compute a reduction together with its pending operand; return False if it is not pending, or
+    cannot be.
+
+    The operand remains pending, as it may be a temporary one; if it is reduced again, it is not.
+    """
+    x = args[0]
+    node = value_of(x) if type(x) is Mat else None
+    if node is None or x.form is not node.form or not is_new(out) or being_cut():
+        return False
+    if node.reduced or in_use().limit is not None or has_kernels(out):
+        return False
+    with EXPRESSIONS.lock:
+        if node.leaf is not None:
+            return False
+        stand_in = node.form.new(node.enabled, None)
+        if fold_of(operation, (stand_in, *args[1:])) is None:
+            return False
+        node.reduced = True
+        EXPRESSIONS.run(Pass([node], out, (operation, args[2:])))
     return True
 
 

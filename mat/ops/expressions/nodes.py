@@ -74,7 +74,7 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "args", "enabled", "form", "leaf", "line", "mat", "number", "old",
-                 "operation", "overwritten", "storage", "weight")
+                 "operation", "overwritten", "reduced", "storage", "weight")
 
     # the parameters are the facts of a statement
     def __init__(self, operation: Op, args: tuple[Argument, ...], form: Form,
@@ -90,6 +90,7 @@ class Node:
         self.storage: ref[Storage] | None = None
         self.mat: ref[Mat] | None = None
         self.old: Leaf | None = None
+        self.reduced: bool = False  # by a pass that did not keep the result
         self.overwritten: int | None = None  # the version of that before it is
 
     def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> None:

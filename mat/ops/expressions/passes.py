@@ -11,6 +11,7 @@ from ...core.source_line import line_of
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.types import Operand
+from ..engine.operation import Op
 from .nodes import Argument, Expressions, Leaf, Node, viewers
 from .program import Instruction, Structure, program_of
 
@@ -35,11 +36,13 @@ def in_order(roots: list[Node]) -> list[Node]:
 class Pass:
     """One pass over the elements of leaves, which computes values of one shape.
 
-    The last node's result goes to the Mat `into`, if one is given; else those of all nodes whose
-    values are wanted to these.
+    The last node's result goes to the Mat `into`, if one is given, perhaps reduced by `fold`, a
+    reduction and its settings; else those of all nodes whose values are wanted to these.
     """
 
-    def __init__(self, roots: list[Node], into: Mat | None = None) -> None:
+    def __init__(self, roots: list[Node], into: Mat | None = None,
+                 fold: tuple[Op, tuple[object, ...]] | None = None) -> None:
+        self.fold = fold
         self.order: list[Node] = in_order(roots)
         self.into: Mat | None = into
         self.position: dict[int, int] = {n.number: k for k, n in enumerate(self.order)}
@@ -51,6 +54,8 @@ class Pass:
 
     def choose_targets(self) -> None:
         """Decide where the results go."""
+        if self.fold is not None:
+            return
         if self.into is not None:
             self.targets[len(self.order) - 1] = self.into
             self.updates[Leaf(self.into).key] = len(self.order) - 1
@@ -99,13 +104,15 @@ class Pass:
         used = {place for places in reads for place in places}
         letters = ["i" if isinstance(x, Mat) else "n" for x in self.operands.values()]
         letters += ["u" if ("target", k) in used else "o" for k in self.targets]
-        temporary = itertools.count(count + len(self.targets))
+        if self.fold is not None:
+            letters.append("o")
+        temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
             at["node", k] = at["target", k] if k in self.targets else next(temporary)
         return Structure("".join(letters), tuple(
             Instruction(node.operation, tuple(at[place] for place in places), at["node", k],
                         node.form.dtype)
-            for k, (node, places) in enumerate(zip(self.order, reads, strict=True))))
+            for k, (node, places) in enumerate(zip(self.order, reads, strict=True))), self.fold)
 
     def place_of(self, argument: Argument) -> Place:
         """Return the place of what a node reads; a new one is a new operand."""
@@ -130,7 +137,10 @@ class Pass:
         program = program_of(self.structure())
         try:
             self.claim(THREADS.current())
-            program(*self.operands.values(), *self.targets.values())
+            if self.fold is not None:
+                program(*self.operands.values(), self.into)
+            else:
+                program(*self.operands.values(), *self.targets.values())
         except BaseException as error:
             error.add_note(f"in the fused statements at {self.lines()}")
             raise

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from math import prod
 from typing import NamedTuple
 
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import Slot, Step, prepare_program, writes_to_caches
+from ...cpu.program import Fold, Slot, Step, prepare_program, writes_to_caches
+from ...cpu.reduce import REDUCTION
 from ...devices.device import CPU
+from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import STORED
@@ -34,16 +37,19 @@ class Instruction(NamedTuple):
 
 class Structure(NamedTuple):
     """What programs of one kind have in common: letters for the operands, "i" for a Mat that is
-    read, "n" for a number, "o" for one that is overwritten and "u" for one that is updated; and the
-    instructions.
+    read, "n" for a number, "o" for one that is overwritten and "u" for one that is updated; the
+    instructions; and perhaps a reduction of the last one's results, with its settings.
     """
 
     operands: str
     instructions: tuple[Instruction, ...]
+    fold: tuple[Op, tuple[object, ...]] | None = None
 
 
 _ROLES = {"i": Input, "n": InputOrNumber, "o": Output, "u": InOut}
 _MOST = 256
+MOST_OF_A_UNIT = 1 << 20  # bytes of the operand of a reduction
+ROWS_OF = 1 << 12  # elements of a unit of short rows
 _programs: dict[Structure, Program] = {}
 
 
@@ -65,8 +71,9 @@ class Program(Op):
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         super().__init__(_signature_of(structure.operands), "", True, None)
-        self.cut_by(by_elements(self))
-        self.of_elements = False  # it is no part of another one
+        if structure.fold is None:
+            self.cut_by(by_elements(self))
+            self.of_elements = False  # it is no part of another one
         self.prepare("foreign", dtypes=compiled(STORED))(self.prepare_cpu)
 
     def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
@@ -74,7 +81,7 @@ class Program(Op):
 
     def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
         """Prepare the kernels of the instructions, for operands of these forms."""
-        out = operands[-1]
+        shape = self.shape(operands)
         steps, values = [], list(operands)
         slots = [Slot(k, x.itemsize if isinstance(x, Mat) else 0) for k, x in enumerate(operands)]
         last = {slot: k for k, one in enumerate(self.structure.instructions) for slot in one.reads}
@@ -82,7 +89,7 @@ class Program(Op):
         place_of: dict[int, int] = {}  # the slots of temporary results
         for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
             if writes >= len(values):
-                values.append(form_of_result(out.shape, dtype).new(True, None))
+                values.append(form_of_result(shape, dtype).new(True, None))
                 place_of[writes] = self._place(slots, places, dtype.itemsize)
             kernel = prepared(operation, [values[s] for s in reads], values[writes])
             if writes >= len(operands) or last.get(writes, -1) > k:
@@ -91,7 +98,26 @@ class Program(Op):
             for slot in {*reads} & place_of.keys():
                 if last[slot] == k:
                     places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
-        return prepare_program(steps, slots, out.size)
+        fold = self.fold_of(values[writes], operands[-1])
+        if fold is not None:
+            fold = fold._replace(slot=place_of[writes], out=len(operands) - 1)
+        return prepare_program(steps, slots, len(operands), prod(shape), fold)
+
+    def shape(self, operands: tuple[Operand, ...]) -> Ints:
+        """Return the shape of the elements of all instructions."""
+        if self.structure.fold is None:
+            found: Ints = operands[-1].shape
+            return found
+        return broadcast_shapes([x.shape for x in operands[:-1] if isinstance(x, Mat)])
+
+    def fold_of(self, x: Mat, out: Mat) -> Fold | None:
+        """Return the reduction of `x` to `out`, if there is one."""
+        if self.structure.fold is None:
+            return None
+        operation, settings = self.structure.fold
+        found = fold_of(operation, (x, out, *settings))
+        assert found is not None
+        return found
 
     @staticmethod
     def _place(slots: list[Slot], places: dict[int, list[int]], size: int) -> int:
@@ -113,6 +139,38 @@ def prepared(operation: Op, reads: list[Operand], out: Mat) -> CpuKernel:
     kernel: CpuKernel = implementation.function(implementation.facet.engine, *args)
     assert is_loop(kernel), operation
     return kernel
+
+
+def fold_of(operation: Op, args: tuple[Operand, ...]) -> Fold | None:
+    """Return a reduction whose units of work are ranges of its operand's elements, so that a
+    program can compute the elements unit by unit; None for others.
+    """
+    implementation, _ = choose(operation, operation.implementations, args, CPU)
+    if not implementation.prepares:
+        return None
+    kernel = implementation.function(implementation.facet.engine, *args)
+    found = unit_of(kernel) if isinstance(kernel, CpuKernel) else None
+    if found is None or found[0] * args[0].itemsize > MOST_OF_A_UNIT:
+        return None
+    return Fold(kernel, *found, 0, 0)
+
+
+def unit_of(kernel: CpuKernel) -> tuple[int, int] | None:
+    """Return how many elements are a unit of a program, and how many units of a reduction."""
+    frame = kernel.frame
+    if ffi.typeof(frame) is not REDUCTION or frame.start_x or frame.start_y:
+        return None
+    reduced, kept = getattr(frame, "in"), frame.kept.rank
+    if reduced.rank != 1 or kernel.refusal is not None or kernel.result:
+        return None
+    if frame.columns:
+        return (frame.chunk * frame.columns, 1) if frame.tiles == 1 and not kept else None
+    if not kept:
+        return frame.chunk, 1
+    if kept > 1 or frame.chunks > 1:
+        return None
+    each = max(1, ROWS_OF // frame.reduced)
+    return each * frame.reduced, each
 
 
 def is_loop(function: object) -> bool:

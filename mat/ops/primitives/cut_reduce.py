@@ -65,7 +65,7 @@ def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
         kept = tuple(k for k in every if k not in axes or keepdims)
         return TileGrid(x.shape, {0: every, 1: kept}, args, whole=axes)
 
-    operation.reads_once = True
+    operation.reads_once = operation.folds = True
     return over(operation, grid_of, lambda args, kwargs, budget: _in_parts(
         parts, args, axes_of(args[0], args[2]), budget), free=True)
 
