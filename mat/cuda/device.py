@@ -34,7 +34,6 @@ from .libraries import cufft, cusolver
 from .runtime.async_transfers import make_way
 from .runtime.blocks import DeviceBlock
 from .runtime.driver import driver
-from .runtime.gpu import LEGACY as STREAM
 from .runtime.gpu import Gpu, check, gpu
 from .runtime.memory import CudaMemory
 
@@ -99,7 +98,7 @@ class CudaArray:
         strides = None if self.layout.contiguous else tuple(s * step for s in self.strides)
         return {"shape": self.shape, "typestr": self.dtype.str,
                 "data": (self.address if self.size else 0, not self.writable),
-                "strides": strides, "version": 3, "stream": STREAM}
+                "strides": strides, "version": 3, "stream": int(self.gpu.stream)}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CUDA, self.gpu.number
@@ -185,6 +184,7 @@ class CudaDevice(PooledDevice):
         self.memory = CudaMemory(self.name, self.gpu)
         self.facet: CudaFacet = CudaFacet(self)
         self.dlpack: tuple[int, int] = CUDA, number
+        self.stream: int = int(self.gpu.stream)
 
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)
@@ -204,8 +204,8 @@ class CudaDevice(PooledDevice):
 
     def lacks(self, library: str) -> str:
         if library == "cuFFT":
-            return cufft.missing()
-        return cusolver.missing() if library == "cuSOLVER" else cusolver.lacks(library)
+            return cufft.library.missing()
+        return cusolver.library.missing() if library == "cuSOLVER" else cusolver.lacks(library)
 
     def synchronize(self) -> None:
         with self.gpu.current():

@@ -49,6 +49,8 @@ class Device:
         The facet through which operations access that memory.
     dlpack : tuple of int
         Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
+    stream : int
+        The number in DLPack of the stream on which it computes.
     implementations : str
         The name of the facet for which operations declare implementations for it; "" if it runs
         those of the host.
@@ -63,6 +65,7 @@ class Device:
     memory: Memory
     facet: Facet
     dlpack: tuple[int, int] = (1, 0)
+    stream: int = 1
     implementations: str = ""
     planner: Function | None = None
     captures: bool = False

@@ -286,7 +286,9 @@ def _imported(obj: Operand, target: Device | None, copy: bool | None, exclusive:
         raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; "
                             "device='cpu' copies the array to the host")
     facet = facet_named(f"cuda:{where[1]}")
-    imported = _import_on_device(_capsule_of(obj, where, stream=1, copy=copy), facet, owner)
+    assert facet.device is not None
+    capsule = _capsule_of(obj, where, stream=facet.device.stream, copy=copy)
+    imported = _import_on_device(capsule, facet, owner)
     return imported.copy() if copy else imported
 
 

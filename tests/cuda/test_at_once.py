@@ -221,3 +221,16 @@ def test_copies_that_a_call_uses_are_not_evicted(cuda):
         for k in range(4):
             assert np.array_equal(np.asarray(z), np.arange(N) + 4 + k)
             z = z + y
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "c16"])
+@pytest.mark.parametrize("bins", [1, 3, 700])
+def test_many_are_combined_at_few_places_in_their_order(dev, dtype, bins):
+    rng = np.random.default_rng(bins)
+    at, values = rng.integers(0, bins, 1000), (100 * rng.standard_normal(1000)).astype(dtype)
+    for rule in (np.add, np.subtract, np.multiply):
+        x, wanted = mat.ones(bins, dtype=dtype), np.ones(bins, dtype)
+        with np.errstate(all="ignore"):
+            rule.at(wanted, at, values)
+            rule.at(x, mat.array(at), mat.array(values))
+        assert np.array_equal(np.asarray(x), wanted, equal_nan=dtype != "i4")

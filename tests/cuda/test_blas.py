@@ -310,7 +310,7 @@ def test_a_library_that_is_not_there(monkeypatch):
     monkeypatch.setenv("MAT_CUBLAS", "/nowhere/libcublas.so")
     monkeypatch.setattr(cublas, "ffi", cffi.FFI())
     with pytest.raises(DeviceError, match="MAT_CUBLAS in the environment"):
-        cublas.library.__wrapped__()
+        cublas.library.load()
 
 
 def test_the_order_of_arguments_is_checked_before_anything_is_touched():

@@ -32,8 +32,7 @@ def forgotten():
     def forget():
         for operation in OPERATIONS:
             operation.forget()
-        for known in (cusolver.library, cusolver.missing):
-            known.cache_clear()
+        cusolver.library.forget()
     forget()
     yield forget
     forget()
@@ -95,7 +94,7 @@ class Older:
 
 def test_older_versions_lack_functions(monkeypatch, rng, forgotten):
     older = Older(cusolver.library(), "cusolverDnXgeev", "cusolverDnXsyevBatched")
-    monkeypatch.setattr(cusolver, "library", lambda: older)
+    monkeypatch.setattr(cusolver.library, "loaded", older)
     many = numbers(rng, (3, 4, 4), "complex128")
     many += many.conj().swapaxes(-1, -2)
     with mat.debug.list_calls() as made, mat.debug.trace() as trace:

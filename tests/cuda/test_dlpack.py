@@ -37,7 +37,7 @@ def test_what_is_taken_stays_where_it_is(cuda, dev, dtype):
         assert x.fresh == {"cuda:0"}
         assert (x.dtype.name, x.shape, at(x)) == (dtype, (3, 4), theirs.block.address)
     assert (n.h2d, n.d2h) == (0, 0)
-    assert theirs.wanted["stream"] == 1
+    assert theirs.wanted["stream"] == int(dev.gpu.stream)
     assert_array_equal(x.to_numpy(), theirs.elements[:12].reshape(3, 4))
     x.fill_(1)
     assert x.fresh == {"cuda:0"}

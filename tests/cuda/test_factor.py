@@ -208,8 +208,7 @@ def test_what_the_libraries_are_called_for(rng):
 def test_without_cusolver_the_host_computes_and_the_trace_says_why(monkeypatch, rng):
     a = mixed(rng, (3, 3), "float64")
     monkeypatch.setenv("MAT_CUSOLVER", "/nowhere/libcusolver.so")
-    for known in (cusolver.library, cusolver.missing):
-        known.cache_clear()
+    cusolver.library.forget()
     forget()
     try:
         with mat.debug.trace() as trace, mat.debug.count_copies() as counted:
@@ -221,8 +220,7 @@ def test_without_cusolver_the_host_computes_and_the_trace_says_why(monkeypatch, 
         assert "MAT_CUSOLVER in the environment" in repr(trace)
     finally:
         monkeypatch.undo()
-        for known in (cusolver.library, cusolver.missing):
-            known.cache_clear()
+        cusolver.library.forget()
         forget()
 
 

@@ -232,8 +232,7 @@ def test_without_cufft_the_host_computes_and_the_trace_says_why(monkeypatch, rng
 
 
 def forget():
-    for known in (cufft.library, cufft.missing):
-        known.cache_clear()
+    cufft.library.forget()
     fourier.forget()
 
 

@@ -266,6 +266,18 @@ MAT_KERNEL(line, sizes, 1) { float *x = (float *)call.at[0]; x[0] = x[1] * x[2] 
 
 
 @needs_nvrtc
+@pytest.mark.parametrize(("dtype", "step"), [("float32", 2.0**-12), ("float64", 2.0**-27)])
+def test_what_a_sum_is_added_to_is_rounded_before(cuda, monkeypatch, dtype, step):
+    if not cuda.is_mock:
+        pytest.skip("about what ptxas may contract")
+    monkeypatch.setattr(interpreter, "SHARE", 1)
+    x, y = mat.array([-1 - 2 * step], dtype), mat.array(1 + step, dtype)
+    with mat.use_device("cuda", required=True):
+        y.sum_(x, beta=1 + step)
+    assert float(y) == 0
+
+
+@needs_nvrtc
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_every_form_in_our_programs_is_known_and_tested(arch):

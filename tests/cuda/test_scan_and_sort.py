@@ -188,9 +188,13 @@ def test_counting(rng):
     out, sums, order = np.full(50, -1), np.zeros(50), np.argsort(x, kind="stable")
     launch_all(search.prepare_bincount(form(x), form(out)), [x, out])
     assert_array_equal(out, np.bincount(x, minlength=50))
-    launch_all(search.prepare_weighted(form(x), form(sums)),
-               [x, order, weights, sums])
-    assert_array_equal(sums, np.bincount(x, weights, 50))
+    for few in (40, 3, 1):
+        x = rng.integers(0, few, 900)
+        launch_all(search.prepare_weighted(form(x), form(sums)),
+                   [x, np.argsort(x, kind="stable"), weights, sums])
+        assert_array_equal(sums, np.bincount(x, weights, 50))  # added in NumPy's order
+    x = rng.integers(0, 40, 900)
+    order = np.argsort(x, kind="stable")
     ranks = np.cumsum(np.diff(x[order], prepend=-1) != 0)
     for dtype in ("int8", "float16", "float32", "int64", "complex128"):
         a = rng.standard_normal(900).astype(dtype)

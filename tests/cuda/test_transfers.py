@@ -171,7 +171,7 @@ def test_other_libraries_see_it(dev):
         seen = a.__cuda_array_interface__
         assert seen == {"shape": (2, 3), "typestr": "<f8", "data": (a.address, True),
                         "strides": None, "version": 3,
-                        "stream": 1}
+                        "stream": int(dev.gpu.stream)}
         assert t.__cuda_array_interface__["strides"] == (8, 24)
         assert a.__dlpack_device__() == (2, 0)
         assert "dltensor" in repr(a.__dlpack__(stream=1, max_version=(1, 0)))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -37,6 +37,7 @@ from .cublas_table import (
     POINTER_MODE_DEVICE,
     POINTER_MODE_HOST,
     WHOLE_SUMS,
+    CublasFunction,
     declarations,
     functions,
     routine,
@@ -53,23 +54,52 @@ class NotSupportedError(Exception):
     """The library has no such product for such operands; the caller has another way."""
 
 
-def load(name: str, title: str, declared: str) -> CData:
-    """Load and return a library of NVIDIA's; `DeviceError` if it is not found."""
-    ffi.cdef(declared, override=True)  # it may have failed before
-    variable = f"MAT_{name.upper()}"
-    path = os.environ.get(variable)
-    try:
-        return ffi.dlopen(path or load_nvidia_dynamic_lib(name).abs_path)
-    except (OSError, RuntimeError) as error:
-        way = f"{variable} in the environment names it" if path else INSTALL
-        reason = " ".join(str(error).split())
-        raise DeviceError(f"{title} cannot be loaded ({reason}): {way}") from None
+class Library:
+    """A library of NVIDIA's, with functions of a table: call it for the library, which is loaded at
+    the first call.
+    """
+
+    def __init__(self, title: str, table: Callable[[], Iterable[CublasFunction]]) -> None:
+        self.title = title  # such as cuBLAS
+        self.table = table
+        self.forget()
+
+    def forget(self) -> None:
+        """Load it anew at the next call."""
+        self.loaded: CData = None
+        self.reason: str | None = None  # why it cannot be loaded, or ""; None: not known yet
+
+    def __call__(self) -> CData:
+        """Load and return the library; `DeviceError` if it is not found."""
+        if self.loaded is None:
+            self.loaded = self.load()
+        return self.loaded
+
+    def load(self) -> CData:
+        """Load the library as `__call__` does, also if it was loaded before."""
+        ffi.cdef(declarations(self.table()), override=True)  # it may have failed before
+        name = self.title.lower()
+        variable = f"MAT_{name.upper()}"
+        path = os.environ.get(variable)
+        try:
+            return ffi.dlopen(path or load_nvidia_dynamic_lib(name).abs_path)
+        except (OSError, RuntimeError) as error:
+            way = f"{variable} in the environment names it" if path else INSTALL
+            reason = " ".join(str(error).split())
+            raise DeviceError(f"{self.title} cannot be loaded ({reason}): {way}") from None
+
+    def missing(self) -> str:
+        """Return why the library cannot be used, or ""."""
+        if self.reason is None:
+            try:
+                self()
+                self.reason = ""
+            except DeviceError as error:
+                self.reason = str(error)
+        return self.reason
 
 
-@cache
-def library() -> CData:
-    """Load and return cuBLAS; `DeviceError` if it is not found."""
-    return load("cublas", "cuBLAS", declarations(functions()))
+library = Library("cuBLAS", functions)
 
 
 def text_of(status: int) -> str:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from contextlib import suppress
-from functools import cache
 from math import prod
 from typing import NamedTuple
 
 from ...core.observers import OBSERVERS
 from ...core.recorder import RECORDERS, DifferentCallError
-from ...errors import DeviceError, OutOfDeviceMemory
+from ...errors import OutOfDeviceMemory
 from ...layout.embedding import Embedding, embedding
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
@@ -25,8 +24,8 @@ from ...support.types import CData, Function
 from ..kernels.copy import prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.gpu import DriverObject, Gpu
-from .cublas import SIZES, DeviceOperand, Statuses, areas, ffi, load
-from .cublas_table import DATA, declarations, fft_functions
+from .cublas import SIZES, DeviceOperand, Library, Statuses, areas, ffi
+from .cublas_table import DATA, fft_functions
 
 MOST = 64  # plans that are kept for a process
 FORWARD, INVERSE = -1, 1
@@ -38,20 +37,7 @@ NAMES = ("SUCCESS", "INVALID_PLAN", "ALLOC_FAILED", "INVALID_TYPE", "INVALID_VAL
          "NVRTC_FAILURE", "NVJITLINK_FAILURE", "NVSHMEM_FAILURE")
 
 
-@cache
-def library() -> CData:
-    """Load and return cuFFT; `DeviceError` if it is not found."""
-    return load("cufft", "cuFFT", declarations(fft_functions()))
-
-
-@cache
-def missing() -> str:
-    """Return why cuFFT cannot be used, or ""."""
-    try:
-        library()
-    except DeviceError as error:
-        return str(error)
-    return ""
+library = Library("cuFFT", fft_functions)
 
 
 def text_of(status: int) -> str:

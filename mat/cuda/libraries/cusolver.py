@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ...errors import DeviceError
 from ...layout.shapes import Ints
-from ...support.types import Arguments, CData
+from ...support.types import Arguments
 from ..runtime.gpu import Gpu
-from .cublas import Handle, Handles, Routine, Statuses, ffi, load
-from .cublas_table import declarations, solver_functions, solver_symbol
+from .cublas import Handle, Handles, Library, Routine, Statuses, ffi
+from .cublas_table import solver_functions, solver_symbol
 
 # of cusolver_common.h, by their numbers
 NAMES = ("SUCCESS", "NOT_INITIALIZED", "ALLOC_FAILED", "INVALID_VALUE", "ARCH_MISMATCH",
@@ -23,26 +22,13 @@ NAMES = ("SUCCESS", "NOT_INITIALIZED", "ALLOC_FAILED", "INVALID_VALUE", "ARCH_MI
          "NOT_SUPPORTED")
 
 
-@cache
-def library() -> CData:
-    """Load and return cuSOLVER; `DeviceError` if it is not found."""
-    return load("cusolver", "cuSOLVER", declarations(solver_functions()))
-
-
-@cache
-def missing() -> str:
-    """Return why cuSOLVER cannot be used, or ""."""
-    try:
-        library()
-    except DeviceError as error:
-        return str(error)
-    return ""
+library = Library("cuSOLVER", solver_functions)
 
 
 def lacks(verb: str) -> str:
     """Return why a function that only later versions have cannot be used, or ""."""
-    if missing() or hasattr(library(), f"cusolverDn{verb}"):
-        return missing()
+    if library.missing() or hasattr(library(), f"cusolverDn{verb}"):
+        return library.missing()
     return f"cuSOLVER is too old for {verb}; a newer nvidia-cusolver has it"
 
 

@@ -8,6 +8,7 @@
 
 #include "elementwise.cuh"
 #include "select.cuh"
+#include "runs.cuh"
 
 struct mat_accumulating {
     mat_axes<3> axes; /* of x, of the sorted indices, and of the others */
@@ -36,15 +37,22 @@ INLINE void mat_accumulate(const mat_accumulating &frame, const mat_call &call) 
     if (!there[0]) return;
     const int64_t *positions = (const int64_t *)call.at[0], *order = (const int64_t *)call.at[1];
     const S *others = (const S *)call.at[2] + at[0][2];
-    int64_t k = at[0][1], other = order[k];
-    const int64_t position = positions[other];
+    int64_t k = at[0][1];
+    const int64_t position = positions[order[k]];
     if (k && positions[order[k - 1]] == position) return;
+    const int64_t end = mat_end_of_run(positions, order, k, frame.n);
     S *to = (S *)call.at[3] + at[0][0] + mat_offset(frame.chosen, position), total = *to;
-    do {
-        total = RULES::of((int)frame.line, mat_widen(total), mat_widen(others[other * frame.step]));
-        if (++k == frame.n) break;
-        other = order[k];
-    } while (positions[other] == position);
+    enum { MANY = sizeof(S) > 8 ? MAT_RUN / 2 : MAT_RUN };
+    for (; k < end; k += MANY) {
+        S each[MANY]; /* read before any is combined: one after another would take far longer */
+#pragma unroll
+        for (int j = 0; j < MANY; j++)
+            each[j] = others[order[k + j < end ? k + j : k] * frame.step];
+#pragma unroll
+        for (int j = 0; j < MANY; j++)
+            if (k + j < end)
+                total = RULES::of((int)frame.line, mat_widen(total), mat_widen(each[j]));
+    }
     *to = total;
 }
 

@@ -3,7 +3,7 @@
 #ifndef MAT_COUNTING_CUH
 #define MAT_COUNTING_CUH
 
-#include "device.cuh"
+#include "runs.cuh"
 
 enum { MAT_COUNTING_THREADS = 256, MAT_COUNTING_ROOM = 8192 };
 
@@ -67,7 +67,18 @@ MAT_COUNTING(counting_weights) {
         else high = i;
     }
     double total = 0;
-    for (; low < frame.count && bins[order[low]] == bin; low++) total += weights[order[low]];
+    high = low;
+    if (low < frame.count && bins[order[low]] == bin)
+        high = mat_end_of_run(bins, order, low, frame.count);
+    while (low < high) {
+        double each[MAT_RUN]; /* read before any is added: one after another would take far longer */
+#pragma unroll
+        for (int j = 0; j < MAT_RUN; j++) each[j] = weights[order[low + j < high ? low + j : low]];
+#pragma unroll
+        for (int j = 0; j < MAT_RUN; j++)
+            if (low + j < high) total += each[j];
+        low += MAT_RUN;
+    }
     ((double *)call.at[3])[bin] = total;
 }
 

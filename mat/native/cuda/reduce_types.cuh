@@ -62,12 +62,16 @@ struct __align__(16) mat_total_double {
 template <class T> struct mat_totalled { typedef mat_total type; };
 template <> struct mat_totalled<double> { typedef mat_total_double type; };
 
+/* A product that is made one with no addition: of integers none is. */
+template <class T> INLINE T mat_product(T a, T b) { return a * b; }
+
 /* alpha * x + beta * y, rounded as often as in T; where beta is 0, y is not read. */
 template <class Item> INLINE void mat_accumulate(Item *y, double x, const mat_end &end) {
     typedef mat_summed<Item> T;
     T total = (T)((T)x * (T)end.numbers[0]);
-    *y = mat_element<Item>(end.numbers[2] == 0 ? total
-                                               : (T)(total + (T)end.numbers[2] * mat_summand(*y)));
+    if (end.numbers[2] != 0)
+        total = (T)(total + mat_product((T)end.numbers[2], (T)mat_summand(*y)));
+    *y = mat_element<Item>(total);
 }
 
 /* The sum of real elements, and their mean. */
