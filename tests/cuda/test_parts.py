@@ -66,3 +66,34 @@ def test_parts_become_one_copy_where_much_is_free(dev, monkeypatch, free, joined
     expected = np.arange(200_000.0).reshape(1000, 200)
     expected[500:] *= 2.0
     assert_array_equal(x.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_thin_rows_are_moved_by_a_kernel(dev, cuda, dtype, width):
+    a = (np.arange(200_000) % 121).astype(dtype).reshape(1000, 200)
+    x = mat.array(a)
+    before = [cuda.calls(name) for name in ("cuMemcpy2DAsync", "cuMemcpyDtoHAsync")]
+    with mat.debug.count_copies() as copies:
+        for start in (3, 8, 21):
+            x[:, start:start + width] += x[:, start:start + width]
+            a[:, start:start + width] += a[:, start:start + width]
+            assert_array_equal(np.asarray(x[:, start:start + width]), a[:, start:start + width])
+    assert copies.bytes == 2 * 3 * 1000 * width * a.itemsize
+    if width * a.itemsize <= 64:
+        assert cuda.calls("cuMemcpy2DAsync") == before[0]
+        assert cuda.calls("cuMemcpyDtoHAsync") - before[1] <= 6
+    assert_array_equal(x.to_numpy(), a)
+
+
+def test_what_was_written_of_columns_is_kept_by_both(dev):
+    a = np.arange(200_000, dtype="f4").reshape(2000, 100)
+    x = mat.array(a)
+    for _ in range(3):
+        x[:, 7] += 1
+        a[:, 7] += 1
+        with x[:, 9].facet("array", "io") as column:
+            column += 2
+        a[:, 9] += 2
+        assert_array_equal(np.asarray(x[:, 5:12] + 0), a[:, 5:12])
+    assert_array_equal(x.to_numpy(), a)

@@ -382,7 +382,7 @@ class Gpu:
         """
         recorder = RECORDERS.get(get_ident())
         if recorder is None:
-            with self._room(nbytes) as address:
+            with self.plain_room(nbytes) as address:
                 yield address
             return
         capture = self.capture_here()
@@ -390,11 +390,12 @@ class Gpu:
             if capture is not None:
                 yield capture.room(depth, nbytes)
                 return
-            with self._room(nbytes) as address:
+            with self.plain_room(nbytes) as address:
                 yield address
 
     @contextmanager
-    def _room(self, nbytes: int) -> Iterator[int]:
+    def plain_room(self, nbytes: int) -> Iterator[int]:
+        """Yield memory as `room` does, for copies, which are not captured."""
         pool = self.pool
         block = self.allocate(nbytes) if pool is None else pool.take(nbytes)
         try:

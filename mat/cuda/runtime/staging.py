@@ -21,6 +21,7 @@ from ...support.types import Array, Bytes
 from .driver import driver
 from .gpu import NOT_READY, DriverObject, Gpu, check
 from .pinned import POOL
+from .rows import are_thin, move_rows
 
 SHARED = 1 << 18  # bytes from which on threads share a copy
 
@@ -134,8 +135,13 @@ class Stage:
                 buffer, event = self.next()
                 copy_array(rows, buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape))
                 width, pitch = rows.shape[1] * rows.itemsize, source.strides[0]
-                copy_2d(self.gpu, Rows(address + begin * pitch, pitch),
-                        Rows(address_of(buffer), width, True), (len(rows), width))
+                to, shape = Rows(address + begin * pitch, pitch), (len(rows), width)
+                if are_thin(*shape):
+                    with self.gpu.plain_room(rows.nbytes) as room:
+                        put(self.gpu, room, address_of(buffer), rows.nbytes, self.gpu.stream)
+                        move_rows(self.gpu, to[:2], (room, width), shape)
+                else:
+                    copy_2d(self.gpu, to, Rows(address_of(buffer), width, True), shape)
                 event.record(self.gpu.stream)
 
     def fetch_rows(self, target: Array, address: int) -> None:
@@ -145,8 +151,13 @@ class Stage:
             for begin, rows in self._portions(target):
                 buffer, event = self.next()
                 width, pitch = rows.shape[1] * rows.itemsize, target.strides[0]
-                copy_2d(self.gpu, Rows(address_of(buffer), width, True),
-                        Rows(address + begin * pitch, pitch), (len(rows), width))
+                source, shape = Rows(address + begin * pitch, pitch), (len(rows), width)
+                if are_thin(*shape):
+                    with self.gpu.plain_room(rows.nbytes) as room:
+                        move_rows(self.gpu, (room, width), source[:2], shape)
+                        get(self.gpu, address_of(buffer), room, rows.nbytes, self.gpu.stream)
+                else:
+                    copy_2d(self.gpu, Rows(address_of(buffer), width, True), source, shape)
                 event.record(self.gpu.stream)
                 _unpack(coming)
                 coming = rows, buffer, event

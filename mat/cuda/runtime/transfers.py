@@ -15,6 +15,7 @@ from ...support.types import Array, Bytes
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
+from .rows import are_thin, move_rows
 from .staging import Rows, Stage, StreamEvent, copy_2d, stage
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
@@ -209,6 +210,9 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
     """Copy rows of bytes, one every `pitch` bytes, within the device."""
     count, width = shape
     with gpu.current():
+        if are_thin(count, width) and not RECORDERS:
+            move_rows(gpu, (to, pitch), (source, pitch), shape)
+            return
         if count > 1 and pitch <= MOST_PITCH:
             copy_2d(gpu, Rows(to, pitch), Rows(source, pitch), shape)
             return
