@@ -106,7 +106,7 @@ def test_integers_wrap_around(rng, dtype):
 
 def test_long_integers_as_numbers_are_exact():
     for dtype, number in (("int64", 2**62 + 1), ("int64", -(2**61) - 3), ("uint64", 2**64 - 5)):
-        halves = device._halves(number)
+        halves = device.halves(number)
         assert (int(halves.imag) << 32 | int(halves.real)) == number % 2**64
         if compiler():
             out = mat.zeros(3, dtype=dtype)

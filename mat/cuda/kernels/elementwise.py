@@ -40,7 +40,7 @@ _REAL_OF = {"c64": "f32", "c128": "f64"}  # the type of the parts of complex num
 # the ways of one program
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
          "types": ("types",)}
-_OWN = ("flat", "rows", "steps", "long")  # of users' kernels
+OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 # of a thread: of a light family and of a heavy one
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
@@ -250,7 +250,7 @@ def _can_step(way: str, inner: int, steps: Sequence[int], axes: Sequence[Ints],
     return way == "long" or few
 
 
-def _blocks(found: StridedLoop, group: int, heavy: bool, threads: int = THREADS) -> int:
+def blocks_of(found: StridedLoop, group: int, heavy: bool, threads: int = THREADS) -> int:
     """Return how many blocks it takes, as ``native/cuda/strided_loop.cuh`` shares items among
     threads.
     """
@@ -259,7 +259,7 @@ def _blocks(found: StridedLoop, group: int, heavy: bool, threads: int = THREADS)
     return -(-found.items // (threads * each))
 
 
-def _strides(layout: Layout | None, shape: Ints) -> Ints:
+def strides_of(layout: Layout | None, shape: Ints) -> Ints:
     if layout is None:
         return (0,) * len(shape)  # a number
     return layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
@@ -280,24 +280,24 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     dtypes = [v.element_type for v in operands if hasattr(v, "storage")]
     kind = type_of(dtype if dtype is not None else dtypes[0])
     kinds = [type_of(v.element_type) if hasattr(v, "storage") else kind for v in operands]
-    family = _family(name, kind, kinds[-1])
+    family = family_of(name, kind, kinds[-1])
     natural = family.stored
     same = set(kinds[:-1]) == {kind} and kinds[-1] == natural
     ways = [w for w in ("flat", "rows", "steps") if same and _has_kernel(family, kind, w)]
     shape = operands[-1].layout.shape
     group = 16 // max(_size(kind), _size(natural))
-    found = strided_loop(shape, [_strides(layout, shape) for layout in layouts], group,
+    found = strided_loop(shape, [strides_of(layout, shape) for layout in layouts], group,
                          [*ways, "types"], [TYPES.index(k) for k in kinds])
     if found.way == "types" and family.name == "compare_in":
         family = next(f for f in families(kind) if f.name == "compare")
     launch = CudaKernel(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
                         (*found.frame, list(lines()).index(name)),
-                        (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
+                        (blocks_of(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
     numbers = len(dtypes) < len(operands) or not family.inputs
-    return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
+    return Encoded(launch, halves) if numbers and kind in ("i64", "u64") else launch
 
 
-def _family(name: str, kind: str, out: str) -> Family:
+def family_of(name: str, kind: str, out: str) -> Family:
     """Return the family of a line for such elements: if there is a choice, the one that stores
     `out`.
     """
@@ -324,7 +324,7 @@ def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
     group = 16 // dtype.itemsize
     found = strided_loop(layout.shape, [layout.strides], group, ("flat", "steps", "long"))
     launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
-                        (_blocks(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
+                        (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
 
@@ -334,8 +334,8 @@ def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints
     `CompileError` if it cannot be.
     """
     group = 16 // mats[-1].element_type.itemsize
-    found = strided_loop(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
-    blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
+    found = strided_loop(shape, [strides_of(m.layout, shape) for m in mats], group, OWN)
+    blocks = blocks_of(found, group, len(mats) > MANY, kernel.block)
     program = Program(user_source(kernel, len(mats)))
     # devices whose implementations are here are of cuda
     program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]
@@ -372,7 +372,7 @@ def user_source(kernel: UserKernel, count: int) -> str:
     masks = f"{count}, {kernel.reads}, {kernel.writes}"
     kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
                f"{{ {each} mat_loop_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
-               "}" for way in _OWN)
+               "}" for way in OWN)
     return "\n".join([
         '#include "functions.cuh"', '#include "strided_loop.cuh"', kernel.function,
         "struct mat_users {", "    typedef T result;",
@@ -406,7 +406,7 @@ class Encoded:
         self.launch(*[v if hasattr(v, "address") else self.code(v) for v in values])
 
 
-def _halves(value: Number) -> complex:
+def halves(value: Number) -> complex:
     """Return the two halves of a 64-bit integer: a float cannot represent all its values."""
     bits = int(value)
     return complex(bits & _WORD, bits >> 32 & _WORD)
@@ -414,4 +414,4 @@ def _halves(value: Number) -> complex:
 
 def _bits(value: Number, dtype: DType) -> complex:
     """Return the two halves of the bits of an element of `dtype` with that value."""
-    return _halves(np.full(1, value, dtype).view(f"u{dtype.itemsize}")[0])
+    return halves(np.full(1, value, dtype).view(f"u{dtype.itemsize}")[0])

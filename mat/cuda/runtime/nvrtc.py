@@ -10,6 +10,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from cuda.bindings import nvrtc
@@ -100,16 +101,23 @@ class Program(NamedTuple):
 
         It is read from disk if this compiler has compiled it before with the same headers.
         """
-        compiler = COMPILER
-        parts = self.text, *self.options, arch, compiler.version()
-        key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
-        target = directory() / f"{key}.cubin"
+        target = self._target(arch)
         found = cached(target)
         if found is None:
-            found = compiler.compile(self.text, self.options, arch)
+            found = COMPILER.compile(self.text, self.options, arch)
             with suppress(OSError):  # the disk is full: it is compiled again next time
                 cache(target, found)
         return found
+
+    def is_compiled(self, arch: str) -> bool:
+        """Return whether this compiler has compiled it before, so that it is on disk."""
+        return cached(self._target(arch)) is not None
+
+    def _target(self, arch: str) -> Path:
+        """Return the file of the compiled program."""
+        parts = self.text, *self.options, arch, COMPILER.version()
+        key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
+        return directory() / f"{key}.cubin"
 
 
 @functools.cache

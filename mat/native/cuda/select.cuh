@@ -26,7 +26,7 @@ struct mat_moving { /* what the loops ask of a functor, of which only places are
 /* The offsets in N operands of some elements of a thread, and whether these are there. */
 template<int N, class I, int M>
 INLINE void mat_seek_items(const mat_axes<N> &axes, int64_t (&at)[M][N], bool (&there)[M]) {
-    typedef mat_strided_loop<N, 1, 2, uint32_t, uint32_t, mat_moving> loop;
+    typedef mat_walk<N, mat_strided_loop<N, 1, 2, uint32_t, uint32_t, mat_moving>> loop;
     const I start = (I)blockIdx.x * (I)(blockDim.x * M);
     I item[M];
     int64_t left[M];

@@ -48,10 +48,125 @@ INLINE int64_t mat_times(uint32_t n, int64_t step) {
 }
 INLINE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
 
+/* Walks over the axes of N operands. L loads, computes and stores the elements of places, as
+   `mat_strided_loop` does. */
+template <int N, class L> struct mat_walk {
+    typedef typename L::functor F;
+    typedef mat_axes<N> frame_type;
+
+    /* A block does the elements from `start` on, as many as its threads have groups; at the end,
+       and where addresses are odd, threads take turns with single elements instead. */
+    template<int U, int V>
+    static INLINE void flat(const frame_type &frame, const mat_call &call, int64_t start) {
+        const F f(frame, call);
+        const int threads = blockDim.x, thread = threadIdx.x;
+        if (start + (int64_t)U * V * threads <= frame.inner &&
+            L::template aligned<V>(frame, call)) {
+            int64_t at[U][N];
+#pragma unroll
+            for (int u = 0; u < U; u++)
+#pragma unroll
+                for (int k = 0; k < N; k++)
+                    at[u][k] = frame.step[k] ? start + (int64_t)(u * threads + thread) * V : 0;
+            L::template groups<U, V>(frame, call, f, at);
+            return;
+        }
+        constexpr int M = F::HEAVY ? 1 : U * V < 4 ? U * V : 4;
+#pragma unroll 1
+        for (int done = 0; done < U * V; done += M) {
+            int64_t at[M][N];
+            bool there[M];
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                const int64_t element = start + (done + m) * threads + thread;
+                there[m] = element < frame.inner;
+#pragma unroll
+                for (int k = 0; k < N; k++) at[m][k] = frame.step[k] ? element : 0;
+            }
+            L::elements(call, f, at, there, typename L::as_they_are());
+        }
+    }
+
+    /* The offsets of items of the innermost axis, groups of V elements, and how many elements there
+       are from there. */
+    template<int M, int V, class I>
+    static INLINE void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N],
+                              int64_t (&left)[M]) {
+        I row[M];
+#pragma unroll
+        for (int m = 0; m < M; m++) {
+            row[m] = frame.rank ? mat_over(item[m], frame.row_magic, frame.row_shift) : 0;
+            const I inside = (item[m] - row[m] * (I)frame.row) * V;
+            left[m] = frame.inner - (int64_t)inside;
+#pragma unroll
+            for (int k = 0; k < N; k++) at[m][k] = mat_times(inside, frame.step[k]);
+        }
+#pragma unroll 1
+        for (int axis = 0; axis < frame.rank; axis++) {
+            const I length = (I)frame.shape[axis];
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                const I rest = mat_over(row[m], frame.magic[axis], frame.shift[axis]),
+                        index = row[m] - rest * length;
+#pragma unroll
+                for (int k = 0; k < N; k++) at[m][k] += mat_times(index, frame.steps[k][axis]);
+                row[m] = rest;
+            }
+        }
+    }
+
+    template<int U, int V>
+    static INLINE void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
+        const F f(frame, call);
+        uint32_t item[U];
+        int64_t at[U][N], left[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) item[u] = start + u * blockDim.x + threadIdx.x;
+        places<U, V>(frame, item, at, left);
+        bool whole = L::template aligned<V>(frame, call);
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            if (item[u] >= frame.items) left[u] = 0;
+            whole = whole && left[u] >= V;
+        }
+        if (whole) {
+            L::template groups<U, V>(frame, call, f, at);
+            return;
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++)
+#pragma unroll 1
+            for (int v = 0; v < V && v < left[u]; v++) {
+                int64_t one[1][N];
+                const bool there[1] = {true};
+#pragma unroll
+                for (int k = 0; k < N; k++) one[0][k] = at[u][k] + (frame.step[k] ? v : 0);
+                L::elements(call, f, one, there, typename L::as_they_are());
+            }
+    }
+
+    template<int M, class I, class Memory>
+    static INLINE void steps(const frame_type &frame, const mat_call &call, I start,
+                             const Memory &memory) {
+        const F f(frame, call);
+        I item[M];
+        int64_t at[M][N], left[M];
+        bool there[M];
+#pragma unroll
+        for (int m = 0; m < M; m++) {
+            item[m] = start + m * blockDim.x + threadIdx.x;
+            there[m] = item[m] < (uint64_t)frame.items;
+        }
+        places<M, 1>(frame, item, at, left);
+        L::elements(call, f, at, there, memory);
+    }
+};
+
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 struct mat_strided_loop {
     typedef mat_computed<S> C;
     typedef typename F::result O;
+    typedef F functor;
     typedef mat_axes<N> frame_type;
     static INLINE constexpr bool old(int k) { return READS & WRITES & 1u << k; }
     static INLINE constexpr bool reads(int k) { return READS & 1u << k; }
@@ -155,112 +270,6 @@ struct mat_strided_loop {
                   (!frame.step[k] || ((uint64_t)call.at[k] & (uint64_t)(V * size(k) - 1)) == 0);
         return all;
     }
-
-    /* A block does the elements from `start` on, as many as its threads have groups; at the end,
-       and where addresses are odd, threads take turns with single elements instead. */
-    template<int U, int V>
-    static INLINE void flat(const frame_type &frame, const mat_call &call, int64_t start) {
-        const F f(frame, call);
-        const int threads = blockDim.x, thread = threadIdx.x;
-        if (start + (int64_t)U * V * threads <= frame.inner && aligned<V>(frame, call)) {
-            int64_t at[U][N];
-#pragma unroll
-            for (int u = 0; u < U; u++)
-#pragma unroll
-                for (int k = 0; k < N; k++)
-                    at[u][k] = frame.step[k] ? start + (int64_t)(u * threads + thread) * V : 0;
-            groups<U, V>(frame, call, f, at);
-            return;
-        }
-        constexpr int M = F::HEAVY ? 1 : U * V < 4 ? U * V : 4;
-#pragma unroll 1
-        for (int done = 0; done < U * V; done += M) {
-            int64_t at[M][N];
-            bool there[M];
-#pragma unroll
-            for (int m = 0; m < M; m++) {
-                const int64_t element = start + (done + m) * threads + thread;
-                there[m] = element < frame.inner;
-#pragma unroll
-                for (int k = 0; k < N; k++) at[m][k] = frame.step[k] ? element : 0;
-            }
-            elements(call, f, at, there, as_they_are());
-        }
-    }
-
-    /* The offsets of items of the innermost axis, groups of V elements, and how many elements there
-       are from there. */
-    template<int M, int V, class I>
-    static INLINE void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N],
-                              int64_t (&left)[M]) {
-        I row[M];
-#pragma unroll
-        for (int m = 0; m < M; m++) {
-            row[m] = frame.rank ? mat_over(item[m], frame.row_magic, frame.row_shift) : 0;
-            const I inside = (item[m] - row[m] * (I)frame.row) * V;
-            left[m] = frame.inner - (int64_t)inside;
-#pragma unroll
-            for (int k = 0; k < N; k++) at[m][k] = mat_times(inside, frame.step[k]);
-        }
-#pragma unroll 1
-        for (int axis = 0; axis < frame.rank; axis++) {
-            const I length = (I)frame.shape[axis];
-#pragma unroll
-            for (int m = 0; m < M; m++) {
-                const I rest = mat_over(row[m], frame.magic[axis], frame.shift[axis]),
-                        index = row[m] - rest * length;
-#pragma unroll
-                for (int k = 0; k < N; k++) at[m][k] += mat_times(index, frame.steps[k][axis]);
-                row[m] = rest;
-            }
-        }
-    }
-
-    template<int U, int V>
-    static INLINE void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
-        const F f(frame, call);
-        uint32_t item[U];
-        int64_t at[U][N], left[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) item[u] = start + u * blockDim.x + threadIdx.x;
-        places<U, V>(frame, item, at, left);
-        bool whole = aligned<V>(frame, call);
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            if (item[u] >= frame.items) left[u] = 0;
-            whole = whole && left[u] >= V;
-        }
-        if (whole) {
-            groups<U, V>(frame, call, f, at);
-            return;
-        }
-#pragma unroll
-        for (int u = 0; u < U; u++)
-#pragma unroll 1
-            for (int v = 0; v < V && v < left[u]; v++) {
-                int64_t one[1][N];
-                const bool there[1] = {true};
-#pragma unroll
-                for (int k = 0; k < N; k++) one[0][k] = at[u][k] + (frame.step[k] ? v : 0);
-                elements(call, f, one, there, as_they_are());
-            }
-    }
-
-    template<int M, class I, class Memory>
-    static INLINE void steps(const frame_type &frame, const mat_call &call, I start,
-                             const Memory &memory) {
-        const F f(frame, call);
-        I item[M];
-        int64_t at[M][N], left[M];
-        bool there[M];
-#pragma unroll
-        for (int m = 0; m < M; m++) {
-            item[m] = start + m * blockDim.x + threadIdx.x;
-            there[m] = item[m] < (uint64_t)frame.items;
-        }
-        places<M, 1>(frame, item, at, left);
-        elements(call, f, at, there, memory);
-    }
 };
 
 /* Any types: S and R are what NumPy computes in, from which and to which elements in memory are
@@ -320,24 +329,25 @@ template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 INLINE void mat_loop_flat(const mat_axes<N> &frame, const mat_call &call,
                           uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_strided_loop<N, READS, WRITES, S, R, F>::template flat<U, V>(
-        frame, call, (int64_t)block * (int)(blockDim.x * U * V));
+    typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
+    mat_walk<N, loop>::template flat<U, V>(frame, call,
+                                           (int64_t)block * (int)(blockDim.x * U * V));
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 INLINE void mat_loop_rows(const mat_axes<N> &frame, const mat_call &call,
                           uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_strided_loop<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call,
-                                                               block * (blockDim.x * U));
+    typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
+    mat_walk<N, loop>::template rows<U, V>(frame, call, block * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 INLINE void mat_loop_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
     constexpr int M = mat_elements(F::HEAVY);
     typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
-    loop::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
-                                 typename loop::as_they_are());
+    mat_walk<N, loop>::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
+                                            typename loop::as_they_are());
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
@@ -356,7 +366,8 @@ template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 INLINE void mat_loop_types(const mat_axes<N> &frame, const mat_call &call,
                            uint32_t block = blockIdx.x) {
     constexpr int M = mat_converted(F::HEAVY);
-    mat_strided_loop<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
+    typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
+    mat_walk<N, loop>::template steps<M, uint64_t>(
         frame, call, (uint64_t)block * (blockDim.x * M),
         mat_converting<N, READS, WRITES, S, R, F>{frame});
 }

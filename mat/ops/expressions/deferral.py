@@ -10,7 +10,7 @@ from weakref import ref
 
 from ...core.compiled import IN_USE, THREADS
 from ...core.direction import OUTPUT
-from ...devices.in_use import BEFORE_LEAVING, CPU, has_kernels, in_use
+from ...devices.in_use import BEFORE_LEAVING, CPU, Device, has_kernels, in_use
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
@@ -23,7 +23,7 @@ from ..engine.planning import choose
 from ..tiles.tiling import being_cut
 from .nodes import Argument, Leaf, Node, leaf_of, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
-from .program import fold_of, is_loop
+from .program import fold_of, is_loop, part_of
 
 F = TypeVar("F", bound=Function)
 LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
@@ -59,9 +59,11 @@ class Deferring(Deferral):
             return type(out) is Mat and compute_fold(operation, args, out)
         if type(out) is not Mat or out.nbytes < block.least or not out.size or being_cut():
             return False
-        if has_kernels(out):  # programs are for the host's kernels
+        device = in_use() if has_kernels(out) else CPU
+        if device is not CPU and not all(args[k].device_enabled for k in operation.others
+                                         if isinstance(args[k], Mat)):
             return False
-        plan, args = plan_of(operation, args)
+        plan, args = plan_of(operation, args, device)
         if plan is None or not all(can_wait(args[k]) for k in operation.others):
             return False
         with EXPRESSIONS.lock:
@@ -110,24 +112,26 @@ def keep(block: Fused, node: Node) -> None:
 DEFERRING = Deferring()
 
 
-def plan_of(operation: Op, args: Arguments) -> tuple[Plan | None, Arguments]:
-    """Return the plan of the host for a call, if its kernel can be part of a program, and the
-    arguments that it is for; raise the error of a call that cannot be.
+def plan_of(operation: Op, args: Arguments, device: Device) -> tuple[Plan | None, Arguments]:
+    """Return the plan of the host or a device for a call, if its kernel can be part of a program,
+    and the arguments that it is for; raise the error of a call that cannot be.
     """
-    node = operation.walk(operation.root, args, NO_KEYWORDS, False)
+    node = operation.walk(operation.root_of(device), args, NO_KEYWORDS, False)
     plan = None if node is None else node.plan
     if plan is None:
         args, kwargs, now = operation._checked(args, {})
         if operation._meets_read(now):
             return None, args
-        implementation, pack = choose(operation, operation.implementations, now, CPU)
+        implementation, pack = choose(operation, operation.implementations, now, device)
         if pack:
             return None, args
-        plan = operation._planned(CPU, implementation, now, kwargs)
+        plan = operation._planned(device, implementation, now, kwargs)
     if not plan.joins:
         only_writes = (operation.written == [operation.main] and not operation.numbers
                        and operation.role(operation.main).direction is OUTPUT)
-        plan.joins = _JOINS if only_writes and is_loop(plan.function) else _DOES_NOT
+        plan.joins = _JOINS if only_writes and (
+            is_loop(plan.function) if device is CPU else
+            part_of(operation, args, device) is not None) else _DOES_NOT
     return plan if plan.joins == _JOINS else None, args
 
 

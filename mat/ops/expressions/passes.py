@@ -137,10 +137,8 @@ class Pass:
         program = program_of(self.structure())
         try:
             self.claim(THREADS.current())
-            if self.fold is not None:
-                program(*self.operands.values(), self.into)
-            else:
-                program(*self.operands.values(), *self.targets.values())
+            results = self.targets.values() if self.fold is None else [self.into]
+            program.evaluate((*self.operands.values(), *results))
         except BaseException as error:
             error.add_note(f"in the fused statements at {self.lines()}")
             raise

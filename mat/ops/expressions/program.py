@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ...core.recorder import RECORDERS
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
 from ...cpu.program import Fold, Slot, Step, prepare_program, writes_to_caches
 from ...cpu.reduce import REDUCTION
-from ...devices.device import CPU
+from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import STORED
 from ...support.native import compiled, ffi
-from ...support.types import DType, Engine, Function, Operand
-from ..engine.operation import InOut, Input, InputOrNumber, Op, Output
-from ..engine.planning import choose
+from ...support.types import Arguments, DType, Engine, Function, Operand
+from ..engine.operation import NO_KEYWORDS, InOut, Input, InputOrNumber, Op, Output
+from ..engine.planning import choose, is_of_device
+from ..tiles.overlap import apart
 from ..tiles.signatures import by_elements
 
 
@@ -63,6 +66,10 @@ def program_of(structure: Structure) -> Program:
     return found
 
 
+class NotOnePassError(Exception):
+    """A program for operands of which it cannot be one kernel."""
+
+
 class Program(Op):
     """Several element-wise operations, carried out as one."""
 
@@ -75,9 +82,82 @@ class Program(Op):
             self.cut_by(by_elements(self))
             self.of_elements = False  # it is no part of another one
         self.prepare("foreign", dtypes=compiled(STORED))(self.prepare_cpu)
+        self.prepare("cuda", dtypes=STORED)(self.prepare_cuda)
+        self.uses: Counter[str] = Counter()  # on devices, by the dtypes of the operands
 
     def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
         """Check nothing: the statements have."""
+
+    def evaluate(self, values: Arguments) -> None:
+        """Carry out the program; its operations one after another where it cannot be one kernel."""
+        mats = [x for x in values if isinstance(x, Mat)]
+        if has_kernels(*mats) and not self.is_one_kernel(in_use(), values, mats):
+            self.one_by_one(values)
+            return
+        try:
+            self(*values)
+        except NotOnePassError:
+            self.one_by_one(values)
+
+    def is_one_kernel(self, device: Device, values: Arguments, mats: list[Mat]) -> bool:
+        """Return whether it is one kernel of a device: not for operands of which the device cannot
+        compose one, and not before the second use, unless it is compiled already.
+        """
+        node = self.walk(self.root_of(device), values, NO_KEYWORDS, False)
+        if node is not None and node.plan is not None:
+            return True
+        engine = device.facet.engine
+        program = self.lines(engine, values)
+        if program is None:
+            return False
+        key = "".join(x.dtype.char for x in mats)
+        self.uses[key] += 1
+        return (self.uses[key] > 1 or bool(RECORDERS)
+                or bool(engine.prepare_program(program, values,
+                                               self.structure.operands).is_compiled()))
+
+    def one_by_one(self, values: Arguments) -> None:
+        """Carry out the operations one after another."""
+        held, shape = dict(enumerate(values)), self.shape(values)
+        last = {slot: k for k, one in enumerate(self.structure.instructions) for slot in one.reads}
+        for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
+            if writes not in held:
+                held[writes] = form_of_result(shape, dtype).new(values[-1].device_enabled, None)
+            operation(*arguments(operation, [held[slot] for slot in reads], held[writes]))
+            for slot in {*reads}:
+                if slot >= len(values) and last[slot] == k:
+                    del held[slot]
+        if self.structure.fold is not None:
+            operation, settings = self.structure.fold
+            operation(held[writes], values[-1], *settings)
+
+    def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
+        """Return the instructions as lines of a device's kernel for operands of these forms; None
+        if that cannot be composed.
+        """
+        letters = self.structure.operands
+        written = [x for x, letter in zip(operands, letters, strict=True) if letter in "ou"]
+        if self.structure.fold is not None or not cuda.fits_call(operands) or not all(
+                apart(*operands, out) for out in written):
+            return None
+        shape, values, found = self.shape(operands), list(operands), []
+        for operation, reads, writes, dtype in self.structure.instructions:
+            if writes >= len(values):
+                values.append(form_of_result(shape, dtype).new(True, None))
+            part = part_of(operation, arguments(operation, [values[s] for s in reads],
+                                                values[writes]), in_use())
+            if part is None:
+                return None
+            found.append(cuda.Line(part, reads, writes, dtype))
+        return found
+
+    def prepare_cuda(self, cuda: Engine, *operands: Operand) -> Function:
+        """Prepare the kernel of a device for operands of these forms."""
+        program = self.lines(cuda, operands)
+        if program is None:
+            raise NotOnePassError
+        kernel: Function = cuda.prepare_program(program, operands, self.structure.operands)
+        return kernel
 
     def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
         """Prepare the kernels of the instructions, for operands of these forms."""
@@ -131,14 +211,31 @@ class Program(Op):
 
 def prepared(operation: Op, reads: list[Operand], out: Mat) -> CpuKernel:
     """Return the kernel of the host for an operation on these operands."""
-    given = iter(reads)
-    args = tuple(out if k == operation.main else next(given) for k in range(operation.arity))
-    implementation, pack = choose(operation, operation.implementations, args, CPU)
-    assert implementation.prepares, operation
-    assert not pack, operation
-    kernel: CpuKernel = implementation.function(implementation.facet.engine, *args)
-    assert is_loop(kernel), operation
+    kernel: CpuKernel | None = part_of(operation, arguments(operation, reads, out), CPU)
+    if kernel is None:
+        raise NotOnePassError
     return kernel
+
+
+def arguments(operation: Op, reads: list[Operand], out: Mat) -> Arguments:
+    """Return the arguments of an operation, of what it reads and writes."""
+    given = iter(reads)
+    return tuple(out if k == operation.main else next(given) for k in range(operation.arity))
+
+
+def part_of(operation: Op, args: Arguments, device: Device) -> Any:
+    """Return what an operation is in a program for a device or the host: the engine's `Part` or a
+    kernel; None if it cannot be part of one.
+    """
+    implementation, pack = choose(operation, operation.implementations, args, device)
+    if pack or not implementation.prepares:
+        return None
+    engine = implementation.facet.engine
+    if device is not CPU:
+        of_device = is_of_device(implementation, device)
+        return implementation.function(engine.PARTS, *args) if of_device else None
+    kernel = implementation.function(engine, *args)
+    return kernel if is_loop(kernel) else None
 
 
 def fold_of(operation: Op, args: tuple[Operand, ...]) -> Fold | None:

@@ -24,11 +24,16 @@ def listed():
 
 
 def is_ours(text):
-    """Check whether a source is of `mat`: it includes more than ``device.cuh`` and is no user's."""
+    """Check whether a source is of `mat`, perhaps with a user's statements: it includes more than
+    ``device.cuh``.
+    """
     included = (line for line in text.splitlines() if line.startswith("#include"))
-    return "mat_user(" not in text and any("device.cuh" not in line for line in included)
+    return any("device.cuh" not in line for line in included)
 
 
 def unlisted(program):
-    """Check whether a program should be listed and is not."""
-    return is_ours(program.text) and program not in listed()
+    """Check whether a program should be listed and is not: those that are composed for a call are
+    too many.
+    """
+    composed = any(word in program.text for word in ("mat_user(", "struct mat_composed"))
+    return is_ours(program.text) and not composed and program not in listed()
