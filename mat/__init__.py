@@ -84,7 +84,7 @@ from .numpy import refused_methods as _refused_methods
 from .numpy import ufunc_calls as _ufunc_calls
 from .numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
 from .numpy.ndarray_methods import clip
-from .ops.expressions.deferral import fused
+from .ops.expressions.block import fused
 from .ops.indexing import indexing as _index
 from .ops.linear.blas_gemm import gemm, gemm_batched
 from .ops.linear.blas_level1 import asum, axpy, iamax, nrm2, scal, swap

@@ -3,6 +3,7 @@ from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlock, HostBlocks, LiveObjects, Lock, Threads
 from mat.core.access_record cimport AccessRecord
+from mat.core.pending cimport Pending
 
 cdef HostBlocks _blocks
 cdef list _observers, _transfers
@@ -19,7 +20,7 @@ cdef class Coherence:
     cdef public bint pristine, frees_handles, shared, guarded
     cdef public AccessRecord writer
     cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers, spans
-    cdef public object pending
+    cdef public Pending pending
     cdef Lock own_lock
     cdef dict copies
     cdef list records

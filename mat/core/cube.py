@@ -300,7 +300,7 @@ class Cube(DroppableCopies):
         """
         if self.records and self.may_conflict(mask, writes):
             return 0
-        if self.guarded or self.pending is not None:
+        if self.guarded or (self.pending is not None and self.pending.may_hold_back(writes)):
             return 0
         if writes and not self.leaves_nothing_fresh(mask):
             return 0

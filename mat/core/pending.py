@@ -14,6 +14,8 @@ from .access_record import overlap
 from .compiled import THREADS
 from .registry import CubeLike, ViewLike
 
+_threads = THREADS  # with a type of C
+
 
 class Value(Protocol):
     """The expression whose result a cube is to have."""
@@ -41,19 +43,28 @@ class Pending:
         self.readers: list[weakref.ref[Reader]] = []
         self.computing: int = 0  # the thread that writes results here, by its id of `THREADS`
 
+    def may_hold_back(self, writes: bool) -> bool:
+        """Return whether `holds_back` may be true for some elements."""
+        if self.value is None and not (writes and self.readers):
+            return False
+        return self.computing != _threads.current()
+
     def holds_back(self, view: ViewLike | None, writes: bool) -> bool:
         """Return whether an access to `view` by this thread has to wait for a computation; None: to
         all elements.
         """
-        if self.computing == THREADS.current():
+        if self.computing and self.computing == _threads.current():
             return False
         return self.value is not None or (writes and bool(self.read_in(view)))
 
     def read_in(self, view: ViewLike | None) -> list[Reader]:
         """Return the readers that see an element of `view`."""
-        found = (ref() for ref in tuple(self.readers))
-        return [reader for reader in found
-                if reader is not None and (view is None or overlap(reader.view, view))]
+        found = []
+        for ref in tuple(self.readers):
+            reader = ref()
+            if reader is not None and (view is None or overlap(reader.view, view)):
+                found.append(reader)
+        return found
 
     def settle(self, cube: CubeLike, view: ViewLike | None, writes: bool) -> None:
         """Compute whatever holds an access to `view` back; the caller does not hold the lock."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.ops.expressions import passes
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
@@ -127,7 +128,7 @@ def test_what_is_on_disk_is_used_at_once(counted, cuda):
     operands = mats(4)
     for _ in range(2):
         counted(lambda *v: combine(*v) + 1, *operands)
-    mat.ops.expressions.program._programs.clear()
+    passes.PROGRAMS.clear()
     assert counted(lambda *v: combine(*v) + 1, *operands)[1] == (1, 0)
 
 

@@ -28,7 +28,8 @@ SHARE = int(os.environ.get("MAT_COMPILE", "32"))
 # with 32, 2,048 threads are there at a time, with 64, 1,024, with 80, 768, with 128, 512.
 REGISTERS = {"accumulate": 48, "compare": 56, "conv": 128, "convert": 96, "copy": 96,
              "elementwise": 80, "integer_matmul": 224, "memory": 32, "nn": 160,
-             "random": 32, "reduce": 80, "rows": 32, "scan": 88, "search": 40, "selection": 80, "sort": 48}
+             "random": 32, "reduce": 80, "rows": 32, "scan": 88, "search": 40, "selection": 80,
+             "sort": 48}
 # names of kernels that read and that write adjacent elements, and those that do not all the same:
 # truth values and parts of complex numbers are shorter than what is read
 BYTE = r"(b1|i8|u8|e\dm\d)"

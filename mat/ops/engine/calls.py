@@ -54,7 +54,7 @@ def plan_calls_of(kind: type) -> None:
 class Deferral:
     """Decides which results are pending."""
 
-    def take(self, operation: Any, args: Arguments) -> bool:
+    def take(self, operation: Any, device: Device, args: Arguments) -> bool:
         """Make the result of a call pending, or compute it with pending operands; return False,
         with nothing done, where the call is to be carried out alone.
         """
@@ -178,7 +178,7 @@ class Calls(Operation):
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
         if (_deferrals and (self.of_elements or self.folds) and not kwargs
-                and _deferrals[0].take(self, args)):
+                and _deferrals[0].take(self, device, args)):
             return args[self.main]
         for value in args:
             if type(value) is _mat_types[0]:

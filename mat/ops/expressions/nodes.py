@@ -11,19 +11,21 @@ import threading
 from collections.abc import Iterable
 from itertools import count
 from sys import getrefcount
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ...core.direction import INPUT
 from ...core.pending import Pending
 from ...core.source_line import SourceLine
 from ...facets.array import ARRAY
-from ...matrix.base import Form
+from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
 from ...support.fork import WithLock
 from ...support.types import Number
 from ..engine.operation import Op
+
+_array, _input = ARRAY, INPUT
 
 
 class Leaf:
@@ -32,13 +34,19 @@ class Leaf:
     __slots__ = ("__weakref__", "view")
 
     def __init__(self, view: Mat) -> None:
-        self.view = view
+        self.view: Mat = view
 
     @property
     def key(self) -> tuple[object, ...]:
         """What leaves that see the same elements in the same way have in common."""
         view = self.view
-        return id(view.storage), view.displacement, view.form
+        return id(view.storage), view.layout.displacement, view.form
+
+    def sees_like(self, view: MatBase) -> bool:
+        """Return whether it sees the elements of a view of the same storage in the same way."""
+        own = self.view
+        return (own.known_form is view.known_form and own.known_form is not None
+                and own.layout.displacement == view.layout.displacement)
 
     def register(self) -> None:
         """Have whoever writes the elements compute the expressions first."""
@@ -56,9 +64,17 @@ class Leaf:
 
 def leaf_of(view: Mat) -> Leaf:
     """Return a leaf with the elements of `view`; raise the error of an access that reads them."""
+    storage = view.storage
+    if storage.pending is not None and not storage.records:
+        for found in storage.pending.readers:  # who has written since has forgotten its readers
+            leaf: Any = found()
+            if leaf is not None and leaf.sees_like(view):
+                same: Leaf = leaf
+                return same
     leaf = Leaf(view._as_now())
     leaf.register()  # first: who writes from now on waits, and who writes now is a conflict
-    view.storage.check_access(view, ARRAY, INPUT)
+    if storage.records or storage.torn is not None or storage.spans is not None:
+        storage.check_access(view, _array, _input)
     return leaf
 
 
@@ -84,7 +100,10 @@ class Node:
         self.args: tuple[Argument, ...] = args
         self.form: Form = form
         self.line: SourceLine | None = line
-        self.weight: int = 1 + sum(a.weight for a in args if isinstance(a, Node))
+        self.weight: int = 1  # of the nodes to compute, where none is read twice
+        for a in args:
+            if type(a) is Node:
+                self.weight += a.weight
         self.leaf: Leaf | None = None  # the result, once it is computed
         self.enabled: bool = True  # for devices
         self.storage: ref[Storage] | None = None
@@ -106,8 +125,9 @@ class Node:
     def wanted(self) -> Storage | None:
         """Return the storage whose value this still is, or None."""
         storage = None if self.storage is None else self.storage()
-        pending = None if storage is None else storage.pending
-        return storage if pending is not None and pending.value is self else None
+        if storage is None or storage.pending is None or storage.pending.value is not self:
+            return None
+        return storage
 
     def compute(self) -> None:
         """Compute the value, unless another thread has."""
@@ -119,9 +139,8 @@ class Node:
         self.leaf = Leaf(view)
         self.args, self.old = (), None
         self.leaf.register()
-        pending = None if storage is None else storage.pending
-        if pending is not None:
-            pending.value = None
+        if storage is not None and storage.pending is not None:
+            storage.pending.value = None
 
 
 class Expressions(WithLock):

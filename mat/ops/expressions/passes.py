@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...core.compiled import THREADS
 from ...core.source_line import line_of
@@ -13,12 +13,13 @@ from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
 from .nodes import Argument, Expressions, Leaf, Node, viewers
-from .program import Instruction, Structure, program_of
+from .program import Instruction, Program, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
-# what an instruction reads: an operand, the result of a node, or the place where one goes to
-Place: TypeAlias = tuple[str, int]
+PROGRAMS: dict[tuple[object, ...], Program] = {}
+_programs = PROGRAMS  # with a type of C
+_MOST = 512
 
 
 def in_order(roots: list[Node]) -> list[Node]:
@@ -29,7 +30,7 @@ def in_order(roots: list[Node]) -> list[Node]:
         node = left.pop()
         if node.leaf is None and node.number not in found:
             found[node.number] = node
-            left += [a for a in node.args if isinstance(a, Node)]
+            left += [a for a in node.args if type(a) is Node]
     return [found[number] for number in sorted(found)]
 
 
@@ -48,7 +49,10 @@ class Pass:
         self.position: dict[int, int] = {n.number: k for k, n in enumerate(self.order)}
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
-        self.operands: dict[object, Operand] = {}  # that are read
+        self.operands: list[Operand] = []  # that are read
+        self.letters: str = ""  # "i" for a Mat among them, "n" for a number
+        self.slots: dict[object, int] = {}  # leaves among the operands, by their keys
+        self.codes: list[int] = []  # of what nodes read, in their order
 
     # Where the results go
 
@@ -95,50 +99,76 @@ class Pass:
 
     # The program
 
+    def program(self) -> Program:
+        """Return the operation that computes the results; collect what it reads."""
+        key: list[object] = [self.fold, *self.targets]
+        for node in self.order:
+            key.append(node.operation)
+            for argument in node.args:
+                code = self.code_of(argument)
+                self.codes.append(code)
+                key.append(code)
+            key.append(node.form.dtype.char)
+        key.append(self.letters)
+        known = tuple(key)
+        found = _programs.get(known)
+        if found is None:
+            if len(_programs) >= _MOST:
+                _programs.clear()
+            found = _programs[known] = Program(self.structure())
+        return found
+
+    def code_of(self, argument: Argument) -> int:
+        """Return a number for what a node reads: that of an operand, an even negative one for the
+        result of a node, or an odd one for the old elements where one goes to.
+        """
+        if type(argument) is Node:
+            node: Any = argument
+            if node.leaf is None:
+                return -2 - 2 * self.position[node.number]
+            argument = node.leaf
+        if type(argument) is not Leaf:
+            self.operands.append(argument)
+            self.letters += "n"
+            return len(self.operands) - 1
+        leaf: Any = argument
+        key = leaf.key
+        if key in self.updates:
+            return -1 - 2 * self.updates[key]
+        slot = self.slots.get(key)
+        if slot is None:
+            slot = self.slots[key] = len(self.operands)
+            self.operands.append(leaf.view)
+            self.letters += "i"
+        return slot
+
     def structure(self) -> Structure:
-        """Return the structure of the program; collect its operands."""
-        reads = [[self.place_of(a) for a in node.args] for node in self.order]
-        count = len(self.operands)
-        at: dict[Place, int] = {("operand", k): k for k in range(count)}
-        at |= {("target", k): count + j for j, k in enumerate(self.targets)}
-        used = {place for places in reads for place in places}
-        letters = ["i" if isinstance(x, Mat) else "n" for x in self.operands.values()]
-        letters += ["u" if ("target", k) in used else "o" for k in self.targets]
-        if self.fold is not None:
-            letters.append("o")
+        """Return the structure of the program."""
+        count, written = len(self.operands), list(self.targets)
+        at = {-1 - 2 * k: count + j for j, k in enumerate(written)}
+        updated = {code for code in self.codes if code in at}
+        letters = self.letters + "".join("u" if -1 - 2 * k in updated else "o" for k in written)
+        letters += "o" * (self.fold is not None)
         temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
-            at["node", k] = at["target", k] if k in self.targets else next(temporary)
-        return Structure("".join(letters), tuple(
-            Instruction(node.operation, tuple(at[place] for place in places), at["node", k],
-                        node.form.dtype)
-            for k, (node, places) in enumerate(zip(self.order, reads, strict=True))), self.fold)
-
-    def place_of(self, argument: Argument) -> Place:
-        """Return the place of what a node reads; a new one is a new operand."""
-        if isinstance(argument, Node):
-            if argument.leaf is None:
-                return "node", self.position[argument.number]
-            argument = argument.leaf
-        if not isinstance(argument, Leaf):
-            key: object = len(self.operands)
-            self.operands[key] = argument
-            return "operand", len(self.operands) - 1
-        if argument.key in self.updates:
-            return "target", self.updates[argument.key]
-        self.operands.setdefault(argument.key, argument.view)
-        return "operand", list(self.operands).index(argument.key)
+            at[-2 - 2 * k] = at[-1 - 2 * k] if k in self.targets else next(temporary)
+        codes, instructions = iter(self.codes), []
+        for k, node in enumerate(self.order):
+            reads = tuple(at.get(code, code) for code in itertools.islice(codes, len(node.args)))
+            instructions.append(Instruction(node.operation, reads, at[-2 - 2 * k],
+                                            node.form.dtype))
+        return Structure(letters, tuple(instructions), self.fold)
 
     # Carrying it out
 
     def run(self) -> None:
         """Compute the results."""
         self.choose_targets()
-        program = program_of(self.structure())
+        program = self.program()
         try:
             self.claim(THREADS.current())
-            results = self.targets.values() if self.fold is None else [self.into]
-            program.evaluate((*self.operands.values(), *results))
+            results = self.targets.values() if self.fold is None else (self.into,)
+            program.evaluate((*self.operands, *results))
         except BaseException as error:
             error.add_note(f"in the fused statements at {self.lines()}")
             raise
@@ -190,39 +220,49 @@ def is_plain(view: Mat) -> bool:
                 or storage.async_copies)
 
 
+def number_of(node: Node) -> int:
+    """Return the number of a node, in the order of the statements."""
+    return node.number
+
+
 class Passes(Expressions):
     """All nodes, and how they are computed."""
 
     def compute(self, nodes: list[Node]) -> None:
         with self.lock:
-            self.finish_overwritten(nodes)
             by_shape: dict[Ints, list[Node]] = {}
-            for node in sorted(nodes, key=lambda n: n.number):
+            for node in nodes:
                 by_shape.setdefault(node.form.shape, []).append(node)
             for group in by_shape.values():
                 self.compute_alike(group)
 
-    @staticmethod
-    def finish_overwritten(nodes: list[Node]) -> None:
-        """Settle nodes whose pass was interrupted after it had overwritten old elements."""
-        for node in in_order(nodes):
-            old = node.old
-            if node.overwritten is not None and old is not None:
-                if old.view.storage.version != node.overwritten:
-                    Pass.settle(node, old.view)
-                node.overwritten = None
-
     def compute_alike(self, nodes: list[Node]) -> None:
         """Compute nodes of one shape, in as few passes as may be."""
-        group: list[Node] = []
-        for node in nodes:
-            if group and len(in_order([*group, node])) > MOST_NODES:
-                self.run(Pass(group))
-                group = []
-            if node.leaf is None:
-                group.append(node)
-        if in_order(group):
-            self.run(Pass(group))
+        one = Pass(nodes)
+        for node in one.order:
+            if node.overwritten is not None:
+                self.finish_overwritten(node)
+                one = Pass(nodes)
+        if not one.order:
+            return
+        if len(one.order) <= MOST_NODES:
+            self.run(one)
+            return
+        nodes.sort(key=number_of)
+        count = 1
+        while count < len(nodes) and len(in_order(nodes[:count + 1])) <= MOST_NODES:
+            count += 1
+        self.run(Pass(nodes[:count]))
+        if nodes[count:]:
+            self.compute_alike(nodes[count:])
+
+    @staticmethod
+    def finish_overwritten(node: Node) -> None:
+        """Settle a node if its pass was interrupted after it had overwritten the old elements."""
+        old = node.old
+        if old is not None and old.view.storage.version != node.overwritten:
+            Pass.settle(node, old.view)
+        node.overwritten = None
 
     def run(self, one: Pass) -> None:
         """Carry out a pass, in which nothing new is pending."""

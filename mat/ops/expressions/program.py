@@ -50,20 +50,8 @@ class Structure(NamedTuple):
 
 
 _ROLES = {"i": Input, "n": InputOrNumber, "o": Output, "u": InOut}
-_MOST = 256
 MOST_OF_A_UNIT = 1 << 20  # bytes of the operand of a reduction
 ROWS_OF = 1 << 12  # elements of a unit of short rows
-_programs: dict[Structure, Program] = {}
-
-
-def program_of(structure: Structure) -> Program:
-    """Return the operation of that structure."""
-    found = _programs.get(structure)
-    if found is None:
-        if len(_programs) >= _MOST:
-            _programs.clear()
-        found = _programs.setdefault(structure, Program(structure))
-    return found
 
 
 class NotOnePassError(Exception):

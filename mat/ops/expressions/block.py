@@ -1,0 +1,100 @@
+"""`fused`: the block in which results are pending."""
+
+from __future__ import annotations
+
+from typing import TypeVar, overload
+
+from ...core.compiled import IN_USE
+from ...devices.in_use import BEFORE_LEAVING
+from ...support.open_blocks import Decorating, enter, leave, remove, still_open
+from ...support.types import Function
+from ..engine.calls import DEFERRALS
+from .deferral import DEFERRING, INNERMOST, Fused
+from .passes import EXPRESSIONS
+
+F = TypeVar("F", bound=Function)
+LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
+
+
+class FusedBlock(Decorating[None]):
+    """The context manager that `fused` returns."""
+
+    __slots__ = ("use",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.use: Fused | None = None
+        self.warn_unless_entered("mat.fused()")
+
+    def begin(self) -> None:
+        self.use = use = Fused(LEAST)
+        IN_USE.append(use)
+        DEFERRALS.append(DEFERRING)
+        enter(INNERMOST, use)
+
+    def end(self, error: BaseException | None) -> None:
+        use = self.use
+        if use is None:
+            return
+        leave(INNERMOST, use)
+        if use in IN_USE:
+            remove(IN_USE, use)
+            remove(DEFERRALS, DEFERRING)
+        if error is None:
+            compute_values(use)
+        self.use = None
+
+
+def compute_values(use: Fused) -> None:
+    """Compute the values of a block that are wanted."""
+    found = [n for n in (r() for r in use.values) if n is not None and n.wanted() is not None]
+    use.values = []
+    if found:
+        EXPRESSIONS.compute(found)
+
+
+def compute_here() -> None:
+    """Compute the pending values of this context's blocks."""
+    use = still_open(INNERMOST.get())
+    while use is not None:
+        compute_values(use)
+        use = still_open(use.parent)
+
+
+BEFORE_LEAVING.append(compute_here)
+
+
+@overload
+def fused() -> FusedBlock: ...
+@overload
+def fused(function: F, /) -> F: ...
+def fused(function: Function | None = None, /) -> Function | FusedBlock:
+    """Return a block whose element-wise operations are computed together: ``with mat.fused():``.
+
+    In the block the result of an element-wise operation with at least 65,536 bytes is *pending*: it
+    has shape and dtype, and no elements yet. These are computed when they are read, when an operand
+    is about to be written, and at the end of the block, those of one shape in one pass over the
+    operands: in blocks that stay in the caches, on devices in tiles of the whole expression.
+    Results that nobody can see any more are not computed. Elements, dtypes and errors are those
+    without the block. It concerns the current thread or task only.
+
+    Parameters
+    ----------
+    function : callable, optional
+        A function that is to run in such a block: ``@mat.fused``.
+
+    Returns
+    -------
+    context manager or callable
+        The block, which also decorates functions; or the function.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.ones(300, 300)
+    >>> with mat.fused():
+    ...     y = 2 * x + x * x
+    >>> y.sum()
+    np.float64(270000.0)
+    """
+    return FusedBlock() if function is None else FusedBlock()(function)

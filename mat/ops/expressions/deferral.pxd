@@ -1,0 +1,31 @@
+# Compiled, since each operation in a `fused` block is looked at.
+cimport cython
+
+from mat._core cimport Threads
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase
+from mat.matrix.storage cimport Storage
+from mat.ops.engine.calls cimport Calls, PlanNode
+from mat.ops.engine.plan cimport Plan
+from mat.ops.expressions.nodes cimport Leaf, Node
+
+cdef object _mat, _innermost, _expressions, _busy_here
+cdef Threads _threads
+cdef long long _exact
+
+
+@cython.locals(out=MatBase)
+cdef bint take(Calls operation, object device, tuple args) except -1
+@cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
+cdef Node defer(Calls operation, tuple args, MatBase out)
+@cython.locals(node=PlanNode, plan=Plan)
+cdef tuple plan_of(Calls operation, object device, tuple args)
+cpdef Node value_of(MatBase mat)
+@cython.locals(storage=Storage)
+cdef bint is_new(MatBase mat) except -1
+@cython.locals(view=MatBase, storage=Storage)
+cdef bint can_wait(object value) except -1
+@cython.locals(k=int, value=Node, view=MatBase)
+cdef compute_unlike(Calls operation, tuple args, MatBase out)
+@cython.locals(k=int, view=MatBase)
+cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)

@@ -1,0 +1,27 @@
+# Compiled, since short expressions take little more time than their passes are prepared in.
+cimport cython
+
+from mat.matrix.base cimport Form, MatBase
+from mat.matrix.storage cimport Storage
+from mat.ops.expressions.nodes cimport Leaf, Node
+
+cdef dict _programs
+
+
+@cython.locals(found=dict, left=list, node=Node)
+cpdef list in_order(list roots)
+
+
+cdef class Pass:
+    cdef readonly object fold, into
+    cdef readonly list order, operands, codes
+    cdef readonly dict position, targets, updates, slots
+    cdef readonly str letters
+    @cython.locals(node=Node, view=MatBase, k=int)
+    cpdef choose_targets(self)
+    @cython.locals(node=Node, key=list, code=int)
+    cpdef object program(self)
+    @cython.locals(node=Node, leaf=Leaf)
+    cdef int code_of(self, object argument) except? -1
+    @cython.locals(node=Node, view=MatBase, storage=Storage)
+    cpdef claim(self, unsigned long long thread)
