@@ -8,13 +8,14 @@ written: the accessor calls `Pending.settle` without the cube's lock, and looks 
 from __future__ import annotations
 
 import weakref
-from typing import Protocol
+from typing import Any, Protocol
 
 from .access_record import overlap
 from .compiled import THREADS
 from .registry import CubeLike, ViewLike
 
 _threads = THREADS  # with a type of C
+DEFERRALS: list[Any] = []  # one item for each block in which results may be pending
 
 
 class Value(Protocol):

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
+from weakref import ref
 
 from ..errors import GraphError
 from .direction import INPUT, Direction
 from .observers import Observer, observe
+from .pending import DEFERRALS
 from .registry import CubeLike, Memory, RecordLike, ViewLike, host
 from .source_line import line_of, running_operation, user_line
 
@@ -52,6 +54,7 @@ class Recorder(Observer):
         self._thread: int = get_ident()
         self._allowed: dict[int, list[Use]] = {}
         self._leaving: list[CubeLike] = []  # being moved to the host, to make room
+        self._made: list[ref[CubeLike]] = []  # within blocks where results may be pending
         for view, direction in allowed or ():
             self._allowed.setdefault(id(view.storage), []).append((view, direction))
 
@@ -93,7 +96,10 @@ class Recorder(Observer):
 
     def created(self, cube: CubeLike) -> None:
         if self._is_here:
-            raise self.error(f"a new Mat of {cube.nbytes:,} bytes is made", OUT)
+            if not DEFERRALS:
+                raise self.error(f"a new Mat of {cube.nbytes:,} bytes is made", OUT)
+            self._made = [one for one in self._made if one() is not None]
+            self._made.append(ref(cube))
 
     def packed(self, view: ViewLike) -> None:
         if self._is_here:
@@ -138,6 +144,8 @@ class Recorder(Observer):
         if not self._is_here:
             return
         facet, view = record.facet, record.view
+        if any(one() is view.storage for one in self._made):
+            raise self.error(f"a new Mat of {view.storage.nbytes:,} bytes is made", OUT)
         if facet.memory is not self.memory or (
                 facet.memory is host() and running_operation()[0] is None):
             raise self.error(f"{view.label()} is accessed on the host, as facet {facet.name!r}",
@@ -145,6 +153,12 @@ class Recorder(Observer):
         if self.captures and not self._is_allowed(view, record.direction):
             raise DifferentCallError
         self.uses.append((view._as_now(), record.direction))
+
+    def accesses_all(self, cube: CubeLike) -> bool:
+        """Return whether the accesses to some data are those that were opened for the capture."""
+        allowed = self._allowed.get(id(cube), ())
+        return all(any(record.view is view for view, _ in allowed)
+                   for record in tuple(cube.accesses))
 
     def _is_allowed(self, view: ViewLike, direction: Direction) -> bool:
         """Return whether an access is within one that was opened for the capture."""

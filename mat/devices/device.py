@@ -24,10 +24,10 @@ from ..support.open_blocks import Block
 from ..support.plugins import plugin
 from ..support.types import DeviceName, Operand
 from .in_use import (
-    BEFORE_LEAVING,
     CPU,
     Device,
     DeviceUse,
+    compute_pending,
     devices_in_use,
     in_use,
     permanent,
@@ -143,8 +143,7 @@ class DeviceContext(Block[Device]):
         if use is None:
             return
         if error is None and not use.ended:
-            for function in BEFORE_LEAVING:
-                function()
+            compute_pending()
         use.leave()
         if self.barrier is not None and self.barrier.entered:
             self.barrier.__exit__(None, error, None)

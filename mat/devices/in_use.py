@@ -233,7 +233,15 @@ class DeviceUse(Nested):
             self.device.end(self)
 
 
-BEFORE_LEAVING: list[Callable[[], None]] = []  # called at the end of a block, before it is left
+BEFORE_LEAVING: list[Callable[[], None]] = []  # compute what is pending, before a block is left
+
+
+def compute_pending() -> None:
+    """Compute the pending values of this context's blocks."""
+    for function in BEFORE_LEAVING:
+        function()
+
+
 # of this context's innermost block
 _context: ContextVar[DeviceUse | None] = ContextVar("mat_devices", default=None)
 _permanent = DeviceUse(CPU)

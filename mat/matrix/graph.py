@@ -16,8 +16,9 @@ from ..core.access_record import AccessRecord
 from ..core.compiled import THREADS
 from ..core.direction import INPUT, IO, OUTPUT, Direction, join
 from ..core.observers import OBSERVERS, Computation
+from ..core.pending import DEFERRALS
 from ..core.recorder import RECORDERS, DifferentCallError, Recorder, Use, is_same
-from ..devices.in_use import CPU, Device, Launches, in_use
+from ..devices.in_use import CPU, Device, Launches, compute_pending, in_use
 from ..errors import ConflictError, DTypeError, GraphError
 from ..layout.strided import Layout
 from ..memories.pooled import CLOCK
@@ -274,6 +275,8 @@ class Graph(Generic[R]):
         if get_ident() in RECORDERS or (
                 OBSERVERS and any(observer.every_access for observer in OBSERVERS)):
             return self.function(*mats)  # a graph that another one calls is part of that
+        if DEFERRALS:
+            compute_pending()
         device, (key, last) = in_use(), self._last
         if last is not None and key[0] is device and last.last.views and last.last.is_of(mats):
             return self._repeat(device, key, last, mats)  # as before, without a look for its kind
@@ -293,12 +296,19 @@ class Graph(Generic[R]):
         """Run the function, and find the Mats that it uses."""
         recorder = Recorder(self._name, device.memory)
         with recorder.recording():
-            result = self.function(*mats)
+            result = self._recorded(mats)
         Returned(result, mats, self._name)
         self._last = (), None
         while len(self._kinds) >= MOST_KINDS:
             self._kinds.pop(next(iter(self._kinds)), None)
         self._kinds[key] = _Kind(operands_of(recorder.uses, mats), recorder.rooms)
+        return result
+
+    def _recorded(self, mats: Sequence[Mat]) -> R:
+        """Run the function in a recording, and whatever it leaves pending."""
+        result = self.function(*mats)
+        if DEFERRALS:
+            compute_pending()
         return result
 
     def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind,
@@ -345,7 +355,7 @@ class Graph(Generic[R]):
             old = None if oldest is None else oldest.launches
         try:
             with device.capture(kind.rooms, old) as captured, recorder.recording():
-                result = self.function(*mats)
+                result = self._recorded(mats)
                 if not are_covered(recorder.uses, accesses.uses):
                     raise DifferentCallError
         except ConflictError as error:  # it writes what it only read before

@@ -281,3 +281,56 @@ def test_a_whole_expression_is_cut_into_tiles(cuda):
             same(a, b)
         if turn:
             assert copied <= 4 * 4 * 500_000 + 800_000
+
+
+def test_a_graph_records_passes(counted, mock):
+    @mat.graph
+    @mat.fused
+    def step(p, g, m, v):
+        adam(p, g, m, v)
+
+    operands, expected = mats(4), mats(4)
+    launches = []
+    for _ in range(5):
+        adam(*expected)
+        before = mock.calls("cuLaunchKernel"), mock.calls("")
+        step(*operands)
+        launches.append((mock.calls("cuLaunchKernel") - before[0], mock.calls("") - before[1]))
+    assert launches[1][0] == 5
+    assert launches[2:] == [(0, 1)] * 3
+    assert (step.recordings, step.replays) == (1, 3)
+    for x, y in zip(operands, expected, strict=True):
+        same(x, y)
+
+
+def test_what_is_pending_is_computed_before_a_graph_and_at_its_end(counted):
+    @mat.graph
+    def step(x, y):
+        y += 2 * x + x * x
+
+    x, y = mats(2)
+    a, b = x.copy(), y.copy()
+    with mat.fused():
+        for _ in range(4):
+            x += 1
+            step(x, y)
+            z = y + 1
+    for _ in range(4):
+        a += 1
+        b += 2 * a + a * a
+    same(z, b + 1)
+    same(x, a)
+    same(y, b)
+    assert (step.recordings, step.replays) == (1, 2)
+
+
+def test_a_graph_makes_no_mats_also_in_a_fused_block(counted):
+    made = []
+
+    @mat.graph
+    @mat.fused
+    def step(x):
+        made.append(2 * x)
+
+    with pytest.raises(mat.errors.GraphError, match="a new Mat of 280,000 bytes is made"):
+        step(*mats(1))

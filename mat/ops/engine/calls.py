@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.compiled import IN_USE
 from ...core.observers import OBSERVERS, notify_fallback
+from ...core.pending import DEFERRALS
 from ...core.registry import Memory
 from ...devices.in_use import CPU, Device, in_use
 from ...errors import OutOfDeviceMemory, ShapeError
@@ -28,7 +29,6 @@ from .plan import Plan
 _in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _mat_types: list[Any] = []
-DEFERRALS: list[Any] = []  # one item for each block in which results may be pending
 _deferrals = DEFERRALS
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer

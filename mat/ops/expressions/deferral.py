@@ -10,6 +10,7 @@ from weakref import ref
 
 from ...core.compiled import THREADS
 from ...core.direction import OUTPUT
+from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
@@ -114,6 +115,8 @@ def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
         found = arguments_of(operation, args, out, None)
     else:
         storage = None  # which would count as a reference
+        if threading.get_ident() in RECORDERS:  # repeated launches write where it is now
+            return None
         if not (is_plain(out) and viewers(out) == ALONE + len(readers_of(out))):
             return None
         old = leaf_of(out)
@@ -191,12 +194,18 @@ def can_wait(value: Operand) -> bool:
     if type(value) is _mat:
         view = value
         storage = view.storage
-        if storage.records and storage.is_being_written(view):
+        if storage.records and storage.is_being_written(view) and not is_recorded(view):
             return False
         return storage.adopted is None or getattr(storage, "pages", None) is not None
     if type(value) is int:
         return -_exact <= value <= _exact
     return not isinstance(value, MatBase)
+
+
+def is_recorded(view: MatBase) -> bool:
+    """Return whether only operations of a recording access the elements of a Mat."""
+    recorder = RECORDERS.get(threading.get_ident())
+    return recorder is not None and recorder.accesses_all(view.storage)
 
 
 def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:

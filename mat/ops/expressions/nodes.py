@@ -17,6 +17,7 @@ from weakref import ref
 from ...core.direction import INPUT
 from ...core.pending import Pending
 from ...core.source_line import SourceLine
+from ...devices.in_use import has_kernels, in_use
 from ...facets.array import ARRAY
 from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
@@ -74,7 +75,7 @@ def leaf_of(view: Mat) -> Leaf:
     leaf = Leaf(view._as_now())
     leaf.register()  # first: who writes from now on waits, and who writes now is a conflict
     if storage.records or storage.torn is not None or storage.spans is not None:
-        storage.check_access(view, _array, _input)
+        storage.check_access(view, in_use().facet if has_kernels(view) else _array, _input)
     return leaf
 
 
