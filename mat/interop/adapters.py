@@ -119,6 +119,17 @@ def _adapt_numba(extending: ModuleType) -> None:
     extending.unbox(array)(unbox)
 
 
+def _adapt_pandas(grouper: ModuleType) -> None:
+    """Group by the elements of a Mat as by those of an array."""
+    plain: Any = grouper._convert_grouper
+
+    def convert(axis: Any, keys: Any) -> Operand:
+        return plain(axis, keys.to_numpy() if isinstance(keys, Mat) else keys)
+
+    vars(grouper)["_convert_grouper"] = convert
+
+
+after_import("pandas.core.groupby.grouper", _adapt_pandas)
 after_import("einops._backends", _adapt_einops)
 after_import("torch.utils.data._utils.collate", _adapt_torch)
 after_import("numba.extending", _adapt_numba)

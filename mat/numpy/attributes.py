@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from ..matrix.delegate import delegate
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
+from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..ops.primitives.parts import halves
 from ..support.types import Array, DTypeLike, Index, Operand
@@ -206,10 +208,11 @@ def set_imag(self: Mat, value: Operand) -> None:
 class MemoryFlags:
     """NumPy's description of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
 
-    Flags cannot be set.
+    `writeable` can be set to False, for the elements and all views of them, and for these again to
+    True; the others cannot be set.
     """
 
-    __slots__ = ("aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
+    __slots__ = ("_of", "aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
                  "writebackifcopy")
     aligned: bool
     c_contiguous: bool
@@ -227,7 +230,7 @@ class MemoryFlags:
                   "f_contiguous": _is_packed(layout.transposed()), "owndata": not x.is_view,
                   "writeable": bool(x.storage.writable and layout.injective), "aligned": True,
                   "writebackifcopy": False}
-        for name, value in values.items():
+        for name, value in (*values.items(), ("_of", x)):
             object.__setattr__(self, name, value)
 
     @property
@@ -279,6 +282,9 @@ class MemoryFlags:
         return bool(getattr(self, own))
 
     def __setattr__(self, name: str, value: object) -> None:
+        if name in ("writeable", "W", "WRITEABLE") and set_writable(self._of, bool(value)):
+            object.__setattr__(self, "writeable", bool(value))
+            return
         raise MatError(f"the flag {name!r} of a Mat cannot be set to {value!r}; mat.from_numpy(a) "
                        "of a read-only array is read-only, x.copy() can be written")
 
@@ -293,6 +299,21 @@ class MemoryFlags:
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}"
                          for name in ("c_contiguous", "f_contiguous", "owndata", "writeable",
                                       "aligned", "writebackifcopy"))
+
+
+_FROZEN: weakref.WeakSet[Storage] = weakref.WeakSet()  # by `set_writable`
+
+
+def set_writable(x: Mat, writable: bool) -> bool:
+    """Set whether the elements of a Mat that is no view can be written; return whether it is so."""
+    storage = x.storage
+    if writable == storage.writable:
+        return True
+    if x.is_view or (writable and storage not in _FROZEN):
+        return False
+    storage.writable, x.known_form = writable, None
+    _FROZEN.add(storage)
+    return True
 
 
 def _is_packed(layout: Layout) -> bool:

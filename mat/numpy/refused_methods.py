@@ -8,6 +8,7 @@ from ..errors import DTypeError, MatError, ShapeError
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.types import DTypeLike, Operand
+from .attributes import set_writable
 
 
 @method("resize")
@@ -90,7 +91,7 @@ def setfield(self: Mat, val: Operand, dtype: DTypeLike, offset: int = 0) -> NoRe
 @method("setflags")
 def setflags(self: Mat, write: bool | None = None, align: bool | None = None,
              uic: bool | None = None) -> None:
-    """Check that flags are as requested; none of them can be changed.
+    """Set whether self can be written, if it is no view; check that other flags are as requested.
 
     Parameters
     ----------
@@ -106,6 +107,8 @@ def setflags(self: Mat, write: bool | None = None, align: bool | None = None,
     MatError
         If one of them is otherwise.
     """
+    if write is not None and set_writable(self, bool(write)):
+        write = None
     now = {"write": self.storage.writable, "align": True, "uic": False}
     wanted = {"write": write, "align": align, "uic": uic}
     for name, value in wanted.items():

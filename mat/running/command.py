@@ -23,7 +23,7 @@ from .imports import ProgramFiles, importing, package_place
 from .methods import as_in_numpy
 from .profile import Profile, profiled
 from .report import Report
-from .stand_in import stand_in
+from .stand_in import NUMPYS_RANDOM, stand_in
 
 USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
        python -m mat run [options] -m MODULE [ARGUMENTS]"""
@@ -50,6 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         place, run = _of_module(given) if given.module else _of_file(given)
         program = ProgramFiles([place, *map(package_place, given.also)])
         device = set_device(given.device, pool_bytes=given.pool, required=True)
+        if given.numpy_random:
+            NUMPYS_RANDOM.append(True)
         if given.fused:
             _fuse()
     except (MatError, OSError) as error:
@@ -75,6 +77,9 @@ def _parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, argparse.Argu
                         help="the memory that may be used of the device")
     parser.add_argument("--fused", action="store_true",
                         help="compute element-wise expressions in one pass")
+    parser.add_argument("--numpy-random", action="store_true",
+                        help="draw NumPy's random numbers, on the host, to print what the program "
+                             "prints with NumPy")
     parser.add_argument("--report", metavar="FILE",
                         help="write the report to FILE as HTML, not to the standard error stream")
     parser.add_argument("--also", action="append", default=[], metavar="PACKAGE",

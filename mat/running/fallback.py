@@ -32,6 +32,7 @@ OURS = (ConflictError, DeviceError, DiskError, GraphError, KernelError, LinAlgEr
         UninitialisedError)
 Counter = Callable[[str], object]  # is given the name of a function that NumPy carries out
 
+_PLACE = f"{__name__.rpartition('.')[0]}.stand_in"  # where pickles find functions
 _counters: list[Counter] = []
 
 
@@ -86,37 +87,20 @@ def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool) -
             return found
         return by_numpy(name, numpys, args, kwargs)
 
-    call.__name__ = call.__qualname__ = name.rpartition(".")[2]
-    call.__module__ = getattr(numpys, "__module__", None) or "numpy"
+    call.__name__, call.__qualname__, call.__module__ = name.rpartition(".")[2], name, _PLACE
     call.__doc__ = numpys.__doc__
     call.__dict__["__wrapped__"] = numpys
     return call
 
 
-class FallingBackUfunc:
-    """A ufunc of `mat` with NumPy's for calls that it refuses."""
-
-    def __init__(self, name: str, ours: Any, numpys: np.ufunc) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.__doc__ = numpys.__doc__
-        self.ours = ours
-        self.numpys = numpys
-        self.call = function_of(name, ours, numpys, numbers=True)
-
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
-        return self.call(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.numpys, name)
-        ours = getattr(self.ours, name, found)
-        if not callable(ours):
-            return ours
-        made = function_of(f"{self.__name__}.{name}", ours, found, numbers=True)
-        self.__dict__[name] = made
-        return made
-
-    def __repr__(self) -> str:
-        return repr(self.numpys)
-
-    def __reduce__(self) -> tuple[Function, Arguments]:
-        return getattr, (np, self.__name__)
+def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
+    """Return a ufunc of `mat` with NumPy's for calls that it refuses, as a function with the
+    attributes of a ufunc.
+    """
+    call = function_of(name, ours, numpys, numbers=True)
+    for attribute in (a for a in dir(numpys) if not a.startswith("_")):
+        theirs = getattr(numpys, attribute)
+        found = getattr(ours, attribute, theirs)
+        call.__dict__[attribute] = found if not callable(found) else function_of(
+            f"{name}.{attribute}", found, theirs, numbers=True)
+    return call

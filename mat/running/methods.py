@@ -35,11 +35,12 @@ def as_in_numpy() -> Iterator[None]:
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
     for name, change in changes.items():
         setattr(Mat, name, change)
-    UNCHANGING.append(changes)
+    if IN_USE:  # on the host they are NumPy's scalars
+        UNCHANGING.append(changes)
     try:
         yield
     finally:
-        UNCHANGING.remove(changes)
+        UNCHANGING[:] = [item for item in UNCHANGING if item is not changes]
         for name in changes:
             if name in before:
                 setattr(Mat, name, before[name])

@@ -22,7 +22,8 @@ from ..support.plugins import plugin
 from ..support.types import Operand
 from .archives import load
 from .array_type import ndarray
-from .fallback import FallingBackUfunc, function_of
+from .fallback import function_of, ufunc_of
+from .numpys_random import drawing
 
 _FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__version__")
 # what gives arrays without axes, in NumPy, too
@@ -62,6 +63,8 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     inner = f"{table}.{name}".lstrip(".")
     if isinstance(numpys, ModuleType) and inner in MODULES:
         return stand_in(f"numpy.{inner}")
+    if table == "random" and NUMPYS_RANDOM:
+        return drawing(name, numpys)
     kind = kinds(table).get(name)
     if kind in (None, SAME, ABSENT):
         return numpys
@@ -73,7 +76,7 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     if name in _CLASSES:
         return ours
     if kind == UFUNC:
-        return FallingBackUfunc(name, ours, numpys)
+        return ufunc_of(name, ours, numpys)
     numbers = kind == FUNCTION and name not in _ARRAYS
     return function_of(inner, ours, numpys, numbers=numbers)
 
@@ -102,4 +105,12 @@ def stand_in(name: str) -> ModuleType:
     return _made_modules[table]
 
 
+NUMPYS_RANDOM: list[bool] = []  # has an item if random numbers are to be NumPy's own
 _made_modules: dict[str, ModuleType] = {}
+
+
+def __getattr__(name: str) -> Operand:
+    """Return a function that stands in for NumPy's, for pickles of it."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(stand_in("numpy"), name)

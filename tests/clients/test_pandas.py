@@ -37,6 +37,13 @@ row("pd.unique(x)", line, refuses=TypeError)
 test_pandas = rows_checked(row)
 
 
+def test_groups_by_a_mat():
+    table = pd.DataFrame({"v": [1.0, 2.0, 3.0, 4.0]})
+    found = table.groupby(mat.array([0, 1, 0, 1])).mean()
+    assert found.v.tolist() == [2.0, 3.0]
+    assert table.v.groupby(mat.array([0, 1, 0, 1])).sum().tolist() == [4.0, 6.0]
+
+
 def test_a_column_keeps_its_mat_from_being_written():
     x = mat.array(line())
     column = pd.Series(x)

@@ -212,15 +212,36 @@ def test_the_base_is_the_mat_of_which_it_is_a_view():
     assert base.base is None
 
 
+def test_a_mat_can_be_made_read_only():
+    x = mat.zeros(2, 3)
+    view = x[0]
+    x.flags.writeable = False
+    assert not x.flags.writeable
+    for write in (lambda: x.fill_(1), lambda: view.fill_(1), lambda: mat.add(x, 1, out=x),
+                  lambda: x.__setitem__(0, 1)):
+        with pytest.raises(ValueError, match="read-only"):
+            write()
+    assert (x + 1).flags.writeable
+    x.flags["WRITEABLE"] = True
+    x[0] = 1
+    x.setflags(write=False)
+    assert not view.flags.writeable
+    assert x.sum() == 3
+
+
 def test_flags_cannot_be_set_and_print():
     x = mat.zeros(2, 3)
     with pytest.raises(MatError, match=r"x\.copy\(\)"):
-        x.flags.writeable = False
-    with pytest.raises(MatError, match="'WRITEABLE'"):
-        x.flags["WRITEABLE"] = False
+        x[0].flags.writeable = False
+    with pytest.raises(MatError, match="'ALIGNED'"):
+        x.flags["ALIGNED"] = False
     x.setflags(write=True, align=True, uic=False)
     with pytest.raises(MatError, match="'write'"):
-        x.setflags(write=False)
+        x[0].setflags(write=False)
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    with pytest.raises(MatError, match="'writeable'"):
+        mat.from_numpy(fixed).flags.writeable = True
     with pytest.raises(KeyError):
         x.flags["SQUARE"]
     assert repr(x.flags).split() == repr(np.zeros((2, 3)).flags).split()

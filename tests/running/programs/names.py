@@ -1,6 +1,7 @@
 """The ways to import NumPy's names."""
 
 import importlib
+import pickle
 import sys
 
 import numpy
@@ -20,6 +21,7 @@ np.random.seed(3)
 print(np.random.rand(4).shape, default_rng(1).integers(0, 1, 3))
 print(importlib.import_module("numpy") is np, importlib.import_module("numpy.linalg") is la)
 print(np.pi, np.newaxis, np.float32, np.dtype("f4"), np.finfo(float).eps, np.__version__[0])
+print(pickle.loads(pickle.dumps(np.add)) is np.add, pickle.loads(pickle.dumps(la.inv)) is la.inv)
 print(isinstance(np.add, np.ufunc), np.add.reduce(x, axis=1), np.add.outer([1, 2], [3, 4]))
 try:
     np.no_such_name
