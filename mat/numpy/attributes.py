@@ -214,6 +214,7 @@ class MemoryFlags:
 
     __slots__ = ("_of", "aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
                  "writebackifcopy")
+    _of: Mat
     aligned: bool
     c_contiguous: bool
     f_contiguous: bool

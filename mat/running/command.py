@@ -10,13 +10,13 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from ..devices.device import cuda_available, set_device
-from ..errors import MatError, SettingError
+from ..errors import MatError
 from ..support.plugins import plugin
 from .fallback import falling_back
 from .imports import ProgramFiles, importing, package_place
@@ -52,11 +52,9 @@ def main(arguments: Sequence[str]) -> int:
         device = set_device(given.device, pool_bytes=given.pool, required=True)
         if given.numpy_random:
             NUMPYS_RANDOM.append(True)
-        if given.fused:
-            _fuse()
     except (MatError, OSError) as error:
         parser.error(str(error))
-    with in_place_of_numpy(program) as profile:
+    with _fused(given.fused), in_place_of_numpy(program) as profile:
         status = _status(run)
     report = Report(profile, given.module or given.program, str(device.name))
     sys.stdout.flush()
@@ -109,13 +107,10 @@ def _before_the_module(arguments: Sequence[str]) -> list[str]:
 _WITH_VALUE = ("--device", "--pool", "--report", "--also")
 
 
-def _fuse() -> None:
-    """Compute expressions in one pass from now on."""
-    try:
-        plugin("mat").configure(fused=True)
-    except SettingError:
-        raise SettingError("this version of mat has no fused expressions: leave out --fused"
-                           ) from None
+def _fused(asked: bool) -> AbstractContextManager[object]:
+    """Return a block that computes expressions in one pass, if that is asked for."""
+    block: AbstractContextManager[object] = plugin("mat").fused() if asked else nullcontext()
+    return block
 
 
 # Running
