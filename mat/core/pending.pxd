@@ -6,6 +6,7 @@ cdef Threads _threads
 cdef class Pending:
     cdef public object value
     cdef public list readers
+    cdef public object restored
     cdef public unsigned long long computing
     cdef bint may_hold_back(self, bint writes) except -1
     cpdef bint holds_back(self, object view, bint writes) except -1

@@ -37,11 +37,12 @@ class Reader(Protocol):
 class Pending:
     """What has to be computed before a cube is accessed."""
 
-    __slots__ = ("computing", "readers", "value")
+    __slots__ = ("computing", "readers", "restored", "value")
 
     def __init__(self) -> None:
         self.value: Value | None = None
         self.readers: list[weakref.ref[Reader]] = []
+        self.restored: int = -1  # the version of elements that an operation in tiles wrote back
         self.computing: int = 0  # the thread that writes results here, by its id of `THREADS`
 
     def may_hold_back(self, writes: bool) -> bool:

@@ -70,6 +70,7 @@ def _once_each(x: Mat) -> Mat:
 
 def _frames(x: Mat) -> list[memoryview]:
     storage = x.storage
+    storage.settle_pending(False)
     with storage.lock:
         if is_unwritten(x):
             return []

@@ -185,6 +185,7 @@ def _cuda_array_interface(self: Mat) -> Keywords:
         raise AttributeError(f"__cuda_array_interface__ has no {self.dtype}; DLPack has: "
                              "torch.from_dlpack(x)")
     storage = self.storage
+    storage.settle_pending(False)
     for facet in device_facets.values():
         if not storage.fresh & facet.mask or facet.device.dlpack[0] != CUDA:
             continue

@@ -63,6 +63,7 @@ def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
 def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
     """Return the visible elements, row by row, or None if they were never accessed."""
     storage = self.storage
+    storage.settle_pending(False)
     with storage.lock:
         if protocol == _OF_JOBLIB and self.nbytes <= _MOST_HASHED:
             pass

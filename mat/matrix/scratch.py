@@ -92,6 +92,7 @@ class ScratchStorage(Storage):
 
     def release(self) -> Array | None:
         """Release the host's memory and return it; None if there is none or it is still in use."""
+        self.settle_pending(True)
         with self.lock:
             self.end_abandoned()
             if self.accesses or self.keeps_any:

@@ -229,6 +229,9 @@ class Op(Declaration):
         """Carry out the operation on a device that may lack room for all operands: in tiles, unless
         there is room, or the host computes.
         """
+        for value in args:
+            if isinstance(value, Mat):
+                value.storage.settle_pending(False)  # while nothing occupies the device
         patience = Patience(device)
         while True:
             try:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.compiled import THREADS
 from ...core.source_line import line_of
+from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.types import Operand
@@ -246,22 +247,45 @@ class Passes(Expressions):
         if not one.order:
             return
         if len(one.order) <= MOST_NODES:
-            self.run(one)
+            self.run_within(one, nodes)
             return
         nodes.sort(key=number_of)
         count = 1
         while count < len(nodes) and len(in_order(nodes[:count + 1])) <= MOST_NODES:
             count += 1
-        self.run(Pass(nodes[:count]))
+        self.run_within(Pass(nodes[:count]), nodes[:count])
         if nodes[count:]:
             self.compute_alike(nodes[count:])
+
+    def run_within(self, one: Pass, nodes: list[Node]) -> None:
+        """Carry out the pass of some nodes, in several ones where a device has no room for all
+        operands together.
+        """
+        try:
+            self.run(one)
+            return
+        except OutOfDeviceMemory:
+            if len(one.order) == 1:
+                raise
+        parts = nodes if len(nodes) > 1 else [
+            a for a in nodes[0].args if type(a) is Node and a.leaf is None]
+        kept = []  # until what reads them is computed
+        for node in parts:
+            if node.wanted() is None:
+                kept.append(node.form.new(node.enabled, None))
+                node.be_value_of(kept[-1].storage, kept[-1], None)
+        for node in (*parts, *nodes):
+            self.compute_alike([node])
 
     @staticmethod
     def finish_overwritten(node: Node) -> None:
         """Settle a node if its pass was interrupted after it had overwritten the old elements."""
         old = node.old
-        if old is not None and old.view.storage.version != node.overwritten:
-            Pass.settle(node, old.view)
+        if old is not None:
+            storage: Any = old.view.storage
+            restored = None if storage.pending is None else storage.pending.restored
+            if storage.version not in (node.overwritten, restored):
+                Pass.settle(node, old.view)
         node.overwritten = None
 
     def run(self, one: Pass) -> None:

@@ -551,6 +551,7 @@ class Contents:
 
     def __init__(self, mat: Mat) -> None:
         storage = mat.storage
+        storage.settle_pending(False)
         self.mat = mat
         self.version: int = storage.version
         self.matters = not storage.pristine or storage.fill_value is not None
@@ -574,6 +575,8 @@ class Contents:
             with suppress(Exception):  # another block accesses it, or an observer refuses
                 with self.mat.facet("array", "output") as a:
                     a[...] = storage.fill_value if self.array is None else self.array
+                if storage.pending is not None:
+                    storage.pending.restored = storage.version
                 return True
         return False
 
