@@ -9,8 +9,7 @@ from ...devices.in_use import BEFORE_LEAVING
 from ...support.open_blocks import Decorating, enter, leave, remove, still_open
 from ...support.types import Function
 from ..engine.calls import DEFERRALS
-from .deferral import DEFERRING, INNERMOST, Fused
-from .passes import EXPRESSIONS
+from .deferral import DEFERRING, INNERMOST, Fused, compute_values
 
 F = TypeVar("F", bound=Function)
 LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
@@ -43,14 +42,6 @@ class FusedBlock(Decorating[None]):
         if error is None:
             compute_values(use)
         self.use = None
-
-
-def compute_values(use: Fused) -> None:
-    """Compute the values of a block that are wanted."""
-    found = [n for n in (r() for r in use.values) if n is not None and n.wanted() is not None]
-    use.values = []
-    if found:
-        EXPRESSIONS.compute(found)
 
 
 def compute_here() -> None:

@@ -9,7 +9,7 @@ from mat.ops.engine.calls cimport Calls, PlanNode
 from mat.ops.engine.plan cimport Plan
 from mat.ops.expressions.nodes cimport Leaf, Node
 
-cdef object _mat, _innermost, _expressions, _busy_here
+cdef object _mat, _innermost, _expressions, _cut_now
 cdef Threads _threads
 cdef long long _exact
 

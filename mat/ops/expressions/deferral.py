@@ -21,7 +21,7 @@ from ..engine.calls import Deferral
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.tiling import being_cut
+from ..tiles.tiling import CUT_NOW, being_cut
 from .nodes import Argument, Leaf, Node, leaf_of, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
 from .program import fold_of, is_loop, part_of
@@ -43,6 +43,7 @@ class Fused(Nested):
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
 # with types of C
 _mat, _innermost, _expressions, _threads, _exact = Mat, INNERMOST, EXPRESSIONS, THREADS, EXACT
+_cut_now = CUT_NOW
 _folds: dict[tuple[Op, Form, Form, Arguments], bool] = {}
 _MOST = 1024
 
@@ -74,7 +75,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         return not uses_kernels(device, out) and compute_fold(operation, device, args, out)
     if out.layout.size * out.element_size < block.least or not out.layout.size:
         return False
-    if being_cut():
+    if _cut_now.get() is not None and being_cut():
         return False
     planned_on = device if uses_kernels(device, out) else CPU
     plan, args = plan_of(operation, planned_on, args)
@@ -135,6 +136,18 @@ def keep(block: Fused, node: Node) -> None:
     block.values.append(ref(node))
     if node.weight > MOST_NODES and len(in_order([node])) > MOST_NODES:
         EXPRESSIONS.compute([node])
+
+
+def compute_values(use: Fused) -> None:
+    """Compute the values of a block that are wanted."""
+    found = []
+    for one in use.values:
+        node = one()
+        if node is not None and node.wanted() is not None:
+            found.append(node)
+    use.values = []
+    if found:
+        EXPRESSIONS.compute(found)
 
 
 def plan_of(operation: Any, device: Device, args: Arguments) -> tuple[Plan | None, Arguments]:

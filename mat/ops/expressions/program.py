@@ -78,10 +78,12 @@ class Program(Op):
 
     def evaluate(self, values: Arguments) -> None:
         """Carry out the program; its operations one after another where it cannot be one kernel."""
-        mats = [x for x in values if isinstance(x, Mat)]
-        if has_kernels(*mats) and not self.is_one_kernel(in_use(), values, mats):
-            self.one_by_one(values)
-            return
+        device = in_use()
+        if device is not CPU and device.implementations:
+            mats = [x for x in values if isinstance(x, Mat)]
+            if has_kernels(*mats) and not self.is_one_kernel(device, values, mats):
+                self.one_by_one(values)
+                return
         try:
             self(*values)
         except NotOnePassError:

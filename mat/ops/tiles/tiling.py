@@ -129,12 +129,12 @@ class _Cut(Nested):
         self.number: int = 0
 
 
-_cut_now: ContextVar[_Cut | None] = ContextVar("mat_cut_now", default=None)
+CUT_NOW: ContextVar[_Cut | None] = ContextVar("matCUT_NOW", default=None)
 
 
 def being_cut() -> tuple[Cuttable, ...]:
     """Return the operations with a tile in progress."""
-    cut = still_open(_cut_now.get())
+    cut = still_open(CUT_NOW.get())
     return () if cut is None else cut.operations
 
 
@@ -142,20 +142,20 @@ def tile_now() -> tuple[str, int]:
     """Return the operation that is carried out in tiles, the outermost one, and the number of the
     tile, from 1 on; "" and 0 if there is none. Before the first tile, the number is 0.
     """
-    cut = still_open(_cut_now.get())
+    cut = still_open(CUT_NOW.get())
     return ("", 0) if cut is None or not cut.operations else (cut.operations[0].__name__,
                                                               cut.number)
 
 
 def operand_of(cube: Cube) -> Mat | None:
     """Return the operand with that storage of the operation that is carried out in tiles."""
-    cut = still_open(_cut_now.get())
+    cut = still_open(CUT_NOW.get())
     return next((x for x in (() if cut is None else cut.operands) if x.storage is cube), None)
 
 
 def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
     """Return a block for the tiles of a call; they are not cut again."""
-    outer = still_open(_cut_now.get())
+    outer = still_open(CUT_NOW.get())
     if outer is not None and outer.operations:
         return _Cutting((*outer.operations, operation), outer.operands)
     return _Cutting((operation,), tuple(x for x in args if isinstance(x, Mat)))
@@ -176,11 +176,11 @@ class _Cutting(Block["_Cut"]):
         self.cut = _Cut(operations, operands)
 
     def begin(self) -> _Cut:
-        enter(_cut_now, self.cut)
+        enter(CUT_NOW, self.cut)
         return self.cut
 
     def end(self, error: BaseException | None) -> None:
-        leave(_cut_now, self.cut)
+        leave(CUT_NOW, self.cut)
 
 
 class Patience:
