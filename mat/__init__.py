@@ -65,7 +65,6 @@ from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfort
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
 from .matrix.generator import Rng, seed
-from .matrix.graph import graph
 from .matrix.mat import FacetState, Mat
 from .matrix.methods import bind_at_first_use as _bind_at_first_use
 from .matrix.prefetch import prefetch
@@ -73,25 +72,15 @@ from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
-from .numpy import array_function as _functions
-from .numpy import array_ufunc as _ufuncs
 from .numpy import attributes as _attributes
 from .numpy import constructor as _constructor
 from .numpy import importing as _importing
-from .numpy import ndarray_methods as _ndarray_methods
 from .numpy import operators as _operators
 from .numpy import refused_methods as _refused_methods
-from .numpy import ufunc_calls as _ufunc_calls
-from .numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
-from .numpy.ndarray_methods import clip
 from .ops.expressions.block import fused
 from .ops.indexing import indexing as _index
 from .ops.linear.blas_gemm import gemm, gemm_batched
-from .ops.linear.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
-from .ops.linear.blas_level23 import gemv, ger, syrk, trsm
-from .ops.linear.linalg import cholesky, inv, slogdet, solve
 from .ops.linear.matmul import matmul
-from .ops.nn.quantization import dequantize, quantize, scaled_matmul
 from .ops.primitives.elementwise import (
     abs,
     add,
@@ -128,11 +117,7 @@ from .ops.primitives.elementwise import (
     tan,
     tanh,
 )
-from .ops.primitives.fused import add_sign, geem, geerv, scale_columns, scale_rows
 from .ops.primitives.joining import concat, stack
-from .ops.primitives.mapping import map_concat, map_displacements, map_into
-from .ops.primitives.product_chains import multi_dot
-from .ops.primitives.random import multivariate_normal
 from .ops.primitives.reduce import argmax, argmin, max, mean, min, prod, sum
 from .ops.primitives.reshape import reshape
 from .ops.primitives.shape import transpose
@@ -148,9 +133,6 @@ from .support.settings import configure, settings
 # isort: split
 from .numpy.refused_methods import matrix  # which hides the folder of that name
 
-# isort: split
-from . import blas, nn  # after the facets that their operations are declared for
-
 _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
@@ -162,25 +144,45 @@ _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
-for _name in ("fft", "lib", "linalg", "random"):
+for _name in ("blas", "fft", "lib", "linalg", "nn", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 _register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
-# What takes time to import and many programs do without: the modules, by name.
-_AT_FIRST_USE = {
-    "kernel": "ops.primitives.user_kernel", "load": "io.archives", "load_all": "io.archives",
-    "load_ipython_extension": "debug.notebook", "memory_report": "debug.memory_report",
-    "open_memmap": "io.memmap",
-    "save": "io.api", "save_all": "io.archives", "show": "debug.show",
-    "show_config": "debug.show_config"}
-for _name in ("debug", *_AT_FIRST_USE.values()):
+# What takes time to import and many programs do without: names and methods, by their modules.
+_NAMES = {
+    "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
+    "debug.show": "show", "debug.show_config": "show_config", "io.api": "save",
+    "io.archives": "load load_all save_all", "io.memmap": "open_memmap", "matrix.graph": "graph",
+    "numpy.changed_names": "allclose convolve copy dot trace vdot",
+    "numpy.ndarray_methods": "clip",
+    "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
+    "ops.linear.blas_level23": "gemv ger syrk trsm",
+    "ops.linear.linalg": "cholesky inv slogdet solve",
+    "ops.nn.quantization": "dequantize quantize scaled_matmul",
+    "ops.primitives.fused": "add_sign geem geerv scale_columns scale_rows",
+    "ops.primitives.mapping": "map_concat map_displacements map_into",
+    "ops.primitives.product_chains": "multi_dot",
+    "ops.primitives.random": "multivariate_normal", "ops.primitives.user_kernel": "kernel"}
+_METHODS = {
+    "debug.show": "_repr_html_", "io.api": "load_ read_ write", "io.memmap": "flush",
+    "numpy.array_function": "__array_function__", "numpy.array_ufunc": "__array_ufunc__",
+    "numpy.ndarray_methods": """__imatmul__ __round__ __trunc__ all any argpartition argsort
+        byteswap choose clip compress conj conjugate cumprod cumsum dot dump dumps fill nonzero
+        partition put repeat round searchsorted sort std take tobytes tofile trace var""",
+    "ops.linear.blas_level1": "axpy_ copy_ scal_ swap_",
+    "ops.linear.blas_level23": "gemv_ ger_ syrk_ trsm_",
+    "ops.linear.linalg": "cholesky inv slogdet", "ops.nn.nn": "convolve_",
+    "ops.nn.pooling": "derive_max_pool_ max_pool_",
+    "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
+    "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_"}
+_AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
+for _name in ("debug", "numpy.ufunc_calls", *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
-_bind_at_first_use("io.api", "load_", "read_", "write")
-_bind_at_first_use("io.memmap", "flush")
-_bind_at_first_use("debug.show", "_repr_html_")
+for _name, _methods in _METHODS.items():
+    _bind_at_first_use(_name, *_methods.split())
 _dask.register()
 if _os.environ.get("MAT_DEBUG"):
     _plugin("debug")  # which reads the variable
@@ -235,7 +237,7 @@ _name_what_is_close("mat.errors")
 
 def __getattr__(name: str) -> object:
     """Return a name that is imported at its first use, or NumPy's object of this name."""
-    if name == "debug":
+    if name in ("blas", "debug", "nn"):
         return _plugin(name)
     if name == "dask":
         try:
@@ -246,14 +248,14 @@ def __getattr__(name: str) -> object:
     if name in _AT_FIRST_USE:
         made = globals()[name] = getattr(_plugin(_AT_FIRST_USE[name]), name)
         return made
-    if name in nn.__all__:
-        raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2",
-                             name=name, obj=_sys.modules[__name__])
     if name.startswith("__") and name != "__array_namespace_info__":
         raise AttributeError(f"module 'mat' has no attribute {name!r}")
     try:
         found = globals()[name] = _plugin("numpy_names").lookup("", name)
     except AttributeError:
+        if name in _plugin("nn").__all__:
+            raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2",
+                                 name=name, obj=_sys.modules[__name__]) from None
         raise _no_attribute(_sys.modules[__name__], "module 'mat'", name, __dir__()) from None
     return found
 

@@ -298,8 +298,15 @@ cdef class HostBlocks:
                                uint64_t mask) noexcept:
         """Return how many of n elements of `size` bytes have bits in `mask`."""
         cdef Py_ssize_t k, found = 0
-        for k in range(n):
-            found += (bits_at(address, size, k) & mask) != 0
+        if size == 8:
+            for k in range(n):
+                found += ((<const uint64_t *>address)[k] & mask) != 0
+        elif size == 1:
+            for k in range(n):
+                found += ((<const uint8_t *>address)[k] & mask) != 0
+        else:
+            for k in range(n):
+                found += (bits_at(address, size, k) & mask) != 0
         return found
 
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,

@@ -10,6 +10,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+from numpy._core.multiarray import c_einsum
 
 from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
@@ -30,7 +31,7 @@ _METHODS = frozenset((
     np.argmax, np.argmin, np.argsort, np.cumprod, np.cumsum, np.nonzero, np.repeat, np.round,
     np.searchsorted, np.take, np.trace))
 # by a function of NumPy's: what it calls once it has found out that no argument is of another class
-_INSIDE: dict[Function, Function] = {}
+_INSIDE: dict[Function, Function] = {np.einsum: c_einsum}
 # with types of C
 _blocks, _in_use, _observers, _mat = BLOCKS, IN_USE, OBSERVERS, Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF

@@ -17,7 +17,7 @@ import numpy as np
 from ..devices.device import Device
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..support.plugins import AttributeAtFirstUse
+from ..support.plugins import AttributeAtFirstUse, loaded_plugin
 from ..support.types import (
     Arguments,
     ArrayFlags,
@@ -346,7 +346,7 @@ def method(name: str) -> Callable[[F], F]:
 
 def bind_at_first_use(module: str, *names: str) -> None:
     """Import a module, given by its name as a plugin, when one of the methods that it binds is
-    first used.
+    first used, unless it has been imported.
     """
-    for name in names:
+    for name in names if loaded_plugin(module) is None else ():
         bind(name, AttributeAtFirstUse(module, name))

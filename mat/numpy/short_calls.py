@@ -28,12 +28,14 @@ from ..ops.primitives.few_elements import (
     counted,
     diagonal,
     differenced,
+    interpolated,
     places,
     repeated,
     rolled,
     rounded,
     tiled,
     traced,
+    truths,
 )
 from ..support.types import Arguments, Function, Keywords, Operand
 
@@ -199,7 +201,7 @@ def _reductions() -> dict[object, Way]:
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
         found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
-        found[np.count_nonzero] = ByPlan(truth.COUNT_NONZERO)
+        found[np.count_nonzero] = OrNumPy(truths, ByPlan(truth.COUNT_NONZERO))
     return found
 
 
@@ -219,6 +221,7 @@ def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -
         WAYS[f] = OrNumPy(shorter, by_numpy[f])
     WAYS[np.trace] = OrNumPy(traced, by_numpy[np.trace], 1, (0, 0, 1))
     WAYS[np.array_equal] = OrNumPy(all_equal, by_numpy[np.array_equal], 2)
+    WAYS[np.interp] = OrNumPy(interpolated, by_numpy[np.interp], 3)
     WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
     WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
     WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)

@@ -25,7 +25,10 @@ CALLS = [  # of the functions that NumPy computes
     (np.argsort, [[[3, 1], [2, 9]], 0], {}), (np.diff, [[[1, 4], [9, 16]]], {"axis": 0}),
     (np.where, [[True, False], [1, 2], 0], {}), (np.where, [[1, 0], 2.5, [1.0, 3.0]], {}),
     (np.where, [[True, False]], {}), (np.unique, [[3, 1, 3]], {"return_counts": True}),
-    (np.interp, [[1.5, 9], [1, 2], [10, 20]], {}), (np.array_equal, [[1, 2], [1, 3]], {}),
+    (np.interp, [[1.5, 9], [1, 2], [10, 20]], {}),
+    (np.interp, [[[1, 9], [5, 0]], [1.0, 2.0], [1 + 2j, 3 - 1j]], {}),
+    (np.interp, [[1.5, 9, np.nan], [1, 2], [10, 20]], {"period": 3.0}),
+    (np.interp, [[1.5, 9], [1, 2], [10, 20], -1, 5], {}), (np.array_equal, [[1, 2], [1, 3]], {}),
     (np.tile, [[1, 2], (2, 2)], {}), (np.pad, [[1, 2], 1], {}), (np.roll, [[1, 2, 3], 1], {})]
 
 
@@ -246,3 +249,46 @@ def test_elements_moved_around_an_end(dtype, shape, rng):
     if len(shape) == 2:
         assert_array_equal(mat.roll(x, (1, 2), (0, 1)).to_numpy(), np.roll(a, (1, 2), (0, 1)))
         assert_array_equal(mat.roll(x, True, 0).to_numpy(), np.roll(a, 1, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint16", "int32",
+                                   "uint64", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(3, 4), (), (0, 3), (200,), (128,)])
+def test_counts_of_true_elements(dtype, shape, rng):
+    a = (rng.random(shape) * 3 - 1).astype(dtype)
+    if a.dtype.kind == "f" and a.size > 2:
+        a.reshape(-1)[:2] = np.nan, -0.0
+    x = mat.array(a)
+    wanted = np.count_nonzero(a)
+    for found in (mat.count_nonzero(x), mat.count_nonzero(x.T[::-1] if a.ndim else x)):
+        assert type(found) is mat.Mat
+        assert_array_equal(found.to_numpy(), np.int64(wanted), strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16"])
+@pytest.mark.parametrize("n", [1, 33, 256, 300, 2500])
+def test_places_of_extremes_in_rows(dtype, n, rng):
+    a = (rng.random((40, n)) * 90).astype(dtype)
+    if a.dtype.kind == "f":
+        a[3, n // 2:] = np.nan
+        a[4] = -0.0
+        a[4, n // 3:] = 0.0
+        a[5], a[6] = np.inf, -np.inf
+    x = mat.array(a)
+    for name in ("argmax", "argmin", "max", "min"):
+        found, wanted = getattr(mat, name)(x, 1).to_numpy(), getattr(np, name)(a, 1)
+        assert_array_equal(found, wanted)
+        assert_array_equal(getattr(mat, name)(x[:, ::-1], 1), getattr(np, name)(a[:, ::-1], 1))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "uint64", "bool"])
+def test_what_is_close_as_in_numpy(dtype, rng):
+    a = (rng.random((9, 7)) * 4).astype(dtype)
+    b = a.copy()
+    if a.dtype.kind == "f":
+        b[0], a[1, 1], b[1, 1], a[2, 2] = b[0] + 1e-7, np.nan, np.nan, np.inf
+    for kwargs in ({}, {"equal_nan": True}, {"rtol": 0.0}, {"atol": 0.5}, {"rtol": 1}):
+        for one, other in ((a, b), (b, a), (a, b[0]), (a, 1), (a, a.astype("float32"))):
+            x, y = (mat.array(v) if isinstance(v, np.ndarray) else v for v in (one, other))
+            assert_array_equal(mat.isclose(x, y, **kwargs), np.isclose(one, other, **kwargs))
+            assert mat.allclose(x, y, **kwargs) is np.allclose(one, other, **kwargs)

@@ -12,7 +12,8 @@ INLINE T N(join)(int op, T a, T x) {
         return a + x;
     if (op == FMAX || op == FMIN)
         return ((op == FMAX ? x > a : x < a) | (a != a)) ? x : a;
-    return ((op == MAX ? x > a : x < a) | (x != x)) ? x : a;
+    T best = op == MAX ? (x > a ? x : a) : (x < a ? x : a);
+    return x != x ? x : best;
 }
 
 INLINE T N(neutral)(int op) {
@@ -179,14 +180,28 @@ INLINE int N(beats)(int op, T x, T a) {
     return (op == MAX ? x > a : x < a) | ((x != x) & (a == a));
 }
 
+/* Which of LANES elements is the first that is `value`; one is. No branch depends on the elements:
+   one that is predicted wrongly takes longer. */
+INLINE int64_t N(first)(const T *p, int64_t step, T value) {
+    I first = LANES;
+    EACH(j, LANES) {
+        I at = p[j * step] == value ? (I)j : (I)LANES;
+        first = at < first ? at : first;
+    }
+    return first;
+}
+
 INLINE int64_t N(find)(const T *p, int64_t n, int64_t step, T value) {
     int64_t k = 0;
     if (value == value)
         for (; k + LANES <= n; k += LANES) {
             I found = 0;
             EACH(j, LANES) found |= p[(k + j) * step] == value;
-            if (found)
-                break;
+            if (!found)
+                continue;
+            if (sizeof(T) == sizeof(I))
+                return k + N(first)(p + k * step, step, value);
+            break;
         }
     for (; k < n; k++)
         if (p[k * step] == value || (value != value && p[k * step] != p[k * step]))

@@ -79,11 +79,11 @@ def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e
 
 
 def _has_distances(x: object) -> bool:
-    """Return whether `x` is a Mat of real numbers, or on a device of any BLAS dtype or integers."""
+    """Return whether `x` is a Mat of real numbers, or on a device of complex ones."""
     if not isinstance(x, Mat):
         return False
-    return x.dtype.char in REAL_TYPES or (is_there(x) and (
-        x.dtype.char in BLAS_TYPES or x.dtype.kind in "iu"))
+    return x.dtype.char in REAL_TYPES or x.dtype.kind in "iu" or (
+        x.dtype.char in BLAS_TYPES and is_there(x))
 
 
 _BYTE = np.dtype(np.uint8)

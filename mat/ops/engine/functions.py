@@ -13,6 +13,7 @@ from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
+from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
 from ..tiles.overlap import apart_from
@@ -54,6 +55,14 @@ class Ufunc:  # compiled, `Callee` of the core is its base
     def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Call the function with any arguments; the dictionary may be changed."""
         raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method or a fact of a ufunc: all are added when one is first used."""
+        if not name.startswith("_"):
+            plugin("numpy.ufunc_calls")
+        if name not in vars(self):
+            raise AttributeError(f"{self!r} has no attribute {name!r}", name=name, obj=self)
+        return vars(self)[name]
 
     def __repr__(self) -> str:
         facts = vars(self)

@@ -6,6 +6,7 @@ from mat._core cimport HostBlocks
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.brief_calls cimport call_briefly
 from mat.matrix.brief_copies cimport copy_rows, is_brief
 from mat.matrix.joined cimport packed_copy
 from mat.matrix.storage cimport Storage
@@ -15,8 +16,11 @@ cdef HostBlocks _blocks
 cdef Registration _array
 cdef object _mat, _int64, _bool
 cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all
-cdef dict _masks, _layouts, _spreads, _NO_KEYWORDS
-cdef Py_ssize_t _MOST, _LARGEST
+cdef list _masks
+cdef dict _layouts, _spreads, _NO_KEYWORDS
+cdef Form _count
+cdef object _interp
+cdef Py_ssize_t _MOST, _FEW, _LARGEST
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
@@ -26,7 +30,14 @@ cpdef object counted(object x)
                address=uintptr_t, count=Py_ssize_t, start=Py_ssize_t, mask=uint64_t)
 cpdef object places(object x)
 
+@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
+               to=uintptr_t, mask=uint64_t)
+cpdef object truths(object x)
+
 cdef object _mask_of(object dtype)
+
+@cython.locals(view=MatBase)
+cpdef object interpolated(object x, object xp, object fp)
 
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object diagonal(object x)

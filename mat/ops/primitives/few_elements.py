@@ -10,22 +10,25 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy._core import multiarray
 
 from ...core.compiled import BLOCKS
 from ...facets.array import ARRAY
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys
+from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.brief_copies import copy_rows, is_brief
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
-from ...support.types import DType, Keywords, Operand
+from ...support.types import DType, Function, Keywords, Operand
 from ..engine.calls import Calls
 from . import elementwise, reduce
 from .selecting import adapted_to, select
 from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
+_FEW = 1 << 7  # elements that take less time than a plan
 _LARGEST = 1 << 40  # elements of a result
 
 
@@ -38,9 +41,10 @@ def _operations(*functions: Any) -> list[Calls]:
 _blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
 _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
-_all = ALL
+_all, _count = ALL, form_of_result((), _int64)
+_interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
-_masks: dict[DType, int] = {}
+_masks: list[int | None] = [None] * 32  # by the number of a dtype
 _layouts: dict[object, Any] = {}  # which keep the forms of views, by shape and strides
 _spreads: dict[object, Spread] = {}  # by shape, strides and numbers
 _MOST_LAYOUTS = 256
@@ -70,6 +74,29 @@ def counted(x: object) -> Operand:
     if not to or not address or view.layout is not layout:
         return None
     _blocks.count_each(to, bins, address + start, layout.size)
+    made.storage.written(_array.mask)
+    return made
+
+
+def truths(x: object) -> Operand:
+    """Return how many elements are true."""
+    if type(x) is not _mat or not _blocks.enabled:
+        return None
+    view: Any = x
+    layout, storage = view.layout, view.storage
+    if not layout.contiguous or not 0 < layout.size <= _FEW:
+        return None
+    mask = _mask_of(view.element_type)
+    if not mask:
+        return None
+    made: Any = _count.new(view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.element_address(_array.mask, _array.bit, False)
+    if not to or not address or view.layout is not layout:
+        return None
+    address += view.element_size * layout.displacement
+    _blocks.count(to, 1, _blocks.count_true(address, view.element_size, layout.size, mask), 0)
     made.storage.written(_array.mask)
     return made
 
@@ -110,11 +137,24 @@ def places(x: object) -> Operand:
 
 def _mask_of(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
-    found = _masks.get(dtype)
+    if not is_numpys(dtype):
+        return 0
+    number = _blocks.number_of(dtype)
+    found = _masks[number]
     if found is None:
-        found = _masks[dtype] = 0 if dtype.kind == "c" or not is_numpys(dtype) else (
-            mask_of(dtype) & (2**64 - 1))
+        found = _masks[number] = 0 if dtype.kind == "c" else mask_of(dtype) & (2**64 - 1)
     return found
+
+
+def interpolated(x: object, xp: object, fp: object) -> Operand:
+    """Return the values at `x` of the function through points of real numbers."""
+    if type(fp) is not _mat:
+        return None
+    view: Any = fp
+    if view.element_type.kind == "c":
+        return None
+    found = call_briefly(_interp, (x, xp, fp), _NO_KEYWORDS, True)
+    return None if found is NOT_BRIEF else found
 
 
 def diagonal(x: object) -> Operand:
