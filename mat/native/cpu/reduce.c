@@ -89,13 +89,6 @@ typedef struct {
 #undef U
 #undef BITS
 
-/* Masks of AVX-512 make the comparisons of max and min slower by a fourth. */
-#ifdef MAT_HAS_CLONES
-#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
-#else
-#define CLONES
-#endif
-
 #define KERNEL(name, letter, ...) \
     void PASTED(mat_##name, letter)(const void *frame, char *const *operands, \
                                     const double *numbers, double *result, int64_t start, \
@@ -104,7 +97,7 @@ typedef struct {
         __VA_ARGS__; \
     }
 #define FOLD(name, kind, op, letter) \
-    CLONES KERNEL(name, letter, PASTED(kind##_all, letter)(op, f, operands, start, stop)) \
+    MAT_CLONES KERNEL(name, letter, PASTED(kind##_all, letter)(op, f, operands, start, stop)) \
     KERNEL(name##_finish, letter, PASTED(kind##_finish, letter)(op, f, operands, start, stop))
 #define SUM(letter) \
     MAT_CLONES KERNEL(sum, letter, PASTED(sum_all, letter)(f, operands, numbers, start, stop)) \
