@@ -19,7 +19,7 @@ from .barrier_copies import OPEN
 from .compiled import BLOCKS, THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .dropping import DroppableCopies
-from .export import ExportRecord
+from .export import KEPT_BY_EXPORTS, ExportRecord
 from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, RecordLike, ViewLike, host
 from .runs import Runs, run
@@ -587,9 +587,20 @@ class Cube(DroppableCopies):
             if not overlap(view, other.view):
                 apart = True
                 continue
+            if KEPT_BY_EXPORTS and self._is_left(other):
+                continue
             wanted = describe(view, facet, direction, thread, where or _threads.line())
             raise conflict(wanted, other, mine)
         return apart
+
+    def _is_left(self, record: RecordLike) -> bool:
+        """Return whether a record is that of an export that keeps what it has."""
+        if not isinstance(record, ExportRecord) or record.facet.memory is not host():
+            return False
+        if record.retained is None and self.leave_to_exports():
+            for notify in tuple(KEPT_BY_EXPORTS):
+                notify()
+        return record.retained is not None
 
     def _writes(self) -> bool:
         """Return whether an access that writes is open."""

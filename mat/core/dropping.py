@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from types import TracebackType
+from typing import Any
 
 from ..errors import ConflictError, TornError
 from .coherence import Coherence
@@ -132,6 +133,27 @@ class DroppableCopies(Coherence):
             memory.free(handle)
         for observer in tuple(_observers):
             observer.freed(self, memory)
+
+    def leave_to_exports(self) -> bool:
+        """Leave the host's copy to its exports, and go on with a copy of it; return False, with
+        nothing done, if somebody else uses it, too.
+        """
+        hub = host()
+        handle: Any = self.handles.get(hub)
+        if handle is None or self.shared or self.adopted is not None or self.spans is not None:
+            return False
+        if any(r.thread and not isinstance(r, ExportRecord) for r in tuple(self.accesses)):
+            return False
+        fresh = self.fresh & hub.bit
+        if fresh:
+            copied: Any = hub.allocate(self)
+            copied[:] = handle
+        self.discard(hub)
+        if fresh:
+            self.expect_copy(hub)
+            self.handles[hub] = copied
+            self.notify_allocated(hub)
+        return True
 
     def evict(self, memory: Memory, dirty: bool) -> bool:
         """Free the copy in `memory` to make room, if it is not in use; return True if it was freed.

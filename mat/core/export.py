@@ -20,6 +20,9 @@ from .source_line import EXPORTED, SourceLine, Viewed, line_of
 from .span_copy import SpanCopy
 
 _observers = OBSERVERS  # with a type of C
+# if it has items, exports keep what they have where the data is written, which goes on with a copy;
+# the items are called then
+KEPT_BY_EXPORTS: list[Callable[[], object]] = []
 
 
 class ExportRecord(AccessRecord):

@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..debug.counters import INSTEAD
+from .fallback import EXPORTED
 from .profile import NOWHERE, Line, LineCost, Profile
 
 MOST = 3
@@ -72,6 +73,10 @@ def _of(line: Line, cost: LineCost) -> Advice | None:
                       "make the array once, before the loop, and write into it: x[...] = y")
     if cost.kept:
         name, times = cost.kept.most_common(1)[0]
+        if name == EXPORTED:
+            return Advice(line, cost.seconds / 2, "a library still has the array that is written, "
+                          f"so that it is copied {_times(times)}",
+                          "write into a new array, or give the library a copy: x.copy()")
         return Advice(line, cost.seconds, f"{name} has elements that no Mat can have, "
                       f"{_times(times)}", "compute with numbers: codes for texts, seconds for "
                                           "dates, a column for each field")

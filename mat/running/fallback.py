@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE
+from ..core.export import KEPT_BY_EXPORTS
+from ..core.source_line import warn
 from ..errors import (
     ConflictError,
     DeviceError,
@@ -19,6 +21,7 @@ from ..errors import (
     KernelError,
     LinAlgError,
     MatError,
+    PerformanceWarning,
     TornError,
     UninitialisedError,
 )
@@ -33,6 +36,7 @@ OURS = (ConflictError, DeviceError, DiskError, GraphError, KernelError, LinAlgEr
 Counter = Callable[[str], object]  # is given the name of a function that NumPy carries out
 
 _PLACE = f"{__name__.rpartition('.')[0]}.stand_in"  # where pickles find functions
+EXPORTED = "a copy of what a library has"  # among the names that are counted
 _counters: list[Counter] = []
 
 
@@ -41,16 +45,24 @@ def falling_back(counted: Counter) -> Iterator[None]:
     """Have NumPy's arrays for results that Mats cannot be, and count them, in this block."""
     _counters.append(counted)
     KEPT.append(_count)
+    KEPT_BY_EXPORTS.append(_count_export)
     try:
         yield
     finally:
         _counters.remove(counted)
         KEPT.remove(_count)
+        KEPT_BY_EXPORTS.remove(_count_export)
 
 
 def _count(name: str) -> None:
     for counted in tuple(_counters):
         counted(name)
+
+
+def _count_export() -> None:
+    _count(EXPORTED)
+    warn("an array is written that a library still has: it keeps the former elements",
+         PerformanceWarning)
 
 
 def by_numpy(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -78,7 +78,7 @@ class Report:
                       f"{fallbacks:,} fallbacks", f"{sum(c.there for c in costs):,} bytes there",
                       f"{sum(c.back for c in costs):,} back"]
         if kept:
-            found.append(f"{kept:,} calls with texts, dates or objects, by NumPy")
+            found.append(f"{kept:,} calls by NumPy, with texts, dates, objects or shared memory")
         return f"{self.name}: {', '.join(found)}"
 
     def __str__(self) -> str:

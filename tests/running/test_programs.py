@@ -30,7 +30,8 @@ def test_a_program_on_a_cuda_device(name, cuda):
     with mat.use_device("cuda", required=True):
         found, profile = by_mat(PROGRAMS / name)
     assert found == printed(PROGRAMS / name)
-    assert name == "errors.py" or any(cost.waits for cost in profile.lines.values())
+    waits = any(cost.waits for cost in profile.lines.values())
+    assert waits or name in ("errors.py", "libraries.py")
 
 
 @pytest.mark.sample(4)
