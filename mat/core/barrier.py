@@ -1,6 +1,6 @@
 """Barriers: blocks at whose end the copies made inside them are dropped; no data is lost.
 
-A cube calls `register_copy` of `barrier_copies` when it allocates.
+A cube registers what it allocates in `barrier_copies`.
 """
 
 from __future__ import annotations

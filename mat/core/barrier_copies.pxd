@@ -1,9 +1,14 @@
 # Compiled, since every new copy on a device is registered; `barrier`, whose blocks warn if nobody
 # enters them, is not.
-from mat._core cimport Lock
+from mat._core cimport HostBlocks
 
-cdef Lock _lock
+cdef HostBlocks _blocks
 cdef object _innermost
 
-cpdef register_copy(object cube, object memory)
+
+cdef class MadeCopies:
+    cpdef add(self, object cube, object memory)
+    cpdef add_at_once(self, object cube, object memory)
+
+
 cpdef register(object copies, object cube, object memory)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from weakref import ref
 
 from ..support.open_blocks import Nested, remove
+from .compiled import BLOCKS
 from .compiled import Lock as NewLock
 from .registry import CubeLike, Handle, Memory, RecordLike
 
@@ -44,11 +45,13 @@ class Copies(Nested):
         self.thread: int = threading.get_ident()
 
     def forget_gone(self) -> None:
-        """Forget copies that are gone; the caller holds the lock."""
-        kept = deque([(one, m) for one, m in self.registered
-                      if (cube := one()) is not None and m in cube.handles])
-        self.registered = kept
-        self.many = max(64, 2 * len(kept))
+        """Forget copies that are gone; the caller holds the lock, others append meanwhile."""
+        for _ in range(len(self.registered)):
+            one, memory = found = self.registered.popleft()
+            cube = one()
+            if cube is not None and memory in cube.handles:
+                self.registered.append(found)
+        self.many = max(64, 2 * len(self.registered))
 
     def live(self) -> list[tuple[HasCopies, Memory]]:
         """Return each live cube with a memory that holds a copy to drop, without repeats."""
@@ -60,28 +63,47 @@ class Copies(Nested):
 INNERMOST = _innermost = ContextVar[Copies | None]("mat_barrier", default=None)
 OPEN: list[object] = []  # the `Copies` of every open barrier, of any thread
 # of what is registered, and of `OPEN`; a finalizer may end a block in the middle of it
-LOCK = _lock = NewLock()
+LOCK = NewLock()
+_blocks = BLOCKS  # with a type of C
 
 
-def register_copy(cube: CubeLike, memory: Memory) -> None:
-    """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
-    copies = _innermost.get()
-    if copies is None:
-        return
-    with _lock:
-        while copies is not None and (copies.ended or memory not in copies.dropped):
-            copies = copies.parent
-        if copies is not None:
-            register(copies, cube, memory)
+class MadeCopies:
+    """The register of copies that were made inside of barriers."""
+
+    def add(self, cube: CubeLike, memory: Memory) -> None:
+        """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`.
+
+        Compiled, no other thread runs between the lines that find a barrier and register there.
+        """
+        if _blocks.enabled:
+            self.add_at_once(cube, memory)
+            return
+        with LOCK:
+            self.add_at_once(cube, memory)
+
+    def add_at_once(self, cube: CubeLike, memory: Memory) -> None:
+        """Do so, in the middle of which no barrier may end."""
+        copies = _innermost.get()
+        while copies is not None:
+            if copies.ended or memory not in copies.dropped:
+                copies = copies.parent
+            elif len(copies.registered) < copies.many:
+                copies.registered.append((ref(cube), memory))
+                return
+            else:
+                with LOCK:
+                    if not copies.ended:
+                        copies.forget_gone()
+
+
+MADE = MadeCopies()
 
 
 def register(copies: Copies, cube: HasCopies, memory: Memory) -> None:
     """Add a copy to those that the end of a barrier drops; the caller holds the lock."""
-    registered = copies.registered
-    if len(registered) >= copies.many:
+    if len(copies.registered) >= copies.many:
         copies.forget_gone()
-        registered = copies.registered
-    registered.append((ref(cube), memory))
+    copies.registered.append((ref(cube), memory))
 
 
 def _forget_other_threads() -> None:

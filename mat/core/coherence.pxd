@@ -3,11 +3,13 @@ from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlock, HostBlocks, LiveObjects, Lock, Threads
 from mat.core.access_record cimport AccessRecord
+from mat.core.barrier_copies cimport MadeCopies
 from mat.core.pending cimport Pending
 
 cdef HostBlocks _blocks
 cdef list _observers, _transfers
 cdef LiveObjects _live
+cdef MadeCopies _made
 cdef Threads _threads
 
 

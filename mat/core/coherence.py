@@ -16,7 +16,7 @@ from ..errors import TornError
 from ..layout.attributes import begin_as_nothing
 from .access_record import AccessRecord
 from .async_copy import AsyncCopy, finish_copy_locked
-from .barrier_copies import register_copy
+from .barrier_copies import MADE
 from .compiled import BLOCKS, THREADS
 from .compiled import HostBlock as NewBlock
 from .compiled import LiveObjects as NewLiveObjects
@@ -36,7 +36,7 @@ SMALL = 64 << 10
 MOST_OF = 8  # unless so many would not fit into a memory
 ALIGNED = 16  # bytes: of the largest elements
 LIVE = _live = NewLiveObjects()  # everything that has copies
-_blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
+_blocks, _observers, _threads, _made = BLOCKS, OBSERVERS, THREADS, MADE  # with types of C
 _transfers = TRANSFERS  # as well
 
 
@@ -316,7 +316,7 @@ class Coherence:
         """
         if not self.frees_handles and memory.frees:
             self.frees_handles = True
-        register_copy(self, memory)
+        _made.add(self, memory)
 
     def notify_allocated(self, memory: Memory) -> None:
         for observer in tuple(_observers):
@@ -550,7 +550,7 @@ class Coherence:
         self.fresh, self.pristine = hub.bit, False
         self.adopted = None if owned else hub
         if owned:
-            register_copy(self, hub)
+            _made.add(self, hub)
 
     def adopt_external(self, memory: Memory, handle: Handle) -> None:
         """Make `handle`, memory of another library that has the data already, the copy in `memory`.

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ..errors import TornError
 from .access_record import AccessRecord, conflict, narrowed, without_outer
 from .async_copy import AsyncCopy, finish_copy_locked
-from .barrier_copies import register_copy
+from .barrier_copies import MADE
 from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .observers import OBSERVERS
@@ -211,7 +211,7 @@ class Spans:
             if whole:
                 cube._allocate(memory)
             else:
-                register_copy(copy, memory)
+                MADE.add(copy, memory)
                 copy.part = memory.allocate(copy)
         finally:
             self.busy -= 1

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import count
 from threading import get_ident
+from typing import Any
 from weakref import ref
 
 from ..core.compiled import BLOCKS, THREADS
@@ -115,6 +116,8 @@ class Pooled(Memory):
     """
 
     granule = 1  # sizes are multiples of that many bytes
+    # the class of handles whose `exported` is None unless other libraries have their address
+    exports: Any = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -229,7 +232,14 @@ class Pooled(Memory):
         return None
 
     def free(self, handle: Handle) -> None:
-        self._freed.append(handle)  # atomic, and no lock
+        if self.exports and (type(handle) is not self.exports or handle.exported is not None):
+            self.free_exported(handle)
+        else:
+            self._freed.append(handle)  # atomic, and no lock
+
+    def free_exported(self, handle: Handle) -> None:
+        """Free a handle that others may use, where handles are of the class `exports`. Optional."""
+        raise NotImplementedError
 
     def retain(self, handle: Handle) -> None:
         lease = self._leases.get(id(handle))

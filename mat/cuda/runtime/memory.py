@@ -76,6 +76,8 @@ class CudaMemory(Pooled):
     All work with it is on the one stream of the device, so freed memory can be reused at once.
     """
 
+    exports = DeviceBlock
+
     def __init__(self, name: str, gpu: Gpu) -> None:
         super().__init__(name)
         self.gpu = gpu
@@ -96,13 +98,10 @@ class CudaMemory(Pooled):
     def returns(self) -> bool:
         return self.gpu.capturing is None and not self.gpu.lost  # a capture would free it again
 
-    def free(self, handle: DeviceBlock) -> None:
-        if handle.exported is None and type(handle) is DeviceBlock:
-            self._freed.append(handle)
-            return
+    def free_exported(self, handle: DeviceBlock) -> None:
         export = handle.exported() if handle.exported is not None else None
         foreign = isinstance(handle, ForeignBlock)
-        release: Callable[..., None] = self._release_foreign if foreign else super().free
+        release: Callable[..., None] = self._release_foreign if foreign else self._freed.append
         if export is None:
             release(handle)
         else:  # another library has its address
