@@ -12,7 +12,7 @@ ctypedef void mat_share(uintptr_t kernel, const void *frame, char *const *operan
                         int64_t threads) noexcept nogil
 
 cdef enum:
-    MOST_OPERANDS = 8
+    MOST_OPERANDS = 15
     MOST_NUMBERS = 8
 
 

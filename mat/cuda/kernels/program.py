@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ...devices.device import in_use
@@ -17,6 +17,7 @@ from .elementwise import (
     MANY,
     OWN,
     THREADS,
+    Encoded,
     blocks_of,
     family_of,
     halves,
@@ -103,28 +104,17 @@ class Line(NamedTuple):
     dtype: DType
 
 
-class ProgramKernel:
-    """The kernel of a program, which is called with all operands."""
+class ProgramKernel(Encoded):
+    """The kernel of a program, some of whose numbers are integers of 64 bits, or which has more
+    numbers than places of operands.
+    """
 
-    __slots__ = ("codes", "launch")
-
-    def __init__(self, launch: CudaKernel, codes: dict[int, Function]) -> None:
-        self.launch: CudaKernel = launch
-        self.codes: dict[int, Function] = codes  # of the numbers that are integers of 64 bits
-
-    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> ProgramKernel:
-        """Return self: it knows the positions."""
-        return self
+    def __init__(self, launch: CudaKernel, long: Collection[int]) -> None:
+        super().__init__(launch, halves, bound=bool(launch.operands))
+        self.long: Collection[int] = long  # the positions of these integers
 
     def __call__(self, *values: Number) -> None:
-        codes = self.codes
-        self.launch(*([codes[k](v) if k in codes else v for k, v in enumerate(values)] if codes
-                      else values))
-
-    def is_compiled(self) -> bool:
-        """Return whether nobody has to wait for the compiler."""
-        gpu = in_use().gpu  # type: ignore[attr-defined]  # it is of cuda
-        return gpu in self.launch.ready or self.launch.program.is_compiled(gpu.arch)
+        self.launch(*[self.code(v) if k in self.long else v for k, v in enumerate(values)])
 
 
 def fits_call(operands: Sequence[Operand]) -> bool:
@@ -133,8 +123,15 @@ def fits_call(operands: Sequence[Operand]) -> bool:
     return mats < OPERANDS and len(operands) - mats <= NUMBERS
 
 
+def is_compiled(kernel: CudaKernel | ProgramKernel) -> bool:
+    """Return whether nobody has to wait for the compiler of a program."""
+    gpu = in_use().gpu  # type: ignore[attr-defined]  # it is of cuda
+    launch = kernel.launch if isinstance(kernel, ProgramKernel) else kernel
+    return gpu in launch.ready or launch.program.is_compiled(gpu.arch)
+
+
 def prepare_program(program: Sequence[Line], operands: Sequence[Operand],
-                    directions: str) -> ProgramKernel:
+                    directions: str) -> CudaKernel | ProgramKernel:
     """Return the kernel that carries out a program for `operands`, the last of which is written;
     their `directions` are "i" for a Mat that is read, "n" for a number, "o" and "u" for a Mat that
     is overwritten and updated.
@@ -147,23 +144,27 @@ def prepare_program(program: Sequence[Line], operands: Sequence[Operand],
     shape = operands[-1].layout.shape
     found = strided_loop(shape, [strides_of(operands[k].layout, shape) for k in mats], group, OWN)
     heavy = (len(mats) > MANY or len(program) > FEW or any(line.part.heavy for line in program))
-    text = _source(program, kinds, given, directions, (found.way, group, heavy))
+    few = len(operands) < OPERANDS  # then numbers have places among the operands
+    at = {k: k if few else n for order in (mats, numbers) for n, k in enumerate(order)}
+    text = _source(program, kinds, given, directions, (found.way, group, heavy), at)
     launch = CudaKernel(Program(text, (EXACT,)), "mat_program", (*found.frame, 0),
                         (blocks_of(found, group, heavy), 1, 1), (THREADS, 1, 1))
-    return ProgramKernel(launch.bind(mats, numbers),
-                         {k: halves for k in numbers if given[k] in ("i64", "u64")})
+    long = {k for k in numbers if given[k] in ("i64", "u64")}
+    if not few:
+        launch.bind(mats, numbers)
+    return launch if few and not long else ProgramKernel(launch, long)
 
 
 def _source(program: Sequence[Line], kinds: dict[int, str], given: dict[int, str],
-            directions: str, loop: tuple[str, int, bool]) -> str:
+            directions: str, loop: tuple[str, int, bool], at: dict[int, int]) -> str:
     """Return the source of the kernel: `kinds` are the types of Mats by their positions, `given`
-    those of numbers.
+    those of numbers; `at` are their places in a call.
     """
     way, group, heavy = loop
-    at = {k: n for n, k in enumerate(kinds)}
+    axes = {k: n for n, k in enumerate(kinds)}
     read = [k for k in kinds if directions[k] != "o"]
     written = [k for k in kinds if directions[k] in "ou"]
-    count = len(at)
+    count = len(axes)
     names = {k: f"x{k}" for k in read} | {k: f"number{k}" for k in given}
     body = [f"const mat_{kinds[k]} x{k} = held{k}.pack[u].at[v];" for k in read]
     for n, line in enumerate(program):
@@ -171,10 +172,10 @@ def _source(program: Sequence[Line], kinds: dict[int, str], given: dict[int, str
         body.append(f"const mat_{type_of(line.dtype)} result{n} = {result};")
         names[line.writes] = f"result{n}"
     body += [f"held{k}.pack[u].at[v] = {names[k]};" for k in written]
-    aligned = " && ".join(f"mat_aligned<mat_{kind}, V>({at[k]}, frame, call)"
+    aligned = " && ".join(f"mat_aligned<mat_{kind}, V>({at[k]}, {axes[k]}, frame, call)"
                           for k, kind in kinds.items())
-    made = ", ".join(f"number{k}(mat_number<mat_{kind}>(call.numbers + {2 * n}))"
-                     for n, (k, kind) in enumerate(sorted(given.items())))
+    made = ", ".join(f"number{k}(mat_number<mat_{kind}>(call.numbers + {2 * at[k]}))"
+                     for k, kind in given.items())
     return "\n".join([
         '#include "program.cuh"', "struct mat_composed {", f"    enum {{ HEAVY = {heavy:d} }};",
         *(f"    const mat_{kind} number{k};" for k, kind in given.items()),
@@ -185,8 +186,9 @@ def _source(program: Sequence[Line], kinds: dict[int, str], given: dict[int, str
         f"    INLINE void run(const mat_axes<{count}> &frame, const mat_call &call,",
         f"                    const int64_t (&at)[U][{count}], const bool (&there)[U]) const {{",
         *(f"        mat_held<mat_{kind}, U, V> held{k};" for k, kind in kinds.items()),
-        *(f"        held{k}.load({at[k]}, frame, call, at, there);" for k in read),
+        *(f"        held{k}.load({at[k]}, {axes[k]}, frame, call, at, there);" for k in read),
         "#pragma unroll", "        for (int u = 0; u < U; u++)", "#pragma unroll",
         "            for (int v = 0; v < V; v++) {", *(f"                {one}" for one in body),
-        "            }", *(f"        held{k}.store({at[k]}, call, at, there);" for k in written),
+        "            }",
+        *(f"        held{k}.store({at[k]}, {axes[k]}, call, at, there);" for k in written),
         "    }", "};", f"MAT_PROGRAM(mat_program, {way}, {count}, {group}, mat_composed)", ""])

@@ -21,14 +21,14 @@ template <class R, class A, class X> INLINE A mat_result(X x) {
     return mat_convert<A>(mat_narrow<R>((mat_computed<R>)x));
 }
 
-/* Elements of one operand */
+/* Elements of an operand: at `place` in calls, at `k` in frames */
 template <class S, int U, int V> struct mat_held {
     mat_pack<S, V> pack[U];
 
     template <int N>
-    INLINE void load(int k, const mat_axes<N> &frame, const mat_call &call,
+    INLINE void load(int place, int k, const mat_axes<N> &frame, const mat_call &call,
                      const int64_t (&at)[U][N], const bool (&there)[U]) {
-        const S *from = (const S *)call.at[k];
+        const S *from = (const S *)call.at[place];
 #pragma unroll
         for (int u = 0; u < U; u++) {
             if (!there[u]) continue;
@@ -42,18 +42,18 @@ template <class S, int U, int V> struct mat_held {
         }
     }
     template <int N>
-    INLINE void store(int k, const mat_call &call, const int64_t (&at)[U][N],
+    INLINE void store(int place, int k, const mat_call &call, const int64_t (&at)[U][N],
                       const bool (&there)[U]) const {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            if (there[u]) *(mat_pack<S, V> *)((S *)call.at[k] + at[u][k]) = pack[u];
+            if (there[u]) *(mat_pack<S, V> *)((S *)call.at[place] + at[u][k]) = pack[u];
     }
 };
 
 /* Groups of V elements can be loaded and stored whole. */
 template <class S, int V, int N>
-INLINE bool mat_aligned(int k, const mat_axes<N> &frame, const mat_call &call) {
-    return !frame.step[k] || ((uint64_t)call.at[k] & (uint64_t)(V * sizeof(S) - 1)) == 0;
+INLINE bool mat_aligned(int place, int k, const mat_axes<N> &frame, const mat_call &call) {
+    return !frame.step[k] || ((uint64_t)call.at[place] & (uint64_t)(V * sizeof(S) - 1)) == 0;
 }
 
 /* How `mat_walk` asks a program to compute */

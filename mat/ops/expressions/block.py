@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeVar, overload
 
 from ...core.compiled import IN_USE
+from ...core.pending import DEFERRALS
 from ...devices.in_use import BEFORE_LEAVING
 from ...support.open_blocks import Decorating, enter, leave, remove, still_open
 from ...support.types import Function
-from ..engine.calls import DEFERRALS
 from .deferral import DEFERRING, INNERMOST, Fused, compute_values
 
 F = TypeVar("F", bound=Function)

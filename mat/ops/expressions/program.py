@@ -103,8 +103,8 @@ class Program(Op):
         key = "".join(x.dtype.char for x in mats)
         self.uses[key] += 1
         return (self.uses[key] > 1 or bool(RECORDERS)
-                or bool(engine.prepare_program(program, values,
-                                               self.structure.operands).is_compiled()))
+                or bool(engine.is_compiled(engine.prepare_program(program, values,
+                                                                  self.structure.operands))))
 
     def one_by_one(self, values: Arguments) -> None:
         """Carry out the operations one after another."""
