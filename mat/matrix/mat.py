@@ -352,6 +352,9 @@ class Mat(Exports, Methods):
 
     def _size_at(self, k: int) -> int:
         """Return element `k` of a vector of integers that determines the size of a result."""
+        at = self.layout.displacement + k + (self.layout.size if k < 0 else 0)
+        if not OBSERVERS and self.layout.contiguous:
+            return int(self._item_at(at))
         with self._waits(SIZE):
             return int(self.item(k))
 

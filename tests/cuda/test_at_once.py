@@ -234,3 +234,21 @@ def test_many_are_combined_at_few_places_in_their_order(dev, dtype, bins):
             rule.at(wanted, at, values)
             rule.at(x, mat.array(at), mat.array(values))
         assert np.array_equal(np.asarray(x), wanted, equal_nan=dtype != "i4")
+
+
+def test_one_index_selects_as_several_do(dev):
+    a = np.arange(6000.0).reshape(60, 100)
+    x, k = mat.array(a), np.array([[3, -1], [59, 0]])
+    i, m = mat.array(k), mat.array(a[:, 0] > 2000)
+    for _ in range(2):
+        assert np.array_equal(np.asarray(x[i]), a[k])
+        assert np.array_equal(np.asarray(x[i[:, ::-1]]), a[k[:, ::-1]])
+        assert np.array_equal(np.asarray(x[m]), a[a[:, 0] > 2000])
+        assert np.array_equal(np.asarray(x[x > 100.0]), a[a > 100.0])
+        assert np.array_equal(np.asarray(x[x < 0]), a[a < 0])
+        x[i], a[k] = 7.0, 7.0
+        x[m], a[np.asarray(m)] = 8.0, 8.0
+        assert np.array_equal(np.asarray(x), a)
+    for wrong in (mat.array(np.array([60])), m[:-1]):
+        with pytest.raises(IndexError):
+            x[wrong]

@@ -20,7 +20,7 @@ from ...support.dtypes import becomes_array
 from ...support.native import core
 from ...support.types import Index
 from ..primitives.elementwise import add, multiply
-from ..primitives.selecting import select
+from ..primitives.selecting import BOOL, select
 from ..primitives.ufuncs import remainder
 from ..tiles.overlap import DEVICE_AXES
 from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
@@ -56,6 +56,8 @@ class Advanced(NamedTuple):
         mask = self.mask
         if mask is not None:
             return positions_of(mask), True
+        if len(self.indices) == 1 and self.indices[0].layout.contiguous:
+            return self.indices[0], self.indices[0].size == 1
         found, k = None, 0
         for index, count in zip(self.indices, self.counts, strict=True):
             lengths = self.lengths()[k:k + count]
@@ -85,6 +87,10 @@ def advanced(x: Mat, index: Index) -> Advanced | None:
     Raise `IndexOutOfRange` if an integer is out of range.
     """
     now = x._as_now()
+    if type(index) is Mat:
+        found = _by_one(now, index)
+        if found is not None:
+            return found
     items = _expanded(now, [_plain(i) for i in (index if isinstance(index, tuple) else (index,))])
     if items is None:
         return None
@@ -112,6 +118,21 @@ def advanced(x: Mat, index: Index) -> Advanced | None:
         axis, view_axis = axis + count, view_axis + count
     view = now.over(now.layout[tuple(basic)])
     return _placed(view, items, tuple(at), tuple(counts), tuple(chosen))
+
+
+def _by_one(x: Mat, index: Mat) -> Advanced | None:
+    """Return the selection of one mask, or of integers on the first axis; None for other kinds."""
+    ndim, shape = index.layout.ndim, x.layout.shape
+    if not ndim or x.layout.ndim + ndim > DEVICE_AXES:
+        return None
+    if index.element_type is BOOL:
+        if index.layout.shape != shape[:ndim]:
+            return None
+        return Advanced(x, (index,), (ndim,), tuple(range(ndim)), 0)
+    if index.element_type is not LONG or not shape:
+        return None
+    _check_range(x, index, 0)
+    return Advanced(x, (index,), (1,), (0,), 0)
 
 
 def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,

@@ -23,8 +23,8 @@ from .gathering import LONG, gather_along, positions_of, scatter
 _MODES = ("raise", "wrap", "clip")
 
 
-def _in_range(indices: Mat, n: int, mode: str, what: str) -> Mat | None:
-    """Return integers as positions among `n`, by the rule `mode`; None where there are none."""
+def _in_range(indices: Mat, n: int, mode: str, x: Mat) -> Mat | None:
+    """Return integers as positions among `n` of `x`, by the rule `mode`; None for other numbers."""
     if indices.dtype.kind not in "iu" or indices.dtype == np.uint64 or mode not in _MODES or (
             not n and mode != "raise"):
         return None
@@ -34,7 +34,7 @@ def _in_range(indices: Mat, n: int, mode: str, what: str) -> Mat | None:
     elif mode == "clip":
         at = clip(at, 0, n - 1)
     elif not all_within(at, -n, n):
-        raise IndexOutOfRange(f"{what} has {n} elements there; indices reach from "
+        raise IndexOutOfRange(f"{x.label()} has {n} elements there; indices reach from "
                               f"{indices.min().item()} to {indices.max().item()}")
     return at.contiguous()
 
@@ -61,14 +61,14 @@ def take(x: Mat, indices: Mat, axis: int, mode: str = "raise") -> Mat | None:
         return None
     if 0 in x.shape[:axis] and x.shape[axis]:
         mode = "clip"  # as in NumPy, any integers give nothing of nothing
-    at = _in_range(indices, x.shape[axis], mode, x.label())
+    at = _in_range(indices, x.shape[axis], mode, x)
     return None if at is None else gathered_at(x, at, axis, (axis,))
 
 
 def take_along(x: Mat, indices: Mat, axis: int) -> Mat | None:
     """Return, of each line of `x` along an axis, the elements at the same line of `indices`."""
     shape = _along(x, indices, axis)
-    at = None if shape is None else _in_range(indices, x.shape[axis], "raise", x.label())
+    at = None if shape is None else _in_range(indices, x.shape[axis], "raise", x)
     if shape is None or at is None:
         return None
     out = new_like(x, shape, x.dtype)
@@ -90,7 +90,7 @@ def put_along(x: Mat, indices: Mat, values: Mat, axis: int) -> Mat | None:
     shape = _along(x, indices, axis)
     if shape is None or _together(shape, values.shape) != shape:
         return None
-    at = _in_range(indices, x.shape[axis], "raise", x.label())
+    at = _in_range(indices, x.shape[axis], "raise", x)
     if at is None:
         return None
     found: Mat | None = None
@@ -118,7 +118,7 @@ def put(x: Mat, indices: Mat, values: Mat, mode: str = "raise") -> Mat | None:
     """Overwrite the elements at row-major integers with repeated values."""
     if not x.ndim or x.ndim > DEVICE_AXES:
         return None
-    at = _in_range(indices, x.size, mode, x.label())
+    at = _in_range(indices, x.size, mode, x)
     if at is None or not values.size or not at.size:
         return None if at is None else x
     if x.ndim > 1 and mode == "raise":
