@@ -67,9 +67,7 @@ from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like
 from .matrix.generator import Rng, seed
 from .matrix.mat import FacetState, Mat
 from .matrix.methods import bind_at_first_use as _bind_at_first_use
-from .matrix.prefetch import prefetch
 from .matrix.ranges import arange, geomspace, linspace, logspace
-from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
 from .numpy import attributes as _attributes
@@ -77,7 +75,6 @@ from .numpy import constructor as _constructor
 from .numpy import importing as _importing
 from .numpy import operators as _operators
 from .numpy import refused_methods as _refused_methods
-from .ops.expressions.block import fused
 from .ops.indexing import indexing as _index
 from .ops.linear.blas_gemm import gemm, gemm_batched
 from .ops.linear.matmul import matmul
@@ -146,7 +143,8 @@ for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("blas", "fft", "lib", "linalg", "nn", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
-_register_plugin("tempfile", "tempfile")  # of Python, which takes long to import
+for _name in ("shutil", "tempfile"):
+    _register_plugin(_name, _name)  # of Python, which take long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
@@ -156,9 +154,10 @@ _NAMES = {
     "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
     "debug.show": "show", "debug.show_config": "show_config", "io.api": "save",
     "io.archives": "load load_all save_all", "io.memmap": "open_memmap", "matrix.graph": "graph",
+    "matrix.prefetch": "prefetch", "matrix.scratch": "ones_view scratch",
     "numpy.changed_names": "allclose convolve copy dot trace vdot",
     "numpy.ndarray_methods": "clip",
-    "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
+    "ops.expressions.block": "fused", "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
     "ops.linear.blas_level23": "gemv ger syrk trsm",
     "ops.linear.linalg": "cholesky inv slogdet solve",
     "ops.nn.quantization": "dequantize quantize scaled_matmul",
@@ -179,7 +178,8 @@ _METHODS = {
     "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
     "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_"}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
-for _name in ("debug", "numpy.ufunc_calls", *_NAMES, *_METHODS):
+for _name in ("debug", "cpu.conv", "cpu.nn", "cpu.small_systems", "numpy.ufunc_calls", *_NAMES,
+              *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():
     _bind_at_first_use(_name, *_methods.split())

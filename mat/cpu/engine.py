@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..support.blas_library import LIMIT
 from ..support.native import ffi, lib
+from ..support.plugins import plugin
 from ..support.types import Operand, Presented
 from .blas import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .blas_kernels import (
@@ -25,7 +26,6 @@ from .blas_kernels import (
     prepare_trsm,
     vectors,
 )
-from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .elementwise import (
     prepare_convert,
     prepare_elementwise,
@@ -35,11 +35,23 @@ from .elementwise import (
 )
 from .integer_matmul import prepare_integer_matmul, prepare_scaled_matmul
 from .kernel import CpuKernel
-from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
 from .reduce import prepare_scan, reduction
 from .selection import prepare_select
-from .small_systems import prepare_systems
+
+# modules that are imported at the first use of their functions
+_AT_FIRST_USE = {
+    **dict.fromkeys(("prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x"), "cpu.conv"),
+    **dict.fromkeys(("prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w",
+                     "prepare_to_x"), "cpu.nn"), "prepare_systems": "cpu.small_systems"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _AT_FIRST_USE:
+        raise AttributeError(f"the engine of the host has no {name}")
+    found = globals()[name] = getattr(plugin(_AT_FIRST_USE[name]), name)
+    return found
+
 
 BATCH = 64  # blocks that the kernels make at a time
 GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 microseconds
@@ -81,13 +93,10 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_integer_matmul", "prepare_scaled_matmul",
-    "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_count_bins", "prepare_extent",
-    "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",
     "reduction",
     "prepare_scan",
     "prepare_select",
-    "prepare_systems",
 ]

@@ -9,7 +9,6 @@ import errno
 import io
 import mmap
 import os
-import shutil
 import sys
 import threading
 import weakref
@@ -22,6 +21,7 @@ import numpy as np
 from ..errors import DiskError
 from ..support.c_pointers import address_of
 from ..support.descriptors import opened
+from ..support.plugins import plugin
 from ..support.types import Array, DType
 
 PAGE = mmap.PAGESIZE
@@ -329,7 +329,7 @@ def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -
     """Return the error that there is no room for a file."""
     limited = "the limit of this process for files (RLIMIT_FSIZE) is less"
     try:
-        room = f"{shutil.disk_usage(folder).free} bytes are free"
+        room = f"{plugin('shutil').disk_usage(folder).free} bytes are free"
     except OSError as unknown:
         room = str(unknown)
     reason = limited if error.errno == errno.EFBIG else room

@@ -57,8 +57,8 @@ def _read(path: str) -> bytes:
 def digests(names: Iterable[str]) -> dict[str, str]:
     """Return a digest for each module, of its own text and of the declarations of all."""
     names = sorted(names)
-    shared = b"".join([*(_read(path_of(name, ".pxd")) for name in names),
-                       *(_read(os.path.join(PACKAGE, part)) for part in PARTS)])
+    shared = source_hash(b"".join([*(_read(path_of(name, ".pxd")) for name in names),
+                                   *(_read(os.path.join(PACKAGE, part)) for part in PARTS)]))
     return {name: source_hash(shared + _read(source_of(name))).hex() for name in names}
 
 
