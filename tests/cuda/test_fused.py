@@ -10,8 +10,10 @@ from mat.ops.expressions import passes
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
+from mat.cuda import engine
 from mat.cuda.runtime import nvrtc
 
+from ..support.fused_programs import programs
 from .computing import DTYPES, only_there
 
 pytestmark = pytest.mark.host
@@ -334,3 +336,11 @@ def test_a_graph_makes_no_mats_also_in_a_fused_block(counted):
 
     with pytest.raises(mat.errors.GraphError, match="a new Mat of 280,000 bytes is made"):
         step(*mats(1))
+
+
+@pytest.mark.parametrize("statements", [200, pytest.param(4000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("options", [{}, {"pool_bytes": 1500}])
+def test_random_programs(cuda, tmp_path, monkeypatch, options, statements):
+    monkeypatch.setattr(engine, "is_compiled", lambda _: True)  # kernels at their first use
+    counted = programs(1, statements, folder=tmp_path, device="cuda", **options)
+    assert counted.nodes > counted.passes > 5
