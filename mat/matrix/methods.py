@@ -349,4 +349,4 @@ def bind_at_first_use(module: str, *names: str) -> None:
     first used, unless it has been imported.
     """
     for name in names if loaded_plugin(module) is None else ():
-        bind(name, AttributeAtFirstUse(module, name))
+        bind(name, AttributeAtFirstUse(module, name, Methods))

@@ -49,15 +49,16 @@ def library(name: str) -> ModuleType | None:
 
 
 class AttributeAtFirstUse:
-    """Stands for an attribute of a class that a plugin sets there when it is imported."""
+    """Stands for an attribute of the class `of` that a plugin sets there when it is imported."""
 
-    def __init__(self, module: str, name: str) -> None:
+    def __init__(self, module: str, name: str, of: type) -> None:
         self.module: str = module
         self.name: str = name
+        self.of: type = of
 
     def __get__(self, instance: object, owner: type) -> Any:
         plugin(self.module)
-        return getattr(owner if instance is None else instance, self.name)
+        return vars(self.of)[self.name].__get__(instance, owner)
 
 
 # Functions called after the import of a library, in whichever order that and `mat` are imported

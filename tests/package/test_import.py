@@ -96,6 +96,24 @@ print(json.dumps([str(first) == str(second), repr(first)]))"""
     assert "AtFirstUse" not in text
 
 
+def test_methods_of_subclasses_are_called_once():
+    code = """import json, mat
+calls = []
+class Own(mat.Mat):
+    def sort(self):
+        calls.append("sort")
+        return super().sort()
+    def __array_function__(self, *args):
+        calls.append("function")
+        return super().__array_function__(*args)
+x = Own(3, fill=2)
+x.sort()
+import numpy
+numpy.median(x)
+print(json.dumps(calls))"""
+    assert after(code) == ["sort", "function"]
+
+
 @needs.native
 @pytest.mark.unchecked("it reads declarations itself")
 def test_reading_declarations_of_c_is_left_to_those_who_compile():
