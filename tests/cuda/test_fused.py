@@ -14,6 +14,9 @@ from mat.cuda import engine
 from mat.cuda.runtime import nvrtc
 
 from ..support.fused_programs import programs
+from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver.cubin import kernels
+from ..tools.mock_driver.ptx.nvrtc_ptx import ptx
 from .computing import DTYPES, only_there
 
 pytestmark = pytest.mark.host
@@ -112,6 +115,7 @@ def counted(mock, dev, monkeypatch):
         with mat.fused():
             found = function(*args)
         return found, (mock.calls("cuLaunchKernel") - before[0], len(compiled) - before[1])
+    call.texts = compiled
     return call
 
 
@@ -336,6 +340,20 @@ def test_a_graph_makes_no_mats_also_in_a_fused_block(counted):
 
     with pytest.raises(mat.errors.GraphError, match="a new Mat of 280,000 bytes is made"):
         step(*mats(1))
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_nvrtc_contracts_nothing_and_spills_no_registers(counted, dtype):
+    operands = mats(4, dtype, shape=(300, 300))
+    for _ in range(2):
+        counted(lambda *v: combine(*v) - 5 * v[1][:, :1], *operands)
+    text = next(t for t in counted.texts if "mat_composed" in t)
+    assert "fma." not in ptx(text, (nvrtc.EXACT,), "sm_80")
+    for arch in ("sm_80", "sm_90"):
+        found = kernels(nvrtc.Nvrtc().compile(text, (nvrtc.EXACT,), arch))["mat_program"]
+        assert found.stack == 0
+        assert found.registers <= 128
 
 
 @pytest.mark.parametrize("statements", [200, pytest.param(4000, marks=pytest.mark.slow)])
