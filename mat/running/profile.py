@@ -95,7 +95,7 @@ class Profile(WithLock, Observer):
             file = frame.f_code.co_filename
             owned = known.get(file)
             if has(file) if owned is None else owned:
-                return file, frame.f_lineno or 0  # None between two lines
+                return file, frame.f_lineno or frame.f_code.co_firstlineno
             frame = frame.f_back
         return NOWHERE
 
