@@ -406,6 +406,11 @@ class Coherence:
         if pending is not None:
             pending.settle(self, None, writes)
 
+    @property
+    def is_pending(self) -> bool:
+        """True if the elements are the result of an expression that is not computed yet."""
+        return self.pending is not None and self.pending.value is not None
+
     # Torn data
 
     def read_torn(self, error: TornError) -> None:

@@ -18,6 +18,8 @@ from ..matrix.scratch import spare_bytes
 from ..matrix.storage import Storage
 from ..memories.file_pages import all_pages
 from ..memories.pooled import Pooled
+from ..ops.expressions.kept import kept_bytes
+from ..ops.expressions.nodes import Expressions
 from ..support import formatting, host_pool
 from ..support.plugins import loaded_plugin
 
@@ -86,10 +88,15 @@ class MemoryReport:
         The bytes by the line that created the Mats.
     lent : list of ExportRow
         The exports that keep Mats from being written.
+    pending : tuple of int
+        The number of values that are pending in blocks of `fused`, and the bytes that nobody but
+        their expressions can see.
     """
 
     def __init__(self, verbose: bool) -> None:
         self.verbose = verbose
+        # first, since the reports' lists see storages, too
+        self.pending: tuple[int, int] = len(Expressions.all.pending()), kept_bytes()
         found = _storages()
         mats = {id(x.storage): x for x in MATS.all()}
         self.by_mat: list[StorageRow] = sorted(
@@ -124,6 +131,9 @@ class MemoryReport:
         if exports:
             tables.append((f"exported: {len(self.lent)}",
                            [("bytes", "in", "Mat", "exported at"), *exports]))
+        if self.pending[0]:
+            tables.append(("pending", [("values", "bytes that only they keep"),
+                                       tuple(f"{n:,}" for n in self.pending)]))
         return tables
 
     def __repr__(self) -> str:

@@ -69,7 +69,8 @@ def facts(x: Mat) -> list[str]:
         made = line_of(storage.made)
         return [f"storage: {size}, version {storage.version}{_state(x)}",
                 *([f"created at {made}"] if made else []),
-                *_drawing(x), *_memories(x), *_accesses(x), *_views(x), *_history(x)]
+                *_drawing(x), *_memories(x), *_accesses(x), *_readers(x), *_views(x),
+                *_history(x)]
 
 
 def _drawing(x: Mat) -> list[str]:
@@ -106,11 +107,20 @@ def _views(x: Mat) -> list[str]:
     return lines + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
 
 
+def _readers(x: Mat) -> list[str]:
+    """Return a line if pending expressions read the elements."""
+    pending = x.storage.pending
+    reads = pending is not None and pending.read_in(x)
+    return ["read by pending expressions"] if reads else []
+
+
 def _state(x: Mat) -> str:
     storage = x.storage
     torn = storage.torn_error(x)
     if torn is not None:
         return f"\ntorn: {torn}"
+    if storage.is_pending:
+        return ", pending"
     if not storage.fresh and storage.spans is None:
         fill = storage.fill_value
         return ", never written: " + ("arbitrary" if fill is None else f"all {fill}")

@@ -440,7 +440,7 @@ class Mat(Exports, Methods):
     def _peek(self) -> Array | None:
         """Return the visible elements to print without an access, or None if there are none."""
         storage = self.storage
-        if storage.torn_error(self) is not None:
+        if storage.torn_error(self) is not None or storage.is_pending:
             return None
         options = np.get_printoptions()
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
@@ -463,6 +463,8 @@ class Mat(Exports, Methods):
     def _absent(self) -> str:
         if self.storage.torn_error(self) is not None:
             return "torn"
+        if self.storage.is_pending:
+            return "pending"
         if self.storage.is_fresh(host(), self):
             return "in a file that was cut off"
         return "on a device that failed" if self.storage.fresh else "uninitialised"

@@ -50,7 +50,10 @@ def as_in_numpy() -> Iterator[None]:
 
 def _shown(self: Mat) -> Any:
     """Return the elements as NumPy prints them, None if there are none to be had."""
-    a = None if self._is_closed() else self._peek()
+    if self._is_closed():
+        return None
+    self.storage.settle_pending(False)
+    a = self._peek()
     return None if a is None else a[()]
 
 

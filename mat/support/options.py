@@ -24,9 +24,9 @@ Products: TypeAlias = Literal["ieee", "tf32", "bfloat16"]
 class Options:
     """One state of all settings. It does not change."""
 
-    __slots__ = ("device_enabled", "dtype", "float32_products", "host_pool_bytes", "page_locked",
-                 "page_locked_bytes", "print_contents", "print_facets", "progress", "scalars",
-                 "spill_above", "spill_dir", "threads", "torn")
+    __slots__ = ("device_enabled", "dtype", "float32_products", "fused", "host_pool_bytes",
+                 "page_locked", "page_locked_bytes", "print_contents", "print_facets", "progress",
+                 "scalars", "spill_above", "spill_dir", "threads", "torn")
 
     # the parameters are the settings
     def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
@@ -35,7 +35,8 @@ class Options:
                  threads: int | None = None, host_pool_bytes: int | None = None,
                  spill_dir: str | None = None, spill_above: int | None = None,
                  progress: Callable[[int, int], object] | bool | None = None,
-                 scalars: bool = True, float32_products: Products = "ieee") -> None:
+                 scalars: bool = True, float32_products: Products = "ieee",
+                 fused: bool = False) -> None:
         self.dtype: DType = dtype
         self.print_contents: bool = print_contents
         self.print_facets: bool = print_facets
@@ -58,6 +59,7 @@ class Options:
         self.float32_products: Products = float32_products  # what devices may compute them in
         if float32_products != "ieee" and not REDUCED:
             REDUCED.append(True)
+        self.fused: bool = fused  # whether every thread is in a block of `mat.fused`
 
     def values(self) -> Keywords:
         """Return the settings by name."""
@@ -73,7 +75,7 @@ class Options:
 
 NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "page_locked",
          "page_locked_bytes", "threads", "host_pool_bytes", "spill_dir", "spill_above", "progress",
-         "scalars", "float32_products")
+         "scalars", "float32_products", "fused")
 
 
 class Changed(Nested):

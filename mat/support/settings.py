@@ -25,6 +25,7 @@ from .options import (
     permanent,
     set_permanent,
 )
+from .plugins import plugin
 from .types import DType, DTypeLike, Keywords
 
 _TORN, _PRODUCTS = get_args(Torn), get_args(Products)
@@ -106,6 +107,9 @@ class SettingsBlock(Decorating[Options]):
         if "host_pool_bytes" in self.changes:
             raise SettingError("host_pool_bytes concerns the whole process, not a block: mat."
                                f"configure(host_pool_bytes={self.changes['host_pool_bytes']!r})")
+        if "fused" in self.changes:
+            raise SettingError("fused concerns the whole process, not a block: with mat.fused(): "
+                               "..., or mat.configure(fused=True)")
         self.changed = changed = Changed(options)
         if "threads" in self.changes:
             CONTEXTS.append(self.changed)
@@ -163,6 +167,7 @@ class Changes(TypedDict, total=False):
     progress: Callable[[int, int], object] | bool | None
     scalars: bool
     float32_products: Products
+    fused: bool
 
 
 class Settings:
@@ -228,6 +233,8 @@ class Settings:
         What CUDA devices may compute products of float32 matrices in. With ``"tf32"`` operands are
         rounded to 10 bits after the first one, with ``"bfloat16"`` to 7; sums are of float32. Other
         devices and the host compute in float32.
+    fused : bool
+        True: every thread is in a block of `fused`. Only `configure` sets it.
 
     Examples
     --------
@@ -251,6 +258,7 @@ class Settings:
     progress: Callable[[int, int], object] | bool | None
     scalars: bool
     float32_products: Products
+    fused: bool
 
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
         _refuse_positional("mat.settings", no_names)
@@ -310,6 +318,8 @@ def configure(*no_names: Never, **changes: Unpack[Changes]) -> None:
             callback(options.host_pool_bytes)
     if "spill_above" in changes:
         _notify_spilling()
+    if "fused" in changes:
+        plugin("ops.expressions.block").fuse_permanently(options.fused)
 
 
 def _refuse_positional(function: str, values: tuple[object, ...]) -> None:

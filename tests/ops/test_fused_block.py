@@ -1,9 +1,20 @@
 """`mat.fused`: blocks whose element-wise operations are computed in one pass."""
 
+import asyncio
+import io
+import operator
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 import mat
+from mat.core.compiled import IN_USE
+from mat.core.pending import DEFERRALS
+from mat.ops.expressions import deferral, kept, program
+
+from ..stress.children import outcome_of
+from ..support.nth_line import every_line
 
 N = 100_000
 
@@ -101,3 +112,320 @@ def test_a_reduction_does_not_keep_its_operand():
         assert not y.fresh
         assert y.max() == 3
         assert y.fresh
+
+
+# Blocks
+
+
+def is_pending(x):
+    return "pending" in repr(x)
+
+
+def nothing_open():
+    assert IN_USE == []
+    assert DEFERRALS == []
+    assert deferral.PERMANENT == []
+    assert not deferral.EXPRESSIONS.lock._is_owned()
+    assert not deferral.EXPRESSIONS.busy
+
+
+def test_a_function_in_a_block(pair):
+    seen = []
+
+    @mat.fused
+    def f(x):
+        y = x + 1
+        seen.append(is_pending(y))
+        return y * 2
+
+    @mat.fused()
+    def g(x):
+        return f(x) + 1
+
+    x, a = pair
+    same(f(x), (a + 1) * 2)
+    same(g(x), (a + 1) * 2 + 1)
+    assert seen == [True, True]
+
+
+def test_blocks_within_blocks(pair):
+    x, a = pair
+    with mat.fused():
+        y = x + 1
+        assert is_pending(y)
+    assert not is_pending(y)
+    made = []
+
+    @mat.fused
+    def fails():
+        made.append(y * 2)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    z = made[0]
+    assert is_pending(z)
+    w = z + 1
+    same(w, (a + 1) * 2 + 1)
+
+
+def test_other_threads_are_in_no_block(pair):
+    x, a = pair
+    y = x + 1
+    with ThreadPoolExecutor(1) as threads:
+        z = threads.submit(lambda: x * 2).result()
+        assert not is_pending(z)
+        assert is_pending(y)
+        assert threads.submit(lambda: y.to_numpy()[0]).result() == a[0] + 1
+        assert not is_pending(y)
+
+
+def test_another_thread_writes_what_expressions_read(pair):
+    x, a = pair
+    y = x + 1
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: operator.iadd(x, 1)).result()
+    same(y, a + 1)
+    same(x, a + 1)
+
+
+def test_tasks_have_the_blocks_that_they_begin():
+    x = mat.ones(N)
+
+    async def within(found):
+        with mat.fused():
+            y = x + 1
+            await asyncio.sleep(0)
+            found.append(is_pending(y))
+            await asyncio.sleep(0)
+        found.append(is_pending(y))
+
+    async def without(found):
+        await asyncio.sleep(0)
+        found.append(is_pending(x + 1))
+
+    async def both():
+        first, second = [], []
+        await asyncio.gather(within(first), without(second))
+        return first, second
+
+    assert asyncio.run(both()) == ([True, False], [False])
+    nothing_open()
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_block_and_a_device(order):
+    x = mat.ones(N)
+    blocks = [mat.fused(), mat.use_device("emulated")][::1 - 2 * order]
+    with mat.debug.count_copies() as copies, blocks[0], blocks[1]:
+        y = x + 1
+        assert is_pending(y)
+    assert copies.d2h == 1
+    same(y, np.full(N, 2.0))
+
+
+def test_every_thread_is_in_a_block():
+    x = mat.ones(N)
+    mat.configure(fused=True)
+    try:
+        assert mat.settings.fused
+        y = x + 1
+        with ThreadPoolExecutor(1) as threads:
+            z = threads.submit(lambda: x * 2).result()
+        assert is_pending(y)
+        assert is_pending(z)
+        with mat.fused():
+            w = y + z
+        assert not is_pending(w)
+        w = w + 1
+    finally:
+        mat.configure(fused=False)
+    assert not is_pending(w)
+    same(w, np.full(N, 5.0))
+    nothing_open()
+
+
+def test_the_setting_is_of_the_whole_process():
+    with pytest.raises(mat.SettingError, match=r"with mat\.fused\(\)"):
+        mat.settings(fused=True).__enter__()
+    with pytest.raises(mat.SettingError, match="True or False"):
+        mat.configure(fused=1)
+
+
+# What is seen of it
+
+
+def test_what_is_pending_is_printed_as_such(pair):
+    x, _ = pair
+    y = x + 1
+    text = io.StringIO()
+    mat.show(y, text)
+    assert "pending" in text.getvalue()
+    assert "no copy anywhere" in text.getvalue()
+    mat.show(x, text)
+    assert "read by pending expressions" in text.getvalue()
+    assert repr(y) == str(y) == f"{y}" == f"<Mat {N} float32 - pending>"
+    assert "pending" in y._repr_html_()
+    assert mat.memory_report().pending == (1, 0)
+    assert "pending" in repr(mat.memory_report())
+    del x, pair
+    assert is_pending(y)
+    assert f"{y.sum():.1f}"
+
+
+def test_memory_that_only_expressions_keep_is_reported():
+    with mat.fused():
+        x = mat.ones(N)
+        y = x + 1
+        assert mat.memory_report().pending == (1, 0)
+        del x
+        assert mat.memory_report().pending == (1, 8 * N)
+        assert y[0] == 2
+        assert mat.memory_report().pending == (0, 0)
+
+
+def test_memory_that_only_expressions_keep_is_bounded(monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 4_000_000)
+    with mat.fused():
+        made = [mat.ones(N) + k for k in range(13)]
+        assert mat.memory_report().pending[1] <= 5_000_000  # and the newest operand
+        assert not is_pending(made[0])
+        assert is_pending(made[-1])
+    with mat.use_device("emulated", pool_bytes=4_000_000), mat.fused():
+        made = [mat.ones(N) + k for k in range(8)]
+        assert mat.memory_report().pending[1] <= 2_000_000
+    assert [x[0] for x in made] == list(range(1, 9))
+
+
+def test_what_is_updated_is_not_kept_besides():
+    x = mat.zeros(50_000_000)  # whose memory is more than may be kept
+    with mat.fused():
+        x += 1
+        x *= 2
+        assert is_pending(x)
+
+
+def test_long_expressions_are_computed_in_parts(pair):
+    x, a = pair
+    y = x
+    for _ in range(200):
+        y = y + 1
+        a = a + np.float32(1)
+    assert is_pending(y)
+    same(y, a)
+
+
+def test_a_long_loop_leaves_nothing_behind():
+    with mat.fused():
+        use = deferral.INNERMOST.get()
+        x = mat.ones(N)
+        for _ in range(5000):
+            x + 1
+        assert len(use.values) < 3000
+
+
+# Operands and errors
+
+
+def test_memory_of_others_is_read_at_the_statement():
+    a = np.ones(N)
+    x = mat.from_numpy(a)
+    with mat.fused():
+        y = x + 1
+        a[:] = 5
+    same(y, np.full(N, 2.0))
+
+
+def test_errors_are_raised_at_the_statement(pair):
+    x, a = pair
+    y = x + 1
+    with pytest.raises(mat.ShapeError):
+        y + mat.ones(N + 1, dtype="f4")
+    with pytest.raises(TypeError):
+        operator.iadd(mat.ones(N, dtype="i4"), y)
+    assert is_pending(y)
+    same(y, a + 1)
+
+
+def test_an_error_of_a_pass_names_the_lines_and_leaves_all_pending(pair, monkeypatch):
+    x, a = pair
+    y = mat.hypot(x, 0) - 3
+    x *= 7
+
+    def fails(*_):
+        raise MemoryError("none")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(program, "prepare_program", fails)
+        for _ in range(2):
+            with pytest.raises(MemoryError) as raised:
+                y.to_numpy()
+            assert f"{__file__}:" in raised.value.__notes__[0]
+    assert is_pending(y)
+    assert is_pending(x)
+    same(x, a * np.float32(7))
+    same(y, a - np.float32(3))
+
+
+def test_a_pass_that_fails_in_a_tile_is_done_again():
+    x, y = mat.ones(N), mat.ones(N)
+    calls = []
+
+    def fails(done, total):
+        calls.append(done)
+        if len(calls) == 4:
+            raise MemoryError("none")
+
+    @mat.settings(progress=fails)
+    @mat.fused
+    def update():
+        operator.iadd(x, y)
+        operator.imul(x, 3)
+
+    with mat.use_device("emulated", pool_bytes=300_000), pytest.raises(MemoryError):
+        update()
+    assert is_pending(x)
+    same(x, np.full(N, 6.0))
+
+
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_interrupts(step):
+    x, z = mat.ones(N), mat.zeros(N)
+
+    def run():
+        z.fill_(1)
+        with mat.fused():
+            y = x * 2 + 1
+            operator.iadd(z, y)
+            w = z * 3 + y
+            z[:10] = w[:10]
+        assert w[20] == 15
+
+    def check():
+        nothing_open()
+        assert (x.to_numpy() == 1).all()
+        try:
+            found = z.to_numpy()
+        except mat.TornError:  # as outside of blocks
+            z.accept_torn()
+            return
+        assert found[20] in (0, 1, 4)
+        assert found[0] in (0, 1, 4, 15)
+
+    run()
+    assert every_line(run, check, ("ops/", "support/", "core/"), step) > 50
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_computes_its_own_values(pair):
+    x, a = pair
+    y = x + 1
+
+    def in_child():
+        z = y * 2
+        assert is_pending(z)
+        same(z, (a + 1) * 2)
+
+    assert outcome_of(in_child) == ""
+    assert is_pending(y)
+    same(y, a + 1)

@@ -157,7 +157,8 @@ def test_settings_print():
                                   "device_enabled=True, torn='raise', page_locked=False, "
                                   "page_locked_bytes=1073741824, threads=None, "
                                   "host_pool_bytes=None, spill_dir=None, spill_above=None, "
-                                  "progress=None, scalars=True, float32_products='ieee')")
+                                  "progress=None, scalars=True, float32_products='ieee', "
+                                  "fused=False)")
 
 
 def test_device_enabled_is_taken_over_by_new_mats_and_their_views():

@@ -9,7 +9,7 @@ from ...core.pending import DEFERRALS
 from ...devices.in_use import BEFORE_LEAVING
 from ...support.open_blocks import Decorating, enter, leave, remove, still_open
 from ...support.types import Function
-from .deferral import DEFERRING, INNERMOST, Fused, compute_values
+from .deferral import INNERMOST, PERMANENT, Fused, compute_values
 
 F = TypeVar("F", bound=Function)
 LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
@@ -28,7 +28,7 @@ class FusedBlock(Decorating[None]):
     def begin(self) -> None:
         self.use = use = Fused(LEAST)
         IN_USE.append(use)
-        DEFERRALS.append(DEFERRING)
+        DEFERRALS.append(use.deferring)
         enter(INNERMOST, use)
 
     def end(self, error: BaseException | None) -> None:
@@ -36,9 +36,8 @@ class FusedBlock(Decorating[None]):
         if use is None:
             return
         leave(INNERMOST, use)
-        if use in IN_USE:
-            remove(IN_USE, use)
-            remove(DEFERRALS, DEFERRING)
+        remove(IN_USE, use)
+        remove(DEFERRALS, use.deferring)
         if error is None:
             compute_values(use)
         self.use = None
@@ -50,6 +49,22 @@ def compute_here() -> None:
     while use is not None:
         compute_values(use)
         use = still_open(use.parent)
+    for permanent in tuple(PERMANENT):
+        compute_values(permanent)
+
+
+def fuse_permanently(fused: bool) -> None:
+    """Have every context be in a block, or no longer; the values of that are computed."""
+    if fused and not PERMANENT:
+        use = Fused(LEAST)
+        IN_USE.append(use)
+        DEFERRALS.append(use.deferring)
+        PERMANENT.append(use)
+    elif not fused and PERMANENT:
+        use = PERMANENT.pop()
+        remove(DEFERRALS, use.deferring)
+        remove(IN_USE, use)
+        compute_values(use)
 
 
 BEFORE_LEAVING.append(compute_here)

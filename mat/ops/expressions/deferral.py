@@ -22,6 +22,7 @@ from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
 from ..tiles.tiling import CUT_NOW, being_cut
+from .kept import kept_bytes, most_kept
 from .nodes import Argument, Leaf, Node, leaf_of, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
 from .program import fold_of, is_loop, part_of
@@ -32,15 +33,19 @@ _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a progr
 class Fused(Nested):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("least", "values")
+    __slots__ = ("least", "most", "reads", "room", "values")
 
     def __init__(self, least: int) -> None:
         super().__init__()
         self.least: int = least
         self.values: list[ref[Node]] = []  # whose statements are in the block
+        self.room: int = 1024  # before those that are gone, or computed, are removed
+        self.reads: int = 0  # bytes that expressions read since it was looked at what they keep
+        self.most: int = 0  # until then
 
 
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
+PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
 # with types of C
 _mat, _innermost, _expressions, _threads, _exact = Mat, INNERMOST, EXPRESSIONS, THREADS, EXACT
 _cut_now = CUT_NOW
@@ -66,6 +71,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
     block = _innermost.get()
     if block is not None and block.ended:
         block = still_open(block)
+    if block is None and PERMANENT:
+        block = PERMANENT[0]
     if block is None or _expressions.busy == threading.get_ident():
         return False
     if type(args[operation.main]) is not _mat:
@@ -134,8 +141,26 @@ def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
 def keep(block: Fused, node: Node) -> None:
     """Have a value computed at the end of a block, or now if it takes many nodes."""
     block.values.append(ref(node))
+    for a in node.args:
+        if type(a) is Leaf:
+            block.reads += a.view.storage.nbytes
+    if block.reads > block.most or len(block.values) > block.room:
+        bound(block)
     if node.weight > MOST_NODES and len(in_order([node])) > MOST_NODES:
         EXPRESSIONS.compute([node])
+
+
+def bound(block: Fused) -> None:
+    """Forget values that are computed, and compute the others if their expressions keep too many
+    bytes that nobody else can see.
+    """
+    nodes = [(one, one()) for one in block.values]
+    block.values = [one for one, n in nodes if n is not None and n.leaf is None]
+    block.room = 2 * len(block.values) + 1024
+    block.most, block.reads = most_kept(), kept_bytes()
+    if block.reads > block.most:
+        compute_values(block)
+        block.reads = 0
 
 
 def compute_values(use: Fused) -> None:

@@ -1,0 +1,38 @@
+"""The memory that only pending expressions keep, and its bound."""
+
+from __future__ import annotations
+
+from ...devices.in_use import in_use
+from ...matrix.mat import Mat
+from .nodes import Expressions, Leaf, Node, viewers
+from .passes import ALONE, in_order, readers_of
+
+MOST = 1 << 28  # bytes that a block's expressions may keep; on a device, a quarter of its pool
+
+
+def most_kept() -> int:
+    """Return how many bytes pending expressions may keep."""
+    limit = in_use().limit
+    return MOST if limit is None else min(MOST, limit // 4)
+
+
+def kept_bytes() -> int:
+    """Return the bytes of operands that nobody but pending expressions can see."""
+    with Expressions.all.lock:
+        found = Expressions.all.pending()
+        updated = {id(n.old.view.storage) for n in found if n.old is not None}
+        kept = sum(view.storage.nbytes for view in operands_of(found)
+                   if id(view.storage) not in updated
+                   and viewers(view) == ALONE - 1 + len(readers_of(view)))
+    return kept
+
+
+def operands_of(nodes: list[Node]) -> list[Mat]:
+    """Return one view for each storage that expressions read."""
+    found: dict[int, Mat] = {}
+    for node in in_order(nodes):
+        for argument in node.args:
+            leaf = argument.leaf if isinstance(argument, Node) else argument
+            if isinstance(leaf, Leaf):
+                found.setdefault(id(leaf.view.storage), leaf.view)
+    return list(found.values())
