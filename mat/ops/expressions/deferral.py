@@ -30,14 +30,25 @@ from .program import fold_of, is_loop, part_of
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
 
+class Deferring(Deferral):
+    """Decides for each operation whether its result is pending."""
+
+    def take(self, operation: Op, device: Device, args: Arguments) -> bool:
+        """Make the result of a call pending, or compute it with the pending operands in one pass;
+        return False, with nothing done, where the call is to be carried out alone.
+        """
+        return take(operation, device, args)
+
+
 class Fused(Nested):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("least", "most", "reads", "room", "values")
+    __slots__ = ("deferring", "least", "most", "reads", "room", "values")
 
     def __init__(self, least: int) -> None:
         super().__init__()
         self.least: int = least
+        self.deferring = Deferring()
         self.values: list[ref[Node]] = []  # whose statements are in the block
         self.room: int = 1024  # before those that are gone, or computed, are removed
         self.reads: int = 0  # bytes that expressions read since it was looked at what they keep
@@ -51,19 +62,6 @@ _mat, _innermost, _expressions, _threads, _exact = Mat, INNERMOST, EXPRESSIONS, 
 _cut_now = CUT_NOW
 _folds: dict[tuple[Op, Form, Form, Arguments], bool] = {}
 _MOST = 1024
-
-
-class Deferring(Deferral):
-    """Decides for each operation whether its result is pending."""
-
-    def take(self, operation: Op, device: Device, args: Arguments) -> bool:
-        """Make the result of a call pending, or compute it with the pending operands in one pass;
-        return False, with nothing done, where the call is to be carried out alone.
-        """
-        return take(operation, device, args)
-
-
-DEFERRING = Deferring()
 
 
 def take(operation: Any, device: Device, args: Arguments) -> bool:

@@ -18,13 +18,15 @@ def most_kept() -> int:
 
 def kept_bytes() -> int:
     """Return the bytes of operands that nobody but pending expressions can see."""
+    count = 0
     with Expressions.all.lock:
         found = Expressions.all.pending()
         updated = {id(n.old.view.storage) for n in found if n.old is not None}
-        kept = sum(view.storage.nbytes for view in operands_of(found)
-                   if id(view.storage) not in updated
-                   and viewers(view) == ALONE - 1 + len(readers_of(view)))
-    return kept
+        for view in operands_of(found):
+            storage = id(view.storage)
+            if storage not in updated and viewers(view) == ALONE - 1 + len(readers_of(view)):
+                count += view.storage.nbytes
+    return count
 
 
 def operands_of(nodes: list[Node]) -> list[Mat]:
