@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import mat
-from mat.running import command as run
 from mat.support.installation import check_package
+from mat.support.plugins import has_plugin, plugin
 
 BANNER = "mat {version} on {device}; x = mat.zeros(3, 4), mat.show(x), mat.show_config(), help(mat)"
 BUILD = ("kernels", "core", "Python", "NumPy", "BLAS")  # of mat.show_config()
@@ -26,8 +26,9 @@ BUILD = ("kernels", "core", "Python", "NumPy", "BLAS")  # of mat.show_config()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out the command line and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["run"]:
-        return run.main(words[1:])
+    if words[:1] == ["run"] and has_plugin("run"):  # none if the package is not ours
+        status: int = plugin("run").main(words[1:])
+        return status
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
     parser.add_argument("command", nargs="?", choices=["prompt", "info"], default="prompt",
                         help="a prompt (the default), or the output of mat.show_config()")
