@@ -362,3 +362,10 @@ def test_random_programs(cuda, tmp_path, monkeypatch, options, statements):
     monkeypatch.setattr(engine, "is_compiled", lambda _: True)  # kernels at their first use
     counted = programs(1, statements, folder=tmp_path, device="cuda", **options)
     assert counted.nodes > counted.passes > 5
+
+
+def test_a_plan_is_of_the_whole_expression(cuda):
+    operands = [mat.array(a) for a in arrays(4, shape=300_000)]
+    with mat.use_device("cuda", required=True):
+        plan = mat.debug.plan(mat.fused(combine), *operands, pool_bytes=1_000_000)
+    assert plan.moved == 5 * 1_200_000

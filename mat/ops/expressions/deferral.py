@@ -100,8 +100,9 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
 
 
 def uses_kernels(device: Device, out: MatBase) -> bool:
-    """Return whether a device has kernels of its own."""
-    return device is not CPU and out.device_enabled and bool(device.implementations)
+    """Return whether a device has kernels of its own, and is not only planned for."""
+    return (device is not CPU and out.device_enabled and bool(device.implementations)
+            and device.planner is None)
 
 
 def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:

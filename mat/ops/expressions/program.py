@@ -79,7 +79,7 @@ class Program(Op):
     def evaluate(self, values: Arguments) -> None:
         """Carry out the program; its operations one after another where it cannot be one kernel."""
         device = in_use()
-        if device is not CPU and device.implementations:
+        if device is not CPU and device.implementations and device.planner is None:
             mats = [x for x in values if isinstance(x, Mat)]
             if has_kernels(*mats) and not self.is_one_kernel(device, values, mats):
                 self.one_by_one(values)
