@@ -332,6 +332,7 @@ def why_on_host(device: str, reason: str) -> str:
     return reason or f"{device} has no implementation of it for these operands"
 
 
+PASSES: dict[int, str] = {}  # what each thread's pass of a fused block computes, in words
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
 # notified of copies, waits and fallbacks only, for which calls do not take the longer path
 TRANSFERS: list[Observer] = []

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
 from ..core.direction import INPUT
-from ..core.observers import Observation, why_on_host
+from ..core.observers import PASSES, Observation, why_on_host
 from ..core.registry import Memory, host
 from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
@@ -209,6 +209,7 @@ class Trace(CopyCounter):
 
     def computed(self, operation: str, memory: str, seconds: float) -> None:
         cut, tile = tile_now()
+        operation = PASSES.get(threading.get_ident(), operation)
         name = f"{operation}, tile {tile}" if tile else operation
         event = self._of_call("operation", name, (memory, ""), seconds)
         self.operations.append(event._replace(cut=cut, tile=tile))

@@ -429,3 +429,30 @@ def test_a_child_computes_its_own_values(pair):
     assert outcome_of(in_child) == ""
     assert is_pending(y)
     same(y, a + 1)
+
+
+# Traces and plans
+
+
+def test_a_trace_has_a_line_for_each_pass():
+    x, y = mat.ones(N), mat.zeros(N)
+    with mat.debug.trace() as t, mat.fused():
+        z = x * 2
+        z = z + y * 3
+        mat.abs(z, out=z)
+    names = [event.mat for event in t.operations]
+    assert len(names) == 1
+    first = z.storage.made[0].co_firstlineno + 3
+    assert names[0] == (f"fused: 4 operations of lines {first}-{first + 2}, 2 operands, 1 result")
+
+
+def test_a_plan_has_the_passes():
+    x = mat.zeros(500_000).normal_()
+    plan = mat.debug.plan(mat.fused(lambda x: gelu(mat, x)), x, pool_bytes=1_000_000)
+    assert "fused" in repr(plan)
+    assert "8,000,000 bytes would be copied" in repr(plan)
+    with mat.fused():
+        y = x * 2
+        plan = mat.debug.plan(lambda y: gelu(mat, y), y, pool_bytes=1_000_000)
+        assert "8,000,000 bytes would be copied" in repr(plan)
+    same(y, x.to_numpy() * 2)

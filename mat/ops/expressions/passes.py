@@ -7,12 +7,14 @@ import threading
 from typing import Any
 
 from ...core.compiled import THREADS
+from ...core.observers import OBSERVERS, PASSES
 from ...core.source_line import line_of
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
+from .described import described
 from .nodes import Argument, Expressions, Leaf, Node, viewers
 from .program import Instruction, Program, Structure
 
@@ -168,6 +170,8 @@ class Pass:
         program = self.program()
         try:
             self.claim(THREADS.current())
+            if OBSERVERS:
+                PASSES[threading.get_ident()] = described(self)
             results = self.targets.values() if self.fold is None else (self.into,)
             program.evaluate((*self.operands, *results))
         except BaseException as error:
@@ -175,6 +179,7 @@ class Pass:
             raise
         finally:
             self.claim(0)
+            PASSES.pop(threading.get_ident(), None)
         if self.into is None:
             for k, view in self.targets.items():
                 self.settle(self.order[k], view)

@@ -1,0 +1,36 @@
+"""A pass in words, for traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.source_line import file_and_line
+from ...matrix.mat import Mat
+
+
+def described(one: Any) -> str:
+    """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
+    operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
+    operations = len(one.order) + (one.fold is not None)
+    return (f"fused: {counted(operations, 'operation')} of {lines_of(one)}, "
+            f"{counted(operands, 'operand')}, {counted(max(1, len(one.targets)), 'result')}")
+
+
+def lines_of(one: Any) -> str:
+    """Return the lines of the statements, from the first to the last in each file."""
+    found: dict[str, list[int]] = {}
+    for node in one.order:
+        if node.line is not None:
+            file, line = file_and_line(node.line)
+            found.setdefault(file, []).append(line)
+    texts = []
+    for file, lines in found.items():
+        first, last = min(lines), max(lines)
+        text = f"line {first}" if first == last else f"lines {first}-{last}"
+        texts.append(text if len(found) == 1 else f"{text} of {file}")
+    return " and ".join(texts)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{count} {noun}{'s' * (count != 1)}"
