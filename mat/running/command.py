@@ -10,7 +10,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -50,11 +50,13 @@ def main(arguments: Sequence[str]) -> int:
         place, run = _of_module(given) if given.module else _of_file(given)
         program = ProgramFiles([place, *map(package_place, given.also)])
         device = set_device(given.device, pool_bytes=given.pool, required=True)
+        if given.fused:
+            plugin("mat").configure(fused=True)
         if given.numpy_random:
             NUMPYS_RANDOM.append(True)
     except (MatError, OSError) as error:
         parser.error(str(error))
-    with _fused(given.fused), in_place_of_numpy(program) as profile:
+    with in_place_of_numpy(program) as profile:
         status = _status(run)
     report = Report(profile, given.module or given.program, str(device.name))
     sys.stdout.flush()
@@ -105,12 +107,6 @@ def _before_the_module(arguments: Sequence[str]) -> list[str]:
 
 
 _WITH_VALUE = ("--device", "--pool", "--report", "--also")
-
-
-def _fused(asked: bool) -> AbstractContextManager[object]:
-    """Return a block that computes expressions in one pass, if that is asked for."""
-    block: AbstractContextManager[object] = plugin("mat").fused() if asked else nullcontext()
-    return block
 
 
 # Running
