@@ -12,6 +12,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
 from mat.cuda.runtime import nvrtc
+from mat.support.native import lib
 
 from ..support.fused_programs import programs
 from ..support.needs_nvrtc import needs_nvrtc
@@ -165,7 +166,8 @@ def test_bits_are_those_of_the_operations_alone(counted, dtype):
     for x, y, z in zip(found, expected, on_host, strict=True):
         assert x.fresh == {"cuda:0"}
         same(x, y)
-        same(x, z)
+        if lib is not None:  # else NumPy computes on the host
+            same(x, z)
 
 
 def test_elements_are_converted_between_operations(counted):
@@ -277,7 +279,9 @@ def test_integers_of_64_bits(counted, dtype):
 def test_a_whole_expression_is_cut_into_tiles(cuda):
     values = arrays(2, shape=500_000)
     x, y = map(mat.array, values)
-    expected = gelu(x), combine(x, y, x, y)
+    with mat.use_device("cuda", required=True):
+        expected = gelu(x), combine(x, y, x, y)
+    x, y = map(mat.array, values)
     for turn in range(2):
         with mat.debug.trace() as t:
             with mat.use_device("cuda", required=True, pool_bytes=1_000_000), mat.fused():
@@ -364,6 +368,7 @@ def test_random_programs(cuda, tmp_path, monkeypatch, options, statements):
     assert counted.nodes > counted.passes > 5
 
 
+@pytest.mark.skipif(lib is None, reason="plans are made with the kernels of the host")
 def test_a_plan_is_of_the_whole_expression(cuda):
     operands = [mat.array(a) for a in arrays(4, shape=300_000)]
     with mat.use_device("cuda", required=True):

@@ -83,6 +83,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
     if _cut_now.get() is not None and being_cut():
         return False
     planned_on = device if uses_kernels(device, out) else CPU
+    if planned_on is not CPU and not planned_on.computes:
+        return False
     plan, args = plan_of(operation, planned_on, args)
     if plan is None:
         return False
