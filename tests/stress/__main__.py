@@ -10,7 +10,7 @@ from random import Random, SystemRandom
 from .children import outcome_of
 from .loops import KINDS
 
-GATE = ("threads", "devices", "signals", "forks", "tasks")
+GATE = ("threads", "devices", "signals", "forks", "tasks", "fused")
 SLICE = 4.0  # seconds, in a process of its own
 LONG = {"forks": 20.0}  # which computes everything once before it forks
 SLACK = 150  # seconds after which it counts as hanging

@@ -7,9 +7,11 @@ import gc
 import pickle
 import threading
 import time
+import traceback
 
 import mat
 
+from ..support.fused_programs import Counted, Program
 from .block_scenarios import SCENARIOS
 from .children import outcome_of
 from .crews import CREWS, WHERE, nothing_left, switching, uses
@@ -206,4 +208,32 @@ async def _sleeping():
 
 
 WORK = (_writing, _writing, _reading, _computing, _abandoning)
-KINDS = {f.__name__: f for f in (threads, devices, signals, forks, tasks, lines, bursts)}
+# Fused blocks
+
+def fused(random, until):
+    """Random programs in fused blocks of several threads, beside NumPy."""
+    faults, runs = [], []
+
+    def work(seed):
+        options = {"device": "emulated"} if seed % 3 == 0 else {}
+        try:
+            while time.monotonic() < until and not faults:
+                name = f"{seed} {len(runs)}"
+                Program(name, **options).carry_out(40)
+                runs.append(seed)
+        except BaseException:
+            faults.append(f"{name} {options}: {traceback.format_exc()}")
+
+    first = random.randrange(10**6)
+    workers = [threading.Thread(target=work, args=(first + k,)) for k in range(3)]
+    with switching(1e-5), Counted():
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert not faults, faults[0]
+    return len(runs)
+
+
+KINDS = {f.__name__: f for f in (
+    threads, devices, signals, forks, tasks, lines, bursts, fused)}

@@ -167,6 +167,8 @@ class Pass:
     def run(self) -> None:
         """Compute the results."""
         self.choose_targets()
+        if self.fold is None and not self.targets:
+            return  # other threads have dropped all that was wanted
         program = self.program()
         try:
             self.claim(THREADS.current())
