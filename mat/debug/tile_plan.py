@@ -33,7 +33,7 @@ from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..ops.engine.operation import Op
-from ..ops.expressions.passes import Expressions
+from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
@@ -481,8 +481,7 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     if limit is None:
         raise SettingError("plan requires pool_bytes, since no device with a limit is in use")
     found = TilePlan(limit)
-    expressions = Expressions.all
-    expressions.compute(expressions.pending())  # they would be planned only
+    EXPRESSIONS.compute(EXPRESSIONS.pending())  # they would be planned only
     with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
           use_device(device, pool_bytes=limit)):
         planner = Planner(device, found, copies)
