@@ -131,6 +131,7 @@ def test_what_stays_on_the_device_waits_for_nothing(what, name):
         NONE[what](mat.arange(float(N)) * 1.0)
 
 
+@pytest.mark.host
 def test_what_the_host_has_waits_for_nothing():
     x = mat.arange(float(N))
     with mat.debug.trace() as t, mat.debug.guard("raise"):
@@ -215,6 +216,7 @@ CALLS = [*ordinary_calls.THERE, *ordinary_calls.BACK, *composed_calls.THERE,
 
 
 @pytest.mark.host
+@pytest.mark.once  # the direction check reads, too
 def test_all_reads_lie_within_waits(name, reads):
     outside = {}
     with mat.use_device(name) as device:

@@ -48,6 +48,7 @@ def test_an_example_as_a_numpy_program(name, device, tmp_path, request):
     assert found == printed(program)
 
 
+@pytest.mark.once
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("name", OTHERS)
 def test_an_example_that_imports_mat_runs(name, tmp_path):

@@ -52,7 +52,7 @@ np.pad(v, 2, mode='reflect', reflect_type='odd'); np.pad(m, 1); np.block([[x, y]
 np.concatenate([x, y], axis=None); np.resize(x, (4, 20)); np.repeat(v, [1, 2, 0, 1, 1, 3])
 np.delete(v, [0, 2]); np.delete(v, slice(0, 6, 2)); np.insert(v, [1, 3], 2.0)
 np.insert(x, 1, v, axis=0); np.insert(x, 2, 0.0, axis=1); np.append(v, 3.0); np.diagflat(v)
-np.trim_zeros(v); np.linspace(v, w, 5); np.logspace(v, w, 3); (np.fill_diagonal(x, 0.0), x)[1]
+np.linspace(v, w, 5); np.logspace(v, w, 3); (np.fill_diagonal(x, 0.0), x)[1]
 (np.fill_diagonal(x, v), x)[1]; np.full_like(x, v); np.full_like(k, 3); np.full_like(x, 1)
 np.apply_over_axes(np.sum, s, [0, 2]); np.piecewise(x, [x < 0, x >= 0], [-1.0, 1.0])
 np.piecewise(x, [x < 0], [lambda t: -t, lambda t: t]); np.tril_indices_from(x)
@@ -79,8 +79,8 @@ np.pad(v, (2, 3), mode='linear_ramp', end_values=(-1, 2))
 np.pad(v, 3, mode='symmetric', reflect_type='odd'); np.insert(v, 2, [1.0, 2.0])
 np.insert(v, [0, 6, 3], w[:3]); np.insert(x, [1], v.reshape(6, 1), axis=1)
 np.delete(x, [1, -1], axis=1); np.repeat(x, [2], axis=1); np.block([v, w])
-np.block([[x, v.reshape(6, 1)]]); np.trim_zeros(np.concatenate([w[:2] * 0, v, w[:1] * 0]))
-np.trim_zeros(v * 0); np.linspace(v, 2.0, 4, axis=-1); np.linspace(k[0], k[1], 3, endpoint=False)
+np.block([[x, v.reshape(6, 1)]])
+np.linspace(v, 2.0, 4, axis=-1); np.linspace(k[0], k[1], 3, endpoint=False)
 np.unwrap(x * 9, discont=4.0); np.unwrap(v * 300, period=360); np.linalg.norm(s, axis=(0, 2))
 np.linalg.norm(s, 'fro', axis=(2, 0), keepdims=True); np.linalg.norm(x, -np.inf, axis=(1, 0))
 np.linalg.norm(v, -1); np.linalg.norm(m.astype(bool), axis=0)
@@ -114,7 +114,8 @@ np.repeat(x, k[0] % 3, axis=0)
 np.geomspace(abs(v), abs(w) + 1, 4); np.geomspace(-abs(v), -abs(w) - 1, 5, axis=1)
 np.array_equal(x, x, equal_nan=True); np.array_equal(x, y, equal_nan=True)
 np.array_equiv(x, x[0]); np.delete(v, k[0] % 3); np.real_if_close(z * 1.0)
-np.real_if_close(x + 0j)
+np.real_if_close(x + 0j); np.trim_zeros(np.concatenate([w[:2] * 0, v, w[:1] * 0]))
+np.trim_zeros(v * 0); np.trim_zeros(v)
 """
 
 

@@ -234,7 +234,8 @@ def _bound(module, name):
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     return node.module, alias.name
-    return None
+    late = {} if module else mat._AT_FIRST_USE
+    return (late[name], name) if name in late else None
 
 
 # Functions
