@@ -456,3 +456,12 @@ def test_a_plan_has_the_passes():
         plan = mat.debug.plan(lambda y: gelu(mat, y), y, pool_bytes=1_000_000)
         assert "8,000,000 bytes would be copied" in repr(plan)
     same(y, x.to_numpy() * 2)
+
+
+def test_a_reduction_of_copied_rows():
+    x, y = mat.ones(2, 300, 300), mat.ones(300, 300, dtype="i4")
+    with mat.fused():
+        z = x * 2
+        z[...] = y
+        assert is_pending(z)
+        assert z.sum() == 2 * 300 * 300

@@ -12,6 +12,7 @@ from ...core.compiled import THREADS
 from ...core.direction import OUTPUT
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
+from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
@@ -308,9 +309,24 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
     with EXPRESSIONS.lock:
         if node.leaf is not None or not folds(operation, node, out, args[2:]):
             return False
+        if not has_shape_of_operands(node):
+            return False
         node.reduced = True
         EXPRESSIONS.run(Pass([node], out, (operation, args[2:])))
     return True
+
+
+def has_shape_of_operands(node: Node) -> bool:
+    """Return whether operands broadcast to the shape of a node, and none is copied to a larger
+    one: from them a program has the shape of what it reduces.
+    """
+    shapes = []
+    for one in in_order([node]):
+        for argument in one.args:
+            leaf: Any = argument.leaf if type(argument) is Node else argument
+            if type(leaf) is Leaf:
+                shapes.append(leaf.view.shape)
+    return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
 
 
 def folds(operation: Op, node: Node, out: Mat, settings: Arguments) -> bool:
