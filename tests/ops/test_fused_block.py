@@ -12,9 +12,12 @@ import mat
 from mat.core.compiled import IN_USE
 from mat.core.pending import DEFERRALS
 from mat.ops.expressions import deferral, kept, program
+from mat.support.native import lib
 
 from ..stress.children import outcome_of
 from ..support.nth_line import every_line
+
+pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
 
 N = 100_000
 
@@ -71,6 +74,7 @@ def test_a_whole_expression_is_cut_into_tiles():
     assert t.bytes <= 8_800_000
 
 
+@pytest.mark.once  # checked directions have memory of their own
 def test_a_mat_is_updated_in_its_own_memory():
     x = mat.zeros(N)
     with x.facet("foreign") as p:
