@@ -22,7 +22,7 @@ class Slot(NamedTuple):
     size: int
 
 
-class Step(NamedTuple):
+class KernelStep(NamedTuple):
     """A kernel, and the slots of its operands."""
 
     kernel: CpuKernel
@@ -41,7 +41,7 @@ class Fold(NamedTuple):
     out: int
 
 
-def prepare_program(steps: Sequence[Step], slots: Sequence[Slot], operands: int, count: int,
+def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands: int, count: int,
                     fold: Fold | None = None) -> CpuKernel:
     """Return the kernel that carries out element-wise kernels in turn, for `count` elements, and
     perhaps a reduction; it has so many operands.

@@ -20,7 +20,7 @@ from .kernels.nn import (
     prepare_to_w,
     prepare_to_x,
 )
-from .kernels.program import PARTS, Line, fits_call, is_compiled, prepare_program
+from .kernels.program import PARTS, ProgramLine, fits_call, is_compiled, prepare_program
 from .kernels.random import prepare_random
 from .kernels.reduce import (
     ExtremeKernels,
@@ -87,7 +87,7 @@ __all__ = [
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
-    "PARTS", "Line", "fits_call", "is_compiled", "prepare_program",
+    "PARTS", "ProgramLine", "fits_call", "is_compiled", "prepare_program",
     "prepare_random",
     "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
     "prepare_mask_starts", "prepare_mask_positions", "prepare_within",

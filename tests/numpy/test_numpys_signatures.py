@@ -41,7 +41,8 @@ REASONS = {
 OURS = {"save", "savez", "savez_compressed"}
 # folders and files that have no public names, and what is `mat` itself
 NO_NAMES = {"array_api", "core", "cpu", "cuda", "devices", "facets", "interop", "io", "layout",
-            "matrix", "memories", "native", "numpy", "ops", "support", "compiled", "version"}
+            "matrix", "memories", "native", "numpy", "ops", "running", "support",
+            "compiled", "version"}
 # what has another name here, as an operation or a class of ours
 NAMES = {"concat", "permute_dims", "ndarray", "random.random", "random.RandomState.random",
          "ndarray.conjugate", "ndarray.transpose"}

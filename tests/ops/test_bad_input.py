@@ -325,6 +325,7 @@ PARTICULAR = {
     "settings": (lambda x: mat.settings(colour="red").__enter__(), SettingError, "colour"),
     "configure": (lambda x: mat.configure(print_facets=2), SettingError, "2"),
     "barrier": (lambda x: mat.barrier(drop="nowhere"), mat.FacetError, "nowhere"),
+    "fused": (lambda x: mat.fused(A), DTypeError, "list"),
     "show": (lambda x: mat.show(A), DTypeError, "list"),
     "save": (lambda x: mat.save(io.BytesIO(), None), DTypeError, "None"),
     "save to no file": (lambda x: mat.save(3, x), DTypeError, "3"),

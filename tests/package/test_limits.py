@@ -16,7 +16,7 @@ from ..support.parsing import forget, nodes, parsed
 
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
-LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE, MOST_IGNORES = 700, 40, 6, 100, 40
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE, MOST_IGNORES = 750, 40, 6, 100, 40
 COMPILED = {".c", ".h", ".cuh", ".cu", ".cpp", ".hpp", ".def", ".pxd", ".pxi", ".pyx"}
 # public namespaces, whose docstrings have an example
 NAMESPACES = {"mat/__init__.py", "mat/blas.py", "mat/debug/__init__.py"}

@@ -31,7 +31,7 @@ from .elementwise import (
 FEW = 8  # operations of a program, beyond which threads do fewer elements
 
 
-class Part(NamedTuple):
+class LinePart(NamedTuple):
     """An operation as an expression of C++, of the elements that it reads: ``{0}``, ``{1}``, ..."""
 
     expression: str
@@ -39,9 +39,9 @@ class Part(NamedTuple):
     heavy: bool = False
 
 
-class Parts:
+class LineParts:
     """What implementations for the device can be called with in place of the engine: they return
-    their operation as a `Part`, or None if it cannot be one.
+    their operation as a `LinePart`, or None if it cannot be one.
     """
 
     def __getattr__(self, name: str) -> Function:
@@ -49,7 +49,7 @@ class Parts:
 
     @staticmethod
     def prepare_elementwise(name: str, *operands: Operand, dtype: DType | None = None) -> (
-            Part | None):
+            LinePart | None):
         """Return a line of ``elementwise.def``."""
         mats = [v.element_type for v in operands if hasattr(v, "storage")]
         kind, out = type_of(dtype if dtype is not None else mats[0]), type_of(mats[-1])
@@ -61,27 +61,27 @@ class Parts:
         if lines()[name].macro == "TERNARY" and not first:
             reads.append("true" if _has_numbers(operands) else "false")
         line = f"each_{name}{first}({', '.join(reads)})"
-        return Part(f"mat_result<mat_{family.stored}, mat_{out}>({line})", kind, family.heavy)
+        return LinePart(f"mat_result<mat_{family.stored}, mat_{out}>({line})", kind, family.heavy)
 
     @staticmethod
-    def prepare_select(*operands: Operand) -> Part:
+    def prepare_select(*operands: Operand) -> LinePart:
         """Return the choice between two elements."""
-        return Part("{0} ? {1} : {2}", type_of(operands[-1].element_type))
+        return LinePart("{0} ? {1} : {2}", type_of(operands[-1].element_type))
 
     @staticmethod
-    def prepare_copy(*operands: Operand, through: bool = False) -> Part | None:
+    def prepare_copy(*operands: Operand, through: bool = False) -> LinePart | None:
         """Return the element itself; None where the copy goes `through` other memory."""
-        return None if through else Part("{0}", type_of(operands[-1].element_type))
+        return None if through else LinePart("{0}", type_of(operands[-1].element_type))
 
     @staticmethod
-    def prepare_convert(x: Operand, out: Operand) -> Part:
+    def prepare_convert(x: Operand, out: Operand) -> LinePart:
         """Return the conversion of an element."""
         kind = type_of(out.element_type)
         moves = moves_only(x.element_type.name, out.element_type.name)
-        return Part(f"(mat_{kind}){{0}}" if moves else f"converted<mat_{kind}>({{0}})", kind)
+        return LinePart(f"(mat_{kind}){{0}}" if moves else f"converted<mat_{kind}>({{0}})", kind)
 
 
-PARTS = Parts()
+PARTS = LineParts()
 
 
 def _has_numbers(operands: Sequence[Operand]) -> bool:
@@ -93,12 +93,12 @@ def _has_numbers(operands: Sequence[Operand]) -> bool:
     return not (steps[2] or steps[3])
 
 
-class Line(NamedTuple):
+class ProgramLine(NamedTuple):
     """An operation of a program: the numbers of what it reads, and of its result; those of the
     operands come first.
     """
 
-    part: Part
+    part: LinePart
     reads: Sequence[int]
     writes: int
     dtype: DType
@@ -130,7 +130,7 @@ def is_compiled(kernel: CudaKernel | ProgramKernel) -> bool:
     return gpu in launch.ready or launch.program.is_compiled(gpu.arch)
 
 
-def prepare_program(program: Sequence[Line], operands: Sequence[Operand],
+def prepare_program(program: Sequence[ProgramLine], operands: Sequence[Operand],
                     directions: str) -> CudaKernel | ProgramKernel:
     """Return the kernel that carries out a program for `operands`, the last of which is written;
     their `directions` are "i" for a Mat that is read, "n" for a number, "o" and "u" for a Mat that
@@ -155,7 +155,7 @@ def prepare_program(program: Sequence[Line], operands: Sequence[Operand],
     return launch if few and not long else ProgramKernel(launch, long)
 
 
-def _source(program: Sequence[Line], kinds: dict[int, str], given: dict[int, str],
+def _source(program: Sequence[ProgramLine], kinds: dict[int, str], given: dict[int, str],
             directions: str, loop: tuple[str, int, bool], at: dict[int, int]) -> str:
     """Return the source of the kernel: `kinds` are the types of Mats by their positions, `given`
     those of numbers; `at` are their places in a call.

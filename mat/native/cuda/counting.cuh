@@ -71,7 +71,7 @@ MAT_COUNTING(counting_weights) {
     if (low < frame.count && bins[order[low]] == bin)
         high = mat_end_of_run(bins, order, low, frame.count);
     while (low < high) {
-        double each[MAT_RUN]; /* read before any is added: one after another would take far longer */
+        double each[MAT_RUN]; /* read before any is added: one after another takes far longer */
 #pragma unroll
         for (int j = 0; j < MAT_RUN; j++) each[j] = weights[order[low + j < high ? low + j : low]];
 #pragma unroll

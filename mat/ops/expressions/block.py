@@ -7,6 +7,7 @@ from typing import TypeVar, overload
 from ...core.compiled import IN_USE
 from ...core.pending import DEFERRALS
 from ...devices.in_use import BEFORE_LEAVING
+from ...errors import DTypeError
 from ...support.open_blocks import Decorating, enter, leave, remove, still_open
 from ...support.types import Function
 from .deferral import INNERMOST, PERMANENT, Fused, compute_values
@@ -94,6 +95,11 @@ def fused(function: Function | None = None, /) -> Function | FusedBlock:
     context manager or callable
         The block, which also decorates functions; or the function.
 
+    Raises
+    ------
+    DTypeError
+        If `function` cannot be called.
+
     Examples
     --------
     >>> import mat
@@ -103,4 +109,9 @@ def fused(function: Function | None = None, /) -> Function | FusedBlock:
     >>> y.sum()
     np.float64(270000.0)
     """
-    return FusedBlock() if function is None else FusedBlock()(function)
+    if function is None:
+        return FusedBlock()
+    if not callable(function):
+        raise DTypeError(f"mat.fused decorates a function, got {type(function).__name__}; "
+                         "with mat.fused(): ... is a block")
+    return FusedBlock()(function)

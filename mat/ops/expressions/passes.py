@@ -16,11 +16,11 @@ from ...support.types import Operand
 from ..engine.operation import Op
 from .described import described
 from .nodes import Argument, Expressions, Leaf, Node, viewers
-from .program import Instruction, Program, Structure
+from .program import FusedOp, Instruction, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
-PROGRAMS: dict[tuple[object, ...], Program] = {}
+PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
 _programs = PROGRAMS  # with a type of C
 _MOST = 512
 
@@ -102,7 +102,7 @@ class Pass:
 
     # The program
 
-    def program(self) -> Program:
+    def program(self) -> FusedOp:
         """Return the operation that computes the results; collect what it reads."""
         key: list[object] = [self.fold, *self.targets]
         for node in self.order:
@@ -118,7 +118,7 @@ class Pass:
         if found is None:
             if len(_programs) >= _MOST:
                 _programs.clear()
-            found = _programs[known] = Program(self.structure())
+            found = _programs[known] = FusedOp(self.structure())
         return found
 
     def code_of(self, argument: Argument) -> int:

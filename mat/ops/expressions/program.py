@@ -1,4 +1,4 @@
-"""`Program`: an operation that is several element-wise operations in one pass."""
+"""`FusedOp`: an operation that is several element-wise operations in one pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...core.recorder import RECORDERS
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import Fold, Slot, Step, prepare_program, writes_to_caches
+from ...cpu.program import Fold, KernelStep, Slot, prepare_program, writes_to_caches
 from ...cpu.reduce import REDUCTION
 from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...layout.shapes import Ints, broadcast_shapes
@@ -58,7 +58,7 @@ class NotOnePassError(Exception):
     """A program for operands of which it cannot be one kernel."""
 
 
-class Program(Op):
+class FusedOp(Op):
     """Several element-wise operations, carried out as one."""
 
     listed = False
@@ -138,7 +138,7 @@ class Program(Op):
                                                 values[writes]), in_use())
             if part is None:
                 return None
-            found.append(cuda.Line(part, reads, writes, dtype))
+            found.append(cuda.ProgramLine(part, reads, writes, dtype))
         return found
 
     def prepare_cuda(self, cuda: Engine, *operands: Operand) -> Function:
@@ -164,7 +164,7 @@ class Program(Op):
             kernel = prepared(operation, [values[s] for s in reads], values[writes])
             if writes >= len(operands) or last.get(writes, -1) > k:
                 writes_to_caches(kernel)
-            steps.append(Step(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
+            steps.append(KernelStep(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
             for slot in {*reads} & place_of.keys():
                 if last[slot] == k:
                     places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
@@ -214,7 +214,7 @@ def arguments(operation: Op, reads: list[Operand], out: Mat) -> Arguments:
 
 
 def part_of(operation: Op, args: Arguments, device: Device) -> Any:
-    """Return what an operation is in a program for a device or the host: the engine's `Part` or a
+    """Return what an operation is in a program for a device or the host: a `LinePart` or a
     kernel; None if it cannot be part of one.
     """
     implementation, pack = choose(operation, operation.implementations, args, device)
@@ -274,8 +274,7 @@ def _signature_of(letters: str) -> Function:
     roles = {f"{letter}{k}": _ROLES[letter] for k, letter in enumerate(letters)}
     parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=role)
                   for n, role in roles.items()]
-    # functions take attributes
-    check.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(check)["__signature__"] = inspect.Signature(parameters)
     check.__annotations__ = roles
     check.__name__ = check.__qualname__ = "fused"
     check.__module__ = __name__

@@ -338,8 +338,7 @@ def _checker(operation: Kernel, name: str) -> Function:
     kinds = {n: DIRECTIONS[d] for n, d in directions.items()}
     parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
                   for n, kind in kinds.items()]
-    # functions take attributes
-    check.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(check)["__signature__"] = inspect.Signature(parameters)
     check.__annotations__ = kinds
     check.__name__ = check.__qualname__ = name
     return check
