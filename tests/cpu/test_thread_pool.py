@@ -236,6 +236,7 @@ def test_an_interrupt_while_helpers_are_called_waits_for_those_that_work(monkeyp
 
 AT_EXIT = """
 import mat
+{operation}  # at exit nothing can be imported any more
 class Keeper:
     def __del__(self):
         print({operation})
