@@ -47,6 +47,7 @@ cdef class Plan:
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef bint has_spans(self, tuple args) except -1
     @cython.locals(lock=Lock, begun=bint, failed=bint)
+    cdef check_numbers(self, tuple args, MatBase out)
     cdef bint launch_at_once(self, tuple args, MatBase out) except -1
     @cython.locals(storage=Cube)
     cdef bint allocate(self, MatBase out) except -1

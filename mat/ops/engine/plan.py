@@ -133,10 +133,17 @@ class Plan:
             return args[self.result] if self.result >= 0 else self.kernel.result_number()
         if self.by_ufunc and not _observers and self.call_ufunc(args, None):
             return args[self.result]
+        self.check_numbers(args, None)
+        return self.execute(args, kwargs)
+
+    def check_numbers(self, args: Arguments, out: MatBase | None) -> None:
+        """Raise an error unless the numbers of a call are such as the operands can take."""
         for k, name in self.operation.numbers:
             if type(args[k]) is not float:
-                check_number(args[k], args[self.operation.main].element_type, name)
-        return self.execute(args, kwargs)
+                view: Operand = args[self.operation.main]
+                if view is None:
+                    view = out
+                check_number(args[k], view.element_type, name)
 
     def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
         """Fast path: call a short kernel if no access has to be opened: nothing else happens
@@ -216,6 +223,7 @@ class Plan:
         """
         held: list[Any] = []
         begun = failed = False
+        self.check_numbers(args, out)  # before anything is copied
         if (out is not None and not self.allocate(out)) or not self.refresh(args):
             return False
         try:
