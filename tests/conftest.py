@@ -21,7 +21,7 @@ from .tools.mock_driver.fixtures import cuda
 __all__ = ["cuda"]
 
 DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # tests compute on it, unless marked `host`
-for _name in {*mat._NAMES, *mat._METHODS}:  # so that all operations are registered
+for _name in dict.fromkeys((*mat._NAMES, *mat._METHODS)):  # so that all operations are registered
     mat._plugin(_name)
 CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
 # run one of so many tests: where each takes long, as under a sanitizer
