@@ -77,10 +77,7 @@ def _format(self: Mat, spec: str) -> str:
 def _number(plain: Function) -> Function:
     """Return a method with numbers for results without axes."""
     def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
-        found = plain(self, *args, **kwargs)
-        if IN_USE or type(found) is not Mat or found.layout.shape:
-            return found
-        return as_number(found)
+        return as_number(plain(self, *args, **kwargs))
 
     return _described(method, plain)
 

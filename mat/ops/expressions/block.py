@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar, overload
 
-from ...core.compiled import IN_USE
-from ...core.pending import DEFERRALS
 from ...devices.in_use import BEFORE_LEAVING
 from ...errors import DTypeError
-from ...support.open_blocks import Decorating, enter, leave, remove, still_open
+from ...support.open_blocks import Decorating, enter, leave, still_open
 from ...support.types import Function
 from .deferral import INNERMOST, PERMANENT, Fused, compute_values
 
@@ -28,8 +26,7 @@ class FusedBlock(Decorating[None]):
 
     def begin(self) -> None:
         self.use = use = Fused(LEAST)
-        IN_USE.append(use)
-        DEFERRALS.append(use.deferring)
+        use.begin()
         enter(INNERMOST, use)
 
     def end(self, error: BaseException | None) -> None:
@@ -37,8 +34,7 @@ class FusedBlock(Decorating[None]):
         if use is None:
             return
         leave(INNERMOST, use)
-        remove(IN_USE, use)
-        remove(DEFERRALS, use.deferring)
+        use.end()
         if error is None:
             compute_values(use)
         self.use = None
@@ -58,13 +54,11 @@ def fuse_permanently(fused: bool) -> None:
     """Have every context be in a block, or no longer; the values of that are computed."""
     if fused and not PERMANENT:
         use = Fused(LEAST)
-        IN_USE.append(use)
-        DEFERRALS.append(use.deferring)
+        use.begin()
         PERMANENT.append(use)
     elif not fused and PERMANENT:
         use = PERMANENT.pop()
-        remove(DEFERRALS, use.deferring)
-        remove(IN_USE, use)
+        use.end()
         compute_values(use)
 
 

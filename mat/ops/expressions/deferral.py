@@ -8,15 +8,16 @@ from itertools import pairwise
 from typing import Any
 from weakref import ref
 
-from ...core.compiled import THREADS
+from ...core.compiled import IN_USE, THREADS
 from ...core.direction import OUTPUT
+from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
-from ...support.open_blocks import Nested, still_open
+from ...support.open_blocks import Nested, remove, still_open
 from ...support.types import Arguments, Operand
 from ..engine.calls import Deferral
 from ..engine.operation import NO_KEYWORDS, Op
@@ -31,29 +32,31 @@ from .program import fold_of, is_loop, part_of
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
 
-class Deferring(Deferral):
-    """Decides for each operation whether its result is pending."""
-
-    def take(self, operation: Op, device: Device, args: Arguments) -> bool:
-        """Make the result of a call pending, or compute it with the pending operands in one pass;
-        return False, with nothing done, where the call is to be carried out alone.
-        """
-        return take(operation, device, args)
-
-
-class Fused(Nested):
+class Fused(Nested, Deferral):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("deferring", "least", "most", "reads", "room", "values")
+    __slots__ = ("least", "most", "reads", "room", "values")
 
     def __init__(self, least: int) -> None:
         super().__init__()
         self.least: int = least
-        self.deferring = Deferring()
         self.values: list[ref[Node]] = []  # whose statements are in the block
         self.room: int = 1024  # before those that are gone, or computed, are removed
         self.reads: int = 0  # bytes that expressions read since it was looked at what they keep
         self.most: int = 0  # until then
+
+    def begin(self) -> None:
+        """Have operations look whether their results are pending."""
+        IN_USE.append(self)
+        DEFERRALS.append(self)
+
+    def end(self) -> None:
+        """Undo `begin`, as far as it came."""
+        remove(IN_USE, self)
+        remove(DEFERRALS, self)
+
+    def take(self, operation: Op, device: Device, args: Arguments) -> bool:
+        return take(operation, device, args)
 
 
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
@@ -66,7 +69,7 @@ _MOST = 1024
 
 
 def take(operation: Any, device: Device, args: Arguments) -> bool:
-    """Return the result of `Deferring.take`."""
+    """Return the result of `Fused.take`, whichever block this context is in."""
     block = _innermost.get()
     if block is not None and block.ended:
         block = still_open(block)
@@ -187,7 +190,7 @@ def plan_of(operation: Any, device: Device, args: Arguments) -> tuple[Plan | Non
         return plan_checked(operation, device, args)
     if not plan.joins:
         note_joining(operation, plan, device, args)
-    return (plan if plan.joins == 1 else None), args
+    return (plan if plan.joins == _JOINS else None), args
 
 
 def plan_checked(operation: Op, device: Device,

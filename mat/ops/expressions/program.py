@@ -65,6 +65,8 @@ class FusedOp(Op):
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
+        # the instruction that reads a slot last
+        self.last = {slot: k for k, one in enumerate(structure.instructions) for slot in one.reads}
         super().__init__(_signature_of(structure.operands), "", True, None)
         if structure.fold is None:
             self.cut_by(by_elements(self))
@@ -109,13 +111,12 @@ class FusedOp(Op):
     def one_by_one(self, values: Arguments) -> None:
         """Carry out the operations one after another."""
         held, shape = dict(enumerate(values)), self.shape(values)
-        last = {slot: k for k, one in enumerate(self.structure.instructions) for slot in one.reads}
         for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
             if writes not in held:
                 held[writes] = form_of_result(shape, dtype).new(values[-1].device_enabled, None)
             operation(*arguments(operation, [held[slot] for slot in reads], held[writes]))
             for slot in {*reads}:
-                if slot >= len(values) and last[slot] == k:
+                if slot >= len(values) and self.last[slot] == k:
                     del held[slot]
         if self.structure.fold is not None:
             operation, settings = self.structure.fold
@@ -154,7 +155,6 @@ class FusedOp(Op):
         shape = self.shape(operands)
         steps, values = [], list(operands)
         slots = [Slot(k, x.itemsize if isinstance(x, Mat) else 0) for k, x in enumerate(operands)]
-        last = {slot: k for k, one in enumerate(self.structure.instructions) for slot in one.reads}
         places: dict[int, list[int]] = {}  # slots that can be used again, by the size of elements
         place_of: dict[int, int] = {}  # the slots of temporary results
         for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
@@ -162,11 +162,11 @@ class FusedOp(Op):
                 values.append(form_of_result(shape, dtype).new(True, None))
                 place_of[writes] = self._place(slots, places, dtype.itemsize)
             kernel = prepared(operation, [values[s] for s in reads], values[writes])
-            if writes >= len(operands) or last.get(writes, -1) > k:
+            if writes >= len(operands) or self.last.get(writes, -1) > k:
                 writes_to_caches(kernel)
             steps.append(KernelStep(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
             for slot in {*reads} & place_of.keys():
-                if last[slot] == k:
+                if self.last[slot] == k:
                     places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
         fold = self.fold_of(values[writes], operands[-1])
         if fold is not None:
