@@ -13,5 +13,5 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Have further cells import NumPy itself; ``%unload_ext mat.numpy`` calls this."""
+    """Let further cells import NumPy itself; ``%unload_ext mat.numpy`` calls this."""
     plugin("numpy_extension").unload(shell)

@@ -31,7 +31,7 @@ USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
 
 @contextmanager
 def in_place_of_numpy(program: ProgramFiles) -> Iterator[Profile]:
-    """Have the files of a program compute with `mat` where they import NumPy, in this block.
+    """Give the files of a program `mat` where they import NumPy, in this block.
 
     The value of the block are the costs of the program by line.
     """

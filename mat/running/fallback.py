@@ -42,7 +42,7 @@ _counters: list[Counter] = []
 
 @contextmanager
 def falling_back(counted: Counter) -> Iterator[None]:
-    """Have NumPy's arrays for results that Mats cannot be, and count them, in this block."""
+    """Return NumPy's arrays for results that no Mat can be, and count them, in this block."""
     _counters.append(counted)
     KEPT.append(_count)
     KEPT_BY_EXPORTS.append(_count_export)

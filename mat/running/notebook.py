@@ -22,7 +22,7 @@ _open: list[ExitStack] = []  # the block of the extension, while it is loaded
 
 
 def load(shell: Shell) -> None:
-    """Have the cells of a shell, and modules in its folder, compute with `mat` for NumPy."""
+    """Give the cells of a shell, and modules in its folder, `mat` in place of NumPy."""
     if _open:
         return
     block = ExitStack()
@@ -44,7 +44,7 @@ def load(shell: Shell) -> None:
 
 
 def unload(shell: Shell) -> None:
-    """Have further cells import NumPy itself."""
+    """Let further cells import NumPy itself."""
     while _open:
         _open.pop().close()
     names, ours = shell.user_ns, stand_in("numpy")

@@ -51,7 +51,7 @@ def compute_here() -> None:
 
 
 def fuse_permanently(fused: bool) -> None:
-    """Have every context be in a block, or no longer; the values of that are computed."""
+    """Put every context into a block, or end that block and compute its values."""
     if fused and not PERMANENT:
         use = Fused(LEAST)
         use.begin()

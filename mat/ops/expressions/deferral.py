@@ -46,7 +46,7 @@ class Fused(Nested, Deferral):
         self.most: int = 0  # until then
 
     def begin(self) -> None:
-        """Have operations look whether their results are pending."""
+        """Let operations ask whether their results are pending."""
         IN_USE.append(self)
         DEFERRALS.append(self)
 
@@ -144,7 +144,7 @@ def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
 
 
 def keep(block: Fused, node: Node) -> None:
-    """Have a value computed at the end of a block, or now if it takes many nodes."""
+    """Schedule a value for the end of a block; compute it now if it takes many nodes."""
     block.values.append(ref(node))
     for a in node.args:
         if type(a) is Leaf:

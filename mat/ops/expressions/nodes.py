@@ -50,7 +50,7 @@ class Leaf:
                 and own.layout.displacement == view.layout.displacement)
 
     def register(self) -> None:
-        """Have whoever writes the elements compute the expressions first."""
+        """Make writers of the elements compute the expressions first."""
         storage = self.view.storage
         with storage.lock:
             if storage.pending is None:
