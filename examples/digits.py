@@ -2,8 +2,8 @@
 
 The data is the 1,797 digits (8x8 pixels) that scikit-learn includes. BLAS computes the products
 ``Y = X W^T``, ``dX = dY W`` and ``dW = dY^T X`` as TN, NN and NT, without a transpose or a copy;
-mini-batches are views. The program prints the accuracy on digits that were not used for training,
-and saves a picture, ``digits.png``.
+the mini-batches of ``mat.batches`` are views. The program prints the accuracy on digits that were
+not used for training, and saves a picture, ``digits.png``.
 
 Run: python examples/digits.py [DEVICE], for example cuda or emulated; without a GPU, cuda runs on
 the CPU.
@@ -12,6 +12,7 @@ the CPU.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -59,10 +60,10 @@ def load() -> tuple[Data, Data]:
             Data(mat.array(pixels[cut:]), mat.array(labels[cut:])))
 
 
-def batches(data: Data) -> list[Data]:
-    """Return views of `BATCH` rows each; no element is copied."""
+def batches(data: Data) -> Iterable[tuple[mat.Mat, ...]]:
+    """Return the batches of pixels and labels, without the last rows that do not fill one."""
     n = data.pixels.shape[0] // BATCH * BATCH
-    return [Data(data.pixels[i:i + BATCH], data.labels[i:i + BATCH]) for i in range(0, n, BATCH)]
+    return mat.batches(data.pixels[:n], data.labels[:n], size=BATCH)
 
 
 def new_network(pixels: int) -> Network:
@@ -93,16 +94,14 @@ def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
     first.gemm_(STEP, back, x, 1.0, transpose_a=True)
 
 
-def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
+def train_epoch(parts: Iterable[tuple[mat.Mat, ...]], net: Network, s: Scratch) -> None:
     """Make one pass over all batches.
 
-    The block accesses all Mats once around the loop, so that the accesses inside cost almost
+    The block accesses the weights once around the loop, so that the accesses inside cost almost
     nothing.
     """
-    pixels, labels = parts[0]  # an access to one view is an access to the storage of all
-    here = "array" if pixels.device == "cpu" else pixels.device.facet.name
-    with mat.with_facets(*((m, here, "io") for m in (*net, *s)), (pixels, here, "input"),
-                         (labels, here, "input")):
+    here = "array" if net.first.device == "cpu" else net.first.device.facet.name
+    with mat.with_facets(*((m, here, "io") for m in (*net, *s))):
         for x, t in parts:
             train_batch_(x, t, net, s)
 

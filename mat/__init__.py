@@ -154,8 +154,9 @@ _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 _NAMES = {
     "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
     "debug.show": "show", "debug.show_config": "show_config", "io.api": "save",
-    "io.archives": "load load_all save_all", "io.memmap": "open_memmap", "matrix.graph": "graph",
-    "matrix.prefetch": "prefetch", "matrix.scratch": "ones_view scratch",
+    "io.archives": "load load_all save_all", "io.batches": "batches",
+    "io.memmap": "open_memmap", "matrix.graph": "graph", "matrix.prefetch": "prefetch",
+    "matrix.scratch": "ones_view scratch",
     "numpy.changed_names": "allclose convolve copy dot trace vdot",
     "numpy.ndarray_methods": "clip",
     "ops.expressions.block": "fused", "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
@@ -214,8 +215,8 @@ __all__ = [
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
-    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph", "with_facets",
-    "FacetState", "Direction", "barrier", "fused",
+    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "batches", "graph",
+    "with_facets", "FacetState", "Direction", "barrier", "fused",
     "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim",
     "debug",
     "extend",

@@ -53,8 +53,8 @@ QUANTIZING = ["quantize", "dequantize", "scaled_matmul"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["conv", "derive_conv", "pool", "derive_pool", "convolve", "derive_convolve", "max_pool",
            "derive_max_pool"]
-FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "graph",
-          "with_facets",
+FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "batches",
+          "graph", "with_facets",
           "FacetState", "Direction",
           "barrier", "fused", "scratch", "ones_view", "kernel", "show", "show_config",
           "memory_report", "trim",

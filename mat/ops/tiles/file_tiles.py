@@ -4,7 +4,7 @@ that little of them is in memory at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from queue import Queue
@@ -16,7 +16,7 @@ from ...memories import file_pages
 from ...memories.file_pages import FilePages, pages_of
 from ...memories.host import HOST
 from ...support.fork import start as start_thread
-from ...support.types import Arguments, Keywords
+from ...support.types import Arguments, Array, Keywords
 from .tiling import (
     Cuttable,
     Tile,
@@ -34,6 +34,7 @@ TILE = 64 << 20  # bytes of a tile; the next one is read from the disk meanwhile
 # how many times smaller tiles are of operands that are read once, which costs no second reading
 SMALLER = 4
 PIECE = 4 << 20  # bytes that are read without being asked for, until something is
+PROBED_ROWS = 8  # of a batch, for whether rows have to be read from the disk
 MOST = 2 * TILE  # bytes that are read at once: views with gaps may span more
 
 
@@ -206,6 +207,26 @@ def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:
             begin, end = (start + k * x.element_size for k in (low, high))
             found[id(pages), begin, end] = pages, begin, end
     return found
+
+
+def read_ahead(views: Iterable[Mat]) -> None:
+    """Let the system begin to read those elements of views that are in files, and not in memory."""
+    for pages, begin, end in _ranges(tuple(views)).values():
+        if not _is_cached(pages, begin, end):
+            pages.announce(begin, end)
+
+
+def read_rows_ahead(x: Mat, rows: Array) -> None:
+    """Do so for the rows of `x` at some integers, unless the first of them are in memory."""
+    pages = _pages(x)
+    if pages is None or not len(rows) or not x.size:
+        return
+    _, begin, end = next(iter(_ranges((x[:1],)).values()))
+    starts = (begin + rows * x.strides[0]).tolist()
+    nbytes = end - begin
+    if not all(_is_cached(pages, start, start + nbytes) for start in starts[:PROBED_ROWS]):
+        for start in starts:
+            pages.announce(start, start + nbytes)
 
 
 def _pages(x: Mat) -> FilePages | None:
