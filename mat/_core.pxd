@@ -26,6 +26,7 @@ cdef class Lock:
     cpdef bint acquire(self) except -1
     cpdef bint acquire_surely(self) except -1
     cpdef bint try_acquire(self)
+    cpdef bint acquire_free(self)
     cpdef int release(self) except -1
     cdef int wait(self, bint can_be_interrupted) except -1
     cdef void forget_parent(self)

@@ -168,6 +168,10 @@ class _PythonLock:
         """Acquire self if no other thread has it; return True if it was acquired."""
         return self.lock.acquire(blocking=False)
 
+    def acquire_free(self) -> bool:
+        """Acquire self if no thread has it, this one included; return True if it was acquired."""
+        return not self.count and self.try_acquire()
+
     def release(self) -> None:
         """Undo one `acquire`; raise `RuntimeError` unless this thread has the lock."""
         interrupts, self.interrupts = self.interrupts, []

@@ -162,7 +162,7 @@ class DroppableCopies(Coherence):
         not freed. This never waits for another thread, and frees nothing that this one is using
         while it holds the lock.
         """
-        if self.lock.count or not self.lock.try_acquire():
+        if not self.lock.acquire_free():
             return False
         try:
             self.end_abandoned()

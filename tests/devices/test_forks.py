@@ -120,3 +120,36 @@ def test_the_blocks_of_the_thread_that_forks_go_on_in_both():
     found = subprocess.run([sys.executable, "-c", BLOCKS], cwd=Path(__file__).parents[2],
                            capture_output=True, text=True, timeout=120, check=False)
     assert found.returncode == 0, found.stderr
+
+
+EVICTION = """
+import os, sys, threading, mat
+x, busy, done = mat.arange(4.0), threading.Event(), threading.Event()
+
+
+def hold():
+    with x.storage.lock:
+        busy.set()
+        done.wait(60)
+
+
+thread = threading.Thread(target=hold)
+with mat.use_device("emulated") as dev:
+    with x.facet("emulated", "input"):
+        pass
+    thread.start()
+    assert busy.wait(60)
+    assert x.fresh == {"host", "emulated"} and not x.storage.evict(dev.memory, True)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if x.storage.evict(dev.memory, True) and x.fresh == {"host"} else 1)
+    done.set()
+    thread.join(60)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_child_evicts_copies_whose_lock_another_thread_held():
+    found = subprocess.run([sys.executable, "-c", EVICTION], cwd=Path(__file__).parents[2],
+                           capture_output=True, text=True, timeout=120, check=False)
+    assert found.returncode == 0, found.stderr

@@ -159,6 +159,15 @@ cdef class Lock:
         self.count += 1
         return True
 
+    cpdef bint acquire_free(self):
+        """Acquire self if no thread has it, this one included; return True if it was acquired."""
+        if not self.try_acquire():
+            return False
+        if self.count > 1:
+            self.count -= 1
+            return False
+        return True
+
     cpdef bint acquire(self) except -1:
         """Acquire self, waiting for other threads; an interrupt ends the wait."""
         while not self.try_acquire():
