@@ -5,7 +5,6 @@ Nothing is accessed.
 
 from __future__ import annotations
 
-import html
 from typing import NamedTuple, TypeAlias
 
 from ..core.coherence import LIVE
@@ -143,13 +142,7 @@ class MemoryReport:
         return "\n\n".join(f"{title}\n{formatting.table(cells)}" for title, cells in self._tables())
 
     def _repr_html_(self) -> str:
-        return "".join(_html(title, rows) for title, rows in self._tables())
-
-
-def _html(title: str, rows: list[Row]) -> str:
-    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-                    for row in rows)
-    return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
+        return "".join(formatting.html_table(title, rows) for title, rows in self._tables())
 
 
 def _storages() -> list[Storage]:

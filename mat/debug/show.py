@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..matrix.methods import method
 from ..support import formatting
 from ..support.options import current
 from ..support.types import Array
+from .strip import strip
 
 WIDTH = 60  # characters of a drawing
 MOST = 8  # other views that are listed
@@ -29,14 +31,15 @@ def show(x: Mat, file: TextIO | None = None) -> None:
 
     These are the memories that have a copy, with facets, bytes and freshness; the version; the
     blocks that access it; the last copies; of a Mat that does not see all of its storage, a drawing
-    of the part that it sees, to scale; and the other Mats that see the storage.
+    of the part that it sees, to scale; and the other Mats that see the storage. A notebook shows
+    the elements as a table, and where they are in each memory as a strip.
 
     Parameters
     ----------
     x : Mat
         The Mat to print. It is not accessed, and nothing is copied between memories.
     file : text file, optional
-        The file to print to; by default, standard output.
+        The file to print to; by default, standard output, or the output of a notebook's cell.
 
     Raises
     ------
@@ -58,7 +61,22 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     """
     if not isinstance(x, Mat):
         raise DTypeError(f"show requires a Mat, got {type(x).__name__}")
-    print("\n".join([repr(x), *facts(x)]), file=file or sys.stdout)
+    text = "\n".join([repr(x), *facts(x)])
+    display = None if file is not None else _notebook_display()
+    if display is None:
+        print(text, file=file or sys.stdout)
+    else:
+        display({"text/plain": text, "text/html": _html(x, True)}, raw=True)
+
+
+def _notebook_display() -> Callable[..., object] | None:
+    """Return the function that displays objects in the notebook that runs this; None in others."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    display: Callable[..., object] | None = None
+    if getattr(shell, "kernel", None) is not None:
+        display = sys.modules["IPython.display"].display
+    return display
 
 
 def facts(x: Mat) -> list[str]:
@@ -176,22 +194,18 @@ def _history(x: Mat) -> list[str]:
 
 @method("_repr_html_")
 def _repr_html_(self: Mat) -> str:
+    return _html(self, False)
+
+
+def _html(x: Mat, opened: bool) -> str:
+    """Return the elements as a table, and where they are, as details that may be `opened`."""
     if not current().print_contents:
-        return _html_table(self._head(), None, "")
-    table = _html_table(self._head(), self._peek(), self._absent())
-    lines = html.escape("\n".join(facts(self)))
-    details = f"<summary>where its data is</summary>{_bar(self)}<pre>{lines}</pre>"
-    return f"<div>{table}<details>{details}</details></div>"
-
-
-def _bar(x: Mat) -> str:
-    """Draw the storage to scale, its visible part dark and the rest light."""
-    parts = _parts(x)
-    if parts is None:
-        return ""
-    spans = "".join(f'<span style="flex:{n};background:{colour}">&#160;</span>'
-                    for n, colour in zip(parts, ("#ddd", "#3b6ea5", "#ddd"), strict=True) if n)
-    return f'<div style="display:flex;width:320px;height:14px">{spans}</div>'
+        return _html_table(x._head(), None, "")
+    table = _html_table(x._head(), x._peek(), x._absent())
+    lines = html.escape("\n".join(facts(x)))
+    state = ' open=""' if opened else ""
+    details = f"<summary>where its data is</summary>{strip(x)}<pre>{lines}</pre>"
+    return f"<div>{table}<details{state}>{details}</details></div>"
 
 
 def _html_table(caption: str, a: Array | None, message: str) -> str:

@@ -44,6 +44,9 @@ class Config(Mapping[str, str]):
     def __repr__(self) -> str:
         return formatting.table(list(self._facts.items()))
 
+    def _repr_html_(self) -> str:
+        return formatting.html_table("mat.show_config()", self._facts.items(), headed=False)
+
 
 @overload
 def show_config(mode: None = None) -> Config: ...

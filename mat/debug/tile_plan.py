@@ -37,6 +37,7 @@ from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
+from ..support import formatting
 from ..support.types import Arguments, Array, DirectionName, Keywords, Operand
 from .counters import CopyCounter
 
@@ -329,9 +330,18 @@ class TilePlan:
         self.least: int = 0
 
     def __repr__(self) -> str:
-        head = (f"<plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
-                f"copied, {self.least:,} at least>")
-        return "\n".join([head, *map(str, self.calls)])
+        return "\n".join([f"<{self._head()}>", *map(str, self.calls)])
+
+    def _head(self) -> str:
+        return (f"plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
+                f"copied, {self.least:,} at least")
+
+    def _repr_html_(self) -> str:
+        head = ("operation", "tiles", "shape", "bytes of a tile", "copied there", "at least",
+                "does not fit")
+        rows = [(c.name, str(c.tiles), str(c.shape), f"{c.nbytes:,}", f"{c.moved:,}",
+                 f"{c.least:,}", c.problem) for c in self.calls]
+        return formatting.html_table(self._head(), [head, *rows])
 
 
 class PlannedCopies(CopyCounter):

@@ -253,6 +253,7 @@ def write(path: Path, content: File) -> None:
 
 WIDTH, LANE = 1000, 48  # in the units of the drawing; upwards these are pixels
 NAME, BAR, MARK = 18, 16, 8  # the heights of a lane's name, of bars and, below them, of marks
+CHART = 30  # the height of a chart of bytes, below its name
 LEAST = 1.5  # the least width of a bar
 COLOURS = {"copy": "#3b76b5", "copy within": "#7fa7d0", "wait": "#c9a227", "pack": "#8a6fb0",
            "allocation": "#4c8f4c", "free": "#858585", "eviction": "#c0504d",
@@ -267,6 +268,8 @@ STYLE = (".mat-trace .mat-table{background:rgba(127,127,127,.12);padding:1em;ove
          ".mat-trace .mat-lanes{position:relative}"
          ".mat-trace .mat-lanes svg{display:block;max-width:none}"
          ".mat-trace .mat-lanes line{stroke:currentColor;stroke-opacity:.3}"
+         ".mat-trace .mat-lanes path{fill:currentColor;fill-opacity:.25;stroke:currentColor;"
+         "vector-effect:non-scaling-stroke}"
          ".mat-trace .mat-lanes rect,.mat-trace .mat-lanes line{vector-effect:non-scaling-stroke}"
          ".mat-trace .mat-lane,.mat-trace .mat-axis{font:12px/18px system-ui,sans-serif;"
          "color:inherit}"
@@ -312,9 +315,33 @@ def _drawing(events: Sequence[TraceEvent]) -> str:
     names = "".join(f'<div class="mat-lane" style="top:{LANE * k}px">{html.escape(lane.name)}</div>'
                     for lane, k in order.items())
     times = "".join(f"<span>{1e3 * (first + span * part):.3f} ms</span>" for part in (0, 0.5, 1))
+    charts = "".join(_chart(memory, steps, first, WIDTH / span)
+                     for memory, steps in sorted(_steps(events).items()))
     return (f'<div class="mat-lanes"><svg viewBox="0 0 {WIDTH} {height}" role="img" '
             f'aria-label="timeline" preserveAspectRatio="none" style="width:100%;height:{height}px"'
-            f'>{"".join(drawn)}</svg>{names}</div><div class="mat-axis">{times}</div>')
+            f'>{"".join(drawn)}</svg>{names}</div>{charts}<div class="mat-axis">{times}</div>')
+
+
+def _steps(events: Sequence[TraceEvent]) -> dict[str, list[tuple[float, int]]]:
+    """Return for each memory the times at which its allocated bytes change, and the bytes then."""
+    found: dict[str, list[tuple[float, int]]] = {}
+    for event, memory, nbytes in bytes_over_time(events):
+        found.setdefault(memory, []).append((event.at, nbytes))
+    return found
+
+
+def _chart(memory: str, steps: list[tuple[float, int]], first: float, scale: float) -> str:
+    """Draw the bytes allocated in a memory since the trace began, over the time of the lanes."""
+    low, high = (f((0, *(nbytes for _, nbytes in steps))) for f in (min, max))
+    down = CHART / (high - low or 1)
+    path = "".join(f"H{(at - first) * scale:.2f}V{(high - nbytes) * down:.2f}"
+                   for at, nbytes in steps)
+    title = html.escape(f"{memory}: {low:,} to {high:,} bytes more than at the beginning")
+    return (f'<div class="mat-lanes"><svg viewBox="0 0 {WIDTH} {NAME + CHART}" role="img" '
+            f'aria-label="{title}" preserveAspectRatio="none" style="width:100%;'
+            f'height:{NAME + CHART}px"><path transform="translate(0 {NAME})" '
+            f'd="M0 {high * down:.2f}{path}H{WIDTH}V{high * down:.2f}Z"/></svg>'
+            f'<div class="mat-lane mat-bytes" style="top:0">{title}</div></div>')
 
 
 def _bar(event: TraceEvent, top: int, first: float, scale: float) -> str:

@@ -136,7 +136,6 @@ def test_show_names_the_line_that_created_it():
 def test_html_has_the_storage_below():
     x = mat.arange(10.0)
     text = x[2:5]._repr_html_()
-    assert [flex in text for flex in ("flex:2;", "flex:3;", "flex:5;")] == [True] * 3
     assert f"version {x.storage.version}" in text
-    ET.fromstring(text)
-    assert "flex" not in x._repr_html_()
+    tree = ET.fromstring(text)
+    assert "open" not in tree.find("details").attrib

@@ -232,3 +232,20 @@ def test_guards_that_log_or_allow(x, caplog):
         assert "copies 800 bytes from host to emulated" in caplog.text
     with pytest.raises(SettingError, match="'allow', 'log' or 'raise'"), mat.debug.guard("forbid"):
         pass
+
+
+def test_the_bytes_in_each_memory_are_drawn_over_the_time():
+    x = mat.ones(1000)
+    with mat.debug.trace() as t, mat.use_device("emulated"):
+        y = x + x
+        y.drop("emulated", force=True)
+        mat.ones(10).to_numpy()
+    text = t._repr_html_()
+    titles = re.findall(r'aria-label="(\w+): ([-\d,]+) to ([\d,]+) bytes', text)
+    assert [name for name, _, _ in titles] == ["emulated", "host"]
+    most = {name: high for name, _, high in titles}
+    steps = [e.nbytes for e in t.events if e.kind == "allocation" and e.target == "emulated"]
+    assert most["emulated"] == f"{sum(steps):,}"
+    path = re.findall(r' d="(M0 [^"]*)"', text)[0]
+    assert path.count("V") - 1 == sum(e.kind in ("allocation", "free") and "emulated" in
+                                      (e.target, e.source) for e in t.events)
