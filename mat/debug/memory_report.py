@@ -21,6 +21,7 @@ from ..ops.expressions.kept import kept_bytes
 from ..ops.expressions.nodes import Expressions
 from ..support import formatting, host_pool
 from ..support.plugins import loaded_plugin
+from .html_table import html_table
 
 Row: TypeAlias = tuple[str, ...]  # the cells of one row of a table
 MOST = 12  # rows of a table
@@ -142,7 +143,7 @@ class MemoryReport:
         return "\n\n".join(f"{title}\n{formatting.table(cells)}" for title, cells in self._tables())
 
     def _repr_html_(self) -> str:
-        return "".join(formatting.html_table(title, rows) for title, rows in self._tables())
+        return "".join(html_table(title, rows) for title, rows in self._tables())
 
 
 def _storages() -> list[Storage]:

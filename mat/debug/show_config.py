@@ -24,6 +24,7 @@ from ..support.installation import findings
 from ..support.native import ffi, lib, missing
 from ..support.plugins import plugin
 from ..version import __version__
+from .html_table import html_table
 
 
 class Config(Mapping[str, str]):
@@ -45,7 +46,7 @@ class Config(Mapping[str, str]):
         return formatting.table(list(self._facts.items()))
 
     def _repr_html_(self) -> str:
-        return formatting.html_table("mat.show_config()", self._facts.items(), headed=False)
+        return html_table("mat.show_config()", self._facts.items(), headed=False)
 
 
 @overload

@@ -37,9 +37,9 @@ from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
-from ..support import formatting
 from ..support.types import Arguments, Array, DirectionName, Keywords, Operand
 from .counters import CopyCounter
+from .html_table import html_table
 
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
 FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
@@ -341,7 +341,7 @@ class TilePlan:
                 "does not fit")
         rows = [(c.name, str(c.tiles), str(c.shape), f"{c.nbytes:,}", f"{c.moved:,}",
                  f"{c.least:,}", c.problem) for c in self.calls]
-        return formatting.html_table(self._head(), [head, *rows])
+        return html_table(self._head(), [head, *rows])
 
 
 class PlannedCopies(CopyCounter):
