@@ -75,7 +75,8 @@ class Pending:
                 self.value.compute()
             else:
                 self.compute_readers(cube, self.read_in(view))
-        self.forget(cube)
+        if not self.readers or self.readers[0]() is None:
+            self.forget(cube)
 
     def compute_readers(self, cube: CubeLike, found: list[Reader]) -> None:
         """Compute what depends on those readers, and forget them."""

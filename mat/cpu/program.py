@@ -9,7 +9,7 @@ from ..support.native import ffi, lib
 from ..support.types import CData
 from .kernel import CpuKernel
 
-BLOCK = 1 << 14  # bytes of the temporary elements of a block: several fit into the first cache
+BLOCK = 1 << 13  # bytes of the temporary elements of a block: several fit into the first cache
 SHARE = 1 << 14  # elements that a thread should at least get
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"

@@ -7,7 +7,7 @@ from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls, PlanNode
 from mat.ops.engine.plan cimport Plan
-from mat.ops.expressions.nodes cimport Leaf, Node
+from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, leaf_of, new_node
 
 cdef object _mat, _innermost, _expressions, _cut_now
 cdef Threads _threads
@@ -29,3 +29,6 @@ cdef bint can_wait(object value) except -1
 cdef compute_unlike(Calls operation, tuple args, MatBase out)
 @cython.locals(k=int, view=MatBase)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
+cdef bint uses_kernels(object device, MatBase out) except -1
+@cython.locals(leaf=Leaf, storage=Storage)
+cdef keep(Nodes values, Node node)

@@ -6,7 +6,6 @@ import threading
 from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
-from weakref import ref
 
 from ...core.compiled import IN_USE, THREADS
 from ...core.direction import OUTPUT
@@ -25,7 +24,7 @@ from ..engine.plan import Plan
 from ..engine.planning import choose
 from ..tiles.tiling import CUT_NOW, being_cut
 from .kept import kept_bytes, most_kept
-from .nodes import Argument, Leaf, Node, leaf_of, viewers
+from .nodes import Argument, Leaf, Node, Nodes, leaf_of, new_node, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
 from .program import fold_of, is_loop, part_of
 
@@ -35,15 +34,12 @@ _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a progr
 class Fused(Nested, Deferral):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("least", "most", "reads", "room", "values")
+    __slots__ = ("least", "values")
 
     def __init__(self, least: int) -> None:
         super().__init__()
         self.least: int = least
-        self.values: list[ref[Node]] = []  # whose statements are in the block
-        self.room: int = 1024  # before those that are gone, or computed, are removed
-        self.reads: int = 0  # bytes that expressions read since it was looked at what they keep
-        self.most: int = 0  # until then
+        self.values: Nodes = Nodes()  # whose statements are in the block
 
     def begin(self) -> None:
         """Let operations ask whether their results are pending."""
@@ -75,7 +71,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         block = still_open(block)
     if block is None and PERMANENT:
         block = PERMANENT[0]
-    if block is None or _expressions.busy == threading.get_ident():
+    if block is None or (_expressions.busy and _expressions.busy == threading.get_ident()):
         return False
     if type(args[operation.main]) is not _mat:
         return False
@@ -101,7 +97,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         node = defer(operation, args, out)
         if node is None:
             return compute_into(operation, args, out)
-        keep(block, node)
+        keep(block.values, node)
         return True
 
 
@@ -136,46 +132,39 @@ def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
         found = arguments_of(operation, args, out, old)
         old = old if old in found else None
         storage = form.new(out.device_enabled, None).storage
-    node = Node(operation, found, form, _threads.line())
+    node = new_node(operation, found, form, _threads.line())
     node.be_value_of(storage, out, old)
     if storage is not out.storage:  # the elements stay where they are
         out._see(out.layout, storage, out._as_now())
     return node
 
 
-def keep(block: Fused, node: Node) -> None:
+def keep(values: Nodes, node: Node) -> None:
     """Schedule a value for the end of a block; compute it now if it takes many nodes."""
-    block.values.append(ref(node))
+    values.add(node)
     for a in node.args:
         if type(a) is Leaf:
-            block.reads += a.view.storage.nbytes
-    if block.reads > block.most or len(block.values) > block.room:
-        bound(block)
+            values.reads += a.view.storage.nbytes
+    if values.most < 0:
+        values.most = most_kept()
+    if values.reads > values.most:
+        bound(values)
     if node.weight > MOST_NODES and len(in_order([node])) > MOST_NODES:
         EXPRESSIONS.compute([node])
 
 
-def bound(block: Fused) -> None:
-    """Forget values that are computed, and compute the others if their expressions keep too many
-    bytes that nobody else can see.
-    """
-    nodes = [(one, one()) for one in block.values]
-    block.values = [one for one, n in nodes if n is not None and n.leaf is None]
-    block.room = 2 * len(block.values) + 1024
-    block.most, block.reads = most_kept(), kept_bytes()
-    if block.reads > block.most:
-        compute_values(block)
-        block.reads = 0
+def bound(values: Nodes) -> None:
+    """Compute the values of a block if expressions keep too many bytes that nobody else can see."""
+    values.most, values.reads = most_kept(), kept_bytes()
+    if values.reads > values.most:
+        EXPRESSIONS.compute(values.wanted())
+        values.reads = 0
 
 
 def compute_values(use: Fused) -> None:
     """Compute the values of a block that are wanted."""
-    found = []
-    for one in use.values:
-        node = one()
-        if node is not None and node.wanted() is not None:
-            found.append(node)
-    use.values = []
+    found = use.values.wanted()
+    use.values = Nodes()
     if found:
         EXPRESSIONS.compute(found)
 
@@ -288,7 +277,7 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
         return False
     old = leaf_of(out) if any(args[k] is out for k in operation.others) else None
     found = arguments_of(operation, args, out, old)
-    node = Node(operation, found, form_of_result(out.shape, out.dtype), THREADS.line())
+    node = new_node(operation, found, form_of_result(out.shape, out.dtype), THREADS.line())
     leaves = [a for n in in_order([node]) for a in n.args if isinstance(a, Leaf)]
     key = Leaf(out).key
     if any(a.view.storage is out.storage and a.key != key for a in leaves):

@@ -1,23 +1,33 @@
 # Compiled, since each statement of a `fused` block makes a node.
 cimport cython
 
-from mat._core cimport Threads
+from mat._core cimport Lock
 from mat.core.pending cimport Pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 
 cdef object _array, _input
+cdef Nodes _values
+
+
+cdef class Nodes:
+    cdef public list found
+    cdef public Py_ssize_t room
+    cdef public long long last, reads, most
+    cpdef add(self, Node node)
+    @cython.locals(node=Node)
+    cpdef list wanted(self)
 
 
 cdef class Leaf:
     cdef object __weakref__
     cdef readonly MatBase view
     cdef bint sees_like(self, MatBase view) except -1
-    @cython.locals(storage=Storage)
+    @cython.locals(storage=Storage, lock=Lock, pending=Pending)
     cpdef register(self)
 
 
-@cython.locals(storage=Storage, leaf=Leaf)
+@cython.locals(storage=Storage, leaf=Leaf, pending=Pending)
 cpdef Leaf leaf_of(MatBase view)
 
 
@@ -30,6 +40,12 @@ cdef class Node:
     cdef public object line, leaf, storage, mat, old, overwritten
     cdef public bint enabled, reduced
     cdef readonly int weight
+    cpdef begin(self, object operation, tuple args, Form form, object line)
+    @cython.locals(lock=Lock, pending=Pending)
     cpdef be_value_of(self, Storage storage, MatBase mat, object old)
     @cython.locals(storage=Storage)
     cpdef Storage wanted(self)
+
+
+@cython.locals(node=Node)
+cpdef Node new_node(object operation, tuple args, Form form, object line)

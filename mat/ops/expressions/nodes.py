@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from itertools import count
 from sys import getrefcount
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
@@ -27,6 +26,38 @@ from ...support.types import Number
 from ..engine.operation import Op
 
 _array, _input = ARRAY, INPUT
+
+
+class Nodes:
+    """Nodes that are values of storages; those that nobody needs any more disappear."""
+
+    __slots__ = ("found", "last", "most", "reads", "room")
+
+    def __init__(self) -> None:
+        self.found: list[ref[Node]] = []
+        self.room: int = 256  # before those that are gone are removed
+        self.last: int = 0  # the number of the last node that was made
+        self.reads: int = 0  # bytes that they read since it was looked at what they keep
+        self.most: int = -1  # until then; negative: it was not yet
+
+    def add(self, node: Node) -> None:
+        """Add a node."""
+        if len(self.found) >= self.room:
+            self.found = [r for r in self.found if r() is not None]
+            self.room = 2 * len(self.found) + 256
+        self.found.append(ref(node))
+
+    def wanted(self) -> list[Node]:
+        """Return the nodes that are wanted and not computed, in the order of their statements."""
+        found = []
+        for r in self.found:
+            node = r()
+            if node is not None and node.leaf is None and node.wanted() is not None:
+                found.append(node)
+        return found
+
+
+_values = VALUES = Nodes()  # of all storages; with a type of C
 
 
 class Leaf:
@@ -52,10 +83,15 @@ class Leaf:
     def register(self) -> None:
         """Make writers of the elements compute the expressions first."""
         storage = self.view.storage
-        with storage.lock:
-            if storage.pending is None:
-                storage.pending = Pending()
-            storage.pending.readers.append(ref(self))
+        lock = storage._guard()
+        lock.acquire()
+        try:
+            pending = storage.pending
+            if pending is None:
+                pending = storage.pending = Pending()
+            pending.readers = [*[r for r in pending.readers if r() is not None], ref(self)]
+        finally:
+            lock.release()
 
     def compute(self) -> None:
         """Compute the values that depend on these elements."""
@@ -66,8 +102,9 @@ class Leaf:
 def leaf_of(view: Mat) -> Leaf:
     """Return a leaf with the elements of `view`; raise the error of an access that reads them."""
     storage = view.storage
-    if storage.pending is not None and not storage.records:
-        for found in storage.pending.readers:  # who has written since has forgotten its readers
+    pending = storage.pending
+    if pending is not None and not storage.records:
+        for found in pending.readers:  # who has written since has forgotten its readers
             leaf: Any = found()
             if leaf is not None and leaf.sees_like(view):
                 same: Leaf = leaf
@@ -79,7 +116,6 @@ def leaf_of(view: Mat) -> Leaf:
     return leaf
 
 
-_numbers = count(1)
 Argument: TypeAlias = "Node | Leaf | Number"
 
 
@@ -94,9 +130,11 @@ class Node:
                  "operation", "overwritten", "reduced", "storage", "weight")
 
     # the parameters are the facts of a statement
-    def __init__(self, operation: Op, args: tuple[Argument, ...], form: Form,
-                 line: SourceLine | None) -> None:
-        self.number: int = next(_numbers)  # in the order of the statements
+    def begin(self, operation: Op, args: tuple[Argument, ...], form: Form,
+              line: SourceLine | None) -> None:
+        """Be that operation, of no storage yet."""
+        _values.last += 1
+        self.number: int = _values.last  # in the order of the statements
         self.operation: Op = operation
         self.args: tuple[Argument, ...] = args
         self.form: Form = form
@@ -117,11 +155,16 @@ class Node:
         """Be the value of a storage, that of `mat`, in place of an earlier one."""
         self.mat, self.storage, self.old = ref(mat), ref(storage), old
         self.enabled = mat.device_enabled
-        with storage.lock:
-            if storage.pending is None:
-                storage.pending = Pending()
-            storage.pending.value = self
-        Expressions.all.add(self)
+        lock = storage._guard()
+        lock.acquire()
+        try:
+            pending = storage.pending
+            if pending is None:
+                pending = storage.pending = Pending()
+            pending.value = self
+        finally:
+            lock.release()
+        _values.add(self)
 
     def wanted(self) -> Storage | None:
         """Return the storage whose value this still is, or None."""
@@ -144,6 +187,15 @@ class Node:
             storage.pending.value = None
 
 
+# the parameters are the facts of a statement
+def new_node(operation: Op, args: tuple[Argument, ...], form: Form,
+             line: SourceLine | None) -> Node:
+    """Return a node of no storage yet."""
+    node = Node.__new__(Node)
+    node.begin(operation, args, form, line)
+    return node
+
+
 class Expressions(WithLock):
     """All nodes that are values of storages, and the lock that guards nodes."""
 
@@ -152,8 +204,6 @@ class Expressions(WithLock):
     def __init__(self) -> None:
         super().__init__()
         Expressions.all = self
-        self.nodes: list[ref[Node]] = []
-        self.room: int = 256  # before those that are gone are removed
         self.busy: int = 0  # the thread that computes, by its number in the system
 
     def after_fork(self) -> None:
@@ -165,17 +215,9 @@ class Expressions(WithLock):
         """The lock; it is held while nodes are computed."""
         return self._lock
 
-    def add(self, node: Node) -> None:
-        """Remember the value of a storage."""
-        if len(self.nodes) > self.room:
-            self.nodes = [r for r in self.nodes if r() is not None]
-            self.room = 2 * len(self.nodes) + 256
-        self.nodes.append(ref(node))
-
     def pending(self) -> list[Node]:
         """Return the values that are wanted and not computed, in the order of their statements."""
-        found = (r() for r in self.nodes)
-        return [n for n in found if n is not None and n.leaf is None and n.wanted() is not None]
+        return VALUES.wanted()
 
     def dependents(self, leaves: Iterable[Leaf]) -> list[Node]:
         """Return the pending values that depend on one of these leaves."""

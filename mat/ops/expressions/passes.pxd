@@ -1,11 +1,13 @@
 # Compiled, since short expressions take little more time than their passes are prepared in.
 cimport cython
 
+from mat._core cimport Maker
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 from mat.ops.expressions.nodes cimport Leaf, Node
 
 cdef dict _programs
+cdef Maker _maker
 
 
 @cython.locals(found=dict, left=list, node=Node)
@@ -17,11 +19,12 @@ cdef class Pass:
     cdef readonly list order, operands, codes
     cdef readonly dict position, targets, updates, slots
     cdef readonly str letters
-    @cython.locals(node=Node, view=MatBase, k=int)
+    @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
     @cython.locals(node=Node, key=list, code=int)
     cpdef object program(self)
     @cython.locals(node=Node, leaf=Leaf)
     cdef int code_of(self, object argument) except? -1
+    cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(node=Node, view=MatBase, storage=Storage)
     cpdef claim(self, unsigned long long thread)

@@ -11,6 +11,7 @@ from ...core.observers import OBSERVERS, PASSES
 from ...core.source_line import line_of
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
+from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
@@ -21,7 +22,7 @@ from .program import FusedOp, Instruction, Structure
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
 PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
-_programs = PROGRAMS  # with a type of C
+_programs, _maker = PROGRAMS, MAKER  # with types of C
 _MOST = 512
 
 
@@ -54,7 +55,8 @@ class Pass:
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
         self.letters: str = ""  # "i" for a Mat among them, "n" for a number
-        self.slots: dict[object, int] = {}  # leaves among the operands, by their keys
+        # what is read of leaves, by these and by their keys: see `code_of`
+        self.slots: dict[object, int] = {}
         self.codes: list[int] = []  # of what nodes read, in their order
 
     # Where the results go
@@ -68,17 +70,16 @@ class Pass:
             self.updates[Leaf(self.into).key] = len(self.order) - 1
             return
         for k, node in enumerate(self.order):
-            if node.wanted() is None:
-                continue
-            old = self.overwritten_by(k, node)  # before anything else refers to the storage
+            # before anything else refers to the storage
+            old = None if node.old is None else self.overwritten_by(k, node)
             if old is not None:
                 self.targets[k] = old.view
                 self.updates[old.key] = k
                 continue
             storage = node.wanted()
-            if storage is not None:  # another thread may have dropped it
-                self.targets[k] = view = node.form.new(node.enabled, None)
-                view._set_layout(view.layout, storage)
+            if storage is not None:
+                self.targets[k] = view = _maker.make()
+                view._set_up(storage, node.form.layout, node.form, node.enabled)
 
     def overwritten_by(self, k: int, node: Node) -> Leaf | None:
         """Return the leaf with the old elements of the Mat whose value a node is, if the results
@@ -111,7 +112,7 @@ class Pass:
                 code = self.code_of(argument)
                 self.codes.append(code)
                 key.append(code)
-            key.append(node.form.dtype.char)
+            key.append(id(node.form.dtype))  # that of the structure; hashing a dtype takes long
         key.append(self.letters)
         known = tuple(key)
         found = _programs.get(known)
@@ -135,6 +136,13 @@ class Pass:
             self.letters += "n"
             return len(self.operands) - 1
         leaf: Any = argument
+        code = self.slots.get(leaf)
+        if code is None:
+            code = self.slots[leaf] = self.code_of_leaf(leaf)
+        return code
+
+    def code_of_leaf(self, leaf: Leaf) -> int:
+        """Return the number of a leaf that was not seen yet, perhaps that of another one."""
         key = leaf.key
         if key in self.updates:
             return -1 - 2 * self.updates[key]
@@ -181,7 +189,8 @@ class Pass:
             raise
         finally:
             self.claim(0)
-            PASSES.pop(threading.get_ident(), None)
+            if PASSES:
+                PASSES.pop(threading.get_ident(), None)
         if self.into is None:
             for k, view in self.targets.items():
                 self.settle(self.order[k], view)

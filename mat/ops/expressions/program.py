@@ -158,6 +158,9 @@ class FusedOp(Op):
         places: dict[int, list[int]] = {}  # slots that can be used again, by the size of elements
         place_of: dict[int, int] = {}  # the slots of temporary results
         for k, (operation, reads, writes, dtype) in enumerate(self.structure.instructions):
+            for slot in {*reads} & place_of.keys():
+                if self.last[slot] == k:  # the result may go where this was
+                    places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
             if writes >= len(values):
                 values.append(form_of_result(shape, dtype).new(True, None))
                 place_of[writes] = self._place(slots, places, dtype.itemsize)
@@ -165,9 +168,6 @@ class FusedOp(Op):
             if writes >= len(operands) or self.last.get(writes, -1) > k:
                 writes_to_caches(kernel)
             steps.append(KernelStep(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
-            for slot in {*reads} & place_of.keys():
-                if self.last[slot] == k:
-                    places.setdefault(slots[place_of[slot]].size, []).append(place_of[slot])
         fold = self.fold_of(values[writes], operands[-1])
         if fold is not None:
             fold = fold._replace(slot=place_of[writes], out=len(operands) - 1)
