@@ -54,6 +54,7 @@ SERVING = {"allowed", "form", "label", "over"}
 NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
 EXAMPLES = "examples"
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)")
+PICTURE = re.compile(r'<img [^>]*src="([\w./-]+\.svg)"[^>]*>')
 PARTS = ("What a Mat is", "Methods that read or manage memory", "Methods that write")
 LISTS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}\n", re.MULTILINE)
@@ -417,6 +418,17 @@ def known(found: re.Match[str], links: dict[str, str], up: str) -> str:
     """Return a name in a page, as a link if it is known."""
     target = links.get(found[1])
     return f"[{found[0]}]({up}{FOLDER}{target})" if target else found[0]
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Make pictures as SVG a part of the page, by which they have the colour of its text."""
+    folder = Path(page.file.abs_src_path or ".").parent
+    return PICTURE.sub(lambda found: drawn(folder / found[1]), html)
+
+
+def drawn(path: Path) -> str:
+    """Return the element of an SVG file, without the rules that colour it elsewhere."""
+    return re.sub(r"<style>.*?</style>\n?", "", path.read_text(encoding="utf-8"), flags=re.S)
 
 
 def on_post_build(config: Any) -> None:

@@ -13,11 +13,15 @@ import pytest
 
 import mat as np
 
+from ..support import blocks
+from ..support.site import load
+
 pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
 FRONT = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+numbers = load(ROOT / "docs" / "numbers.py")
 
 
 def test_it_begins_with_one_sentence_and_one_picture():
@@ -25,8 +29,33 @@ def test_it_begins_with_one_sentence_and_one_picture():
     assert title == "# mat"
     assert re.fullmatch(r"\*\*[^.]+\.\*\*", sentence)
     assert len(sentence) < 250
-    assert re.fullmatch(r"!\[[^]]+\]\([\w/]+\.png\)", picture)
+    assert re.fullmatch(r"!\[[^]]+\]\([\w/]+\.svg\)", picture)
     assert FRONT.count("![") == 1
+    assert README.startswith(f"{title}\n\n{sentence}\n\n{picture.replace('](', '](docs/')}\n")
+
+
+def test_the_first_screen_of_the_readme_has_code_numbers_and_an_install_line():
+    first = README.partition("\n## ")[0]
+    shown = blocks.blocks(first)
+    assert [block.language for block in shown] == ["python", "sh"]
+    assert len(shown[0].text.splitlines()) <= 9
+    assert "minutes" in first
+    assert "-q" not in shown[1].text, "pip is silent for minutes"
+    assert sum(line.startswith("| `") for line in first.splitlines()) >= 5
+    assert README.count("```sh") == 2, "the commands that the gate reads"
+
+
+@pytest.mark.parametrize("page", numbers.PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_numbers_are_those_of_the_benchmarks(page):
+    """``python docs/numbers.py`` writes them."""
+    text = page.read_text(encoding="utf-8")
+    assert numbers.current(text) == text
+
+
+def test_a_number_that_differs_is_noticed():
+    changed = README.replace("| 267 us", "| 167 us")
+    assert changed != README
+    assert numbers.current(changed) == README
 
 
 def test_the_install_line_is_that_of_the_readme():
@@ -35,8 +64,8 @@ def test_the_install_line_is_that_of_the_readme():
     assert "mat'" not in line.replace("'.[examples]'", "")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").rglob("*.png")),
-                         ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(p for p in (ROOT / "docs" / "pictures").rglob("*")
+                                        if p.suffix in (".png", ".svg")), ids=lambda p: p.name)
 def test_pictures_are_small_and_used(path):
     assert path.stat().st_size <= 60_000
     pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]

@@ -152,7 +152,7 @@ def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
     assert [link for link in links if not link.startswith("https://")] == []
     paths = [re.sub(r"^(blob|raw)/HEAD/|#.*", "", link.removeprefix(urls["Source"] + "/"))
              for link in links if link.startswith(urls["Source"])]
-    assert {"docs/tutorial.md", "LICENSE", "docs/pictures/memories.png"} <= set(paths)
+    assert {"docs/tutorial.md", "LICENSE", "docs/pictures/front.svg"} <= set(paths)
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 

@@ -295,6 +295,15 @@ def test_names_in_pages_lead_to_the_reference(site):
     assert re.search(r'href="reference/[\w-]+\.html#mat\.scratch"', text)
 
 
+@pytest.mark.slow
+def test_drawings_have_the_colour_of_the_page(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    drawing = re.search(r"<svg [^>]*role=\"img\".*?</svg>", text, re.DOTALL)[0]
+    assert "copied to the GPU once" in drawing
+    assert "currentColor" in drawing
+    assert "<style" not in drawing  # it would be a rule for all of the page
+
+
 @pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)",
                                    "![picture](pictures/nowhere.png)"])
 @pytest.mark.slow
