@@ -264,7 +264,9 @@ def _check_integer(value: Number, dtype: DType, name: str) -> None:
         return  # whatever is not 0 is true, NaN as well
     if value != value or value in (float("inf"), float("-inf")):
         raise RangeError(f"{name} is {value!r}, which {dtype} cannot hold")
-    if not represents(dtype, value):
+    # as an element, a fraction is truncated
+    number = int(value) if isinstance(value, float | np.floating) else value
+    if not represents(dtype, number):
         raise RangeError(f"{name} is {value!r}, out of the range of {dtype}")
 
 

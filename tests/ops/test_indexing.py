@@ -455,6 +455,18 @@ def test_numbers_of_numpy_wrap_around_in_unsigned_integers(dtype, value):
 
 
 @pytest.mark.parametrize(("dtype", "value"), [
+    ("uint8", -0.5), ("uint8", 255.4), ("int8", 127.9), ("int8", -128.9),
+    ("uint64", np.float32(-0.75)), ("int32", -2147483648.5)])
+def test_fractions_beyond_the_range_are_truncated_into_it(dtype, value):
+    for index in INDICES:
+        x, a = mat.zeros(3, dtype=dtype), np.zeros(3, dtype)
+        x[index] = a[index] = value
+        assert x.tolist() == a.tolist()
+    assert mat.zeros(3, dtype=dtype).fill_(value).tolist() == np.full(3, value, dtype).tolist()
+    assert mat.array([value, 1], dtype).tolist() == np.array([value, 1], dtype).tolist()
+
+
+@pytest.mark.parametrize(("dtype", "value"), [
     ("uint8", 300), ("uint8", -1), ("uint8", 300.0), ("int8", 200), ("int8", np.uint8(200)),
     ("uint8", np.float64("nan")), ("int64", np.uint64(2**63))])
 def test_numbers_out_of_range_are_refused(dtype, value):
