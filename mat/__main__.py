@@ -27,8 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out the command line and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["run"] and has_plugin("run"):  # none if the package is not ours
-        status: int = plugin("run").main(words[1:])
-        return status
+        return plugin("run").main(words[1:])
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
     parser.add_argument("command", nargs="?", choices=["prompt", "info"], default="prompt",
                         help="a prompt (the default), or the output of mat.show_config()")

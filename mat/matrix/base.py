@@ -598,5 +598,4 @@ class MatBase(Operators):
         lengths = shape[0] if len(shape) == 1 else shape
         if copy is None and order == "C" and layout.contiguous:
             return self._view_of(layout.reshaped(lengths))
-        made: Self = self._reshape_any(lengths, order, copy)  # type: ignore[attr-defined]
-        return made  # by `ops`
+        return self._reshape_any(lengths, order, copy)  # type: ignore[attr-defined]  # by `ops`

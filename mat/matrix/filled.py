@@ -97,8 +97,7 @@ def _stored(value: Number, dtype: DType, name: str) -> Number:
     if type(value) in (bool, int) or (dtype.kind in "fc" and not isinstance(
             value, complex | np.complexfloating)):
         return as_element(value, dtype, name)
-    found: Number = np.full((), value, dtype)[()]
-    return found
+    return np.full((), value, dtype)[()]
 
 
 def _full_of_array(shape: Ints, value: Nested, dtype: DTypeLike, order: str) -> Mat:
@@ -365,8 +364,7 @@ def _in_its_class(function: Function, args: Arguments, dtype: DTypeLike, order: 
     given = {"dtype": dtype, "order": None if order == "K" else order, "shape": shape,
              "subok": None if subok else False}
     made: Any = function(*args, **{n: v for n, v in given.items() if v is not None})
-    found: Mat = asarray(made) if type(made) is np.ndarray else made
-    return found
+    return asarray(made) if type(made) is np.ndarray else made
 
 
 def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,

@@ -85,8 +85,7 @@ class Views(Elements):
         if not shape is None is displacement:
             raise DTypeError("a view has either another dtype or another shape: "
                              "x.view(dtype).view(shape) has both")
-        found: Self = now._as_bytes_of(dtype)  # type: ignore[attr-defined]  # of Methods
-        return found
+        return now._as_bytes_of(dtype)  # type: ignore[attr-defined]  # of Methods
 
     def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
         """Return a packed layout of that shape; `displacement` is that of self if it is None."""
