@@ -1,31 +1,181 @@
-"""Make the pictures of docs/gallery.md: ``python docs/pictures/gallery.py [--to FOLDER] NAME ...``.
+"""Make what docs/gallery.md shows of the examples: ``python docs/pictures/gallery.py NAME ...``.
 
-NAME is that of an example without ``.py``; without names, all pictures are made. The example runs
-in an empty folder. Its picture is one that it leaves there, or else what it prints. Needs
-matplotlib, and what the example needs; Chromium, for pages of HTML.
+NAME is that of an example without ``.py``; without names, all are shown anew. Six have a drawing
+(`DRAWINGS`), two leave a picture (`PICTURES`), and of the others the page has what they print. An
+example runs in an empty folder, and needs what it imports; pictures need PIL, that of a page of
+HTML Chromium, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import matplotlib
+from drawing import BLUE, GREEN, GREY, ORANGE, VIOLET, Drawing
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from PIL import Image
+import mat
+from mat.debug import strip
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "gallery.md"
 ARGUMENTS = {"ping_pong": ["timeline.html"], "clients": ["emulated"], "gpu_layer": ["emulated"]}
-INK, PAPER = "#26324a", "#f5f6f8"
-COLUMNS, LINES, DPI = 124, 36, 96
+COLUMNS, LINES = 110, 14  # of text that the page shows
 WIDTH, COLOURS = 1000, 64  # of pictures: the most pixels, and the colours of the palette
+
+
+# The drawings
+
+
+def edges() -> Drawing:
+    """Draw the picture, and its edges."""
+    example = module("edges")
+    drawing = Drawing(690, 320, "A disc in front of a square, and the outlines of both")
+    image = example.picture(96)
+    for x, shown, title in ((20, image, "the picture"), (370, example.edges(image), "its edges")):
+        drawing.write(x + 144, 18, title, anchor="middle")
+        drawing.image(x, 28, 3, (shown / shown.max()).to_numpy().tolist())
+    return drawing
+
+
+def kmeans() -> Drawing:
+    """Draw the points with the colours of their groups, and the groups' centres."""
+    example = module("kmeans")
+    points = example.make_points(2000)
+    centres, labels = example.kmeans(points, 4)
+    drawing = Drawing(690, 420, "Points in four groups of one colour each, with their centres")
+    around, groups = points.tolist(), labels.tolist()
+
+    def place(point: list[float]) -> tuple[float, float]:
+        return 345 + 42 * (point[0] - 0.5), 205 - 38 * (point[1] - 2.3)
+
+    for k, color in enumerate((BLUE, GREEN, ORANGE, VIOLET)):
+        mine = [place(p) for p, label in zip(around, groups, strict=True) if label == k]
+        drawing.dots(mine[::3], color)
+    for centre in centres.tolist():
+        x, y = place(centre)
+        drawing.line([(x - 9, y), (x + 9, y)], width=3)
+        drawing.line([(x, y - 9), (x, y + 9)], width=3)
+    return drawing
+
+
+def kalman() -> Drawing:
+    """Draw the track, what was measured, and what the filter makes of it."""
+    example = module("kalman")
+    track, measurements = example.measured()
+    states, spreads = example.filtered(measurements)
+    drawing = Drawing(690, 290, "Scattered measurements, and a band around a smooth curve near the "
+                                "true track")
+    found, error = states[:, 0].tolist(), mat.sqrt(spreads[:, 0, 0]).tolist()
+
+    def curve(values: list[float]) -> list[tuple[float, float]]:
+        return [(20 + 5.5 * k, 140 - 21 * value) for k, value in enumerate(values)]
+
+    low, high = ([f + side * e for f, e in zip(found, error, strict=True)] for side in (-1, 1))
+    drawing.area([*curve(low), *curve(high)[::-1]], BLUE)
+    drawing.dots(curve(measurements.tolist()), ORANGE)
+    drawing.line(curve(track.tolist()), dashed=True)
+    drawing.line(curve(found), BLUE, width=2.2)
+    key(drawing, 282, (("measured", ORANGE), ("filtered, and its error", BLUE)))
+    drawing.line([(330, 278), (360, 278)], dashed=True)
+    drawing.write(366, 282, "in truth")
+    return drawing
+
+
+def waves() -> Drawing:
+    """Draw the string at several times, one below the other."""
+    example = module("waves")
+    shapes = example.waves()
+    drawing = Drawing(690, 440, "A bump moves along a string, and is in part turned over and "
+                                "reflected where the string becomes heavier")
+    x = 60 + 2 * example.HEAVY
+    drawing.box(x, 30, 2 * (example.POINTS - example.HEAVY), 405, GREY, strength=0.2, line=False)
+    drawing.write(60, 20, "light")
+    drawing.write(x, 20, "heavy: half as fast")
+    for k in range(0, example.STEPS, 24):
+        y = 70 + 24.5 * (k // 24)
+        drawing.write(10, y, f"{k}", size=11)
+        drawing.line([(60 + 2 * j, y - 36 * u) for j, u in
+                      list(enumerate(shapes[k].tolist()))[::2]], BLUE, width=1.8)
+    return drawing
+
+
+def bigger() -> Drawing:
+    """Draw when each part of an array is on the device, by the trace of an operation in tiles."""
+    x = mat.ones(100_000)
+    x[0] = 2  # has memory now
+    with mat.debug.trace() as trace, mat.use_device("emulated", pool_bytes=200_000):
+        x *= 2
+    drawing = Drawing(690, 330, "Parts of an array are copied to the device one after the other, "
+                                "computed there, and copied back")
+    drawing.write(20, 20, "elements of x, from the first to the last")
+    drawing.write(20, 318, "time goes down")
+    copies = [event for event in trace.events if event.kind == "copy"]
+    there: dict[str, float] = {}  # where parts were drawn that are on the device
+    for k, event in enumerate(copies):
+        y = 34 + 260 / len(copies) * k
+        found = re.search(r"\[\d+:\d+\]", event.mat)
+        part = found[0] if found else next(iter(there))
+        left, right = (20 + 650 * int(end) / x.size for end in part.strip("[]").split(":"))
+        if event.target == "host":
+            top = there.pop(part) + 10
+            drawing.box(left, top, right - left, y - top, ORANGE, line=False)
+        else:
+            there[part] = y
+        color = GREEN if event.target == "host" else BLUE
+        drawing.box(left, y, right - left, 10, color, strength=0.8, line=False)
+    key(drawing, 318, (("copied to the device", BLUE), ("there", ORANGE), ("copied back", GREEN)),
+        150)
+    return drawing
+
+
+def strips() -> Drawing:
+    """Draw which parts of the copies on the host and on the device are current."""
+    colors = {"fresh": (ORANGE, 0.65), "stale": (GREY, 0.25)}
+    drawing = Drawing(690, 350, "After each line, two strips: which elements are current on the "
+                                "host, and which on the device")
+    for row, (line, x) in enumerate(module("strips").steps("emulated")):
+        top = 12 + 53 * row
+        drawing.write(10, top + 18, line, size=12, code=True)
+        for name, pieces in strip._lines(x.storage):
+            y = top + 20 * (name != "host")
+            drawing.write(320, y + 14, "host" if name == "host" else "GPU", size=11)
+            for piece in pieces:
+                color, strength = colors[piece.state]
+                left, right = (360 + 320 * end / x.size for end in (piece.low, piece.high))
+                drawing.box(left, y, right - left, 17, color, strength=strength)
+    key(drawing, 342, (("current", ORANGE), ("outdated", GREY)))
+    return drawing
+
+
+def key(drawing: Drawing, y: float, entries: tuple[tuple[str, str], ...], x: float = 20) -> None:
+    """Write what colours mean in a line."""
+    for text, color in entries:
+        drawing.box(x, y - 11, 18, 12, color, strength=0.6)
+        drawing.write(x + 24, y, text)
+        x += 40 + 7.2 * len(text)
+
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "edges": edges, "kmeans": kmeans, "kalman": kalman, "waves": waves, "bigger": bigger,
+    "strips": strips}
+
+
+# What examples print and leave
+
+
+def module(name: str) -> Any:
+    """Return the example as a module."""
+    sys.path.insert(0, str(ROOT / "examples"))
+    return importlib.import_module(name)
 
 
 def run(name: str, folder: Path) -> str:
@@ -39,29 +189,18 @@ def run(name: str, folder: Path) -> str:
     return done.stdout
 
 
-def shorter(text: str) -> str:
-    """Return text with short names of the examples' files; columns of tables stay in line."""
+def excerpt(text: str) -> str:
+    """Return the lines of a text that the page shows, with short names of the examples' files."""
     long = f"{ROOT}/"
-    return text.replace(long, "").replace("line" + " " * len(long), "line")
-
-
-def draw(text: str, path: Path) -> None:
-    """Draw lines of text as a terminal shows them."""
-    lines = [line[:COLUMNS - 3] + "..." if len(line) > COLUMNS else line
+    text = text.replace(long, "").replace("line" + " " * len(long), "line")
+    lines = [line[:COLUMNS - 3] + "..." if len(line) > COLUMNS else line.rstrip()
              for line in text.rstrip().splitlines()]
-    if len(lines) > LINES:
-        lines = [*lines[:LINES - 2], "...", lines[-1]]
-    size = 0.087 * max(map(len, lines)) + 0.4, 0.169 * len(lines) + 0.28  # in inches
-    figure = plt.figure(figsize=size, dpi=min(DPI, WIDTH // size[0]), facecolor=PAPER)
-    figure.text(0.2 / size[0], 1 - 0.14 / size[1], "\n".join(lines), family="DejaVu Sans Mono",
-                size=10, color=INK, va="top", linespacing=1.22)
-    figure.savefig(path)
-    plt.close(figure)
+    return "\n".join([*lines[:LINES - 2], "...", lines[-1]] if len(lines) > LINES else lines)
 
 
 def photograph(page: Path, path: Path) -> None:
     """Make a picture of a page of HTML, as high as its contents."""
-    page.write_text(shorter(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8").replace(f"{ROOT}/", ""), encoding="utf-8")
     program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     if program is None:
         raise SystemExit("chromium is not installed")
@@ -72,28 +211,48 @@ def photograph(page: Path, path: Path) -> None:
 
 def shrink(path: Path) -> None:
     """Write the picture again in at most `WIDTH` pixels and few colours."""
-    with Image.open(path) as file:
+    image = importlib.import_module("PIL.Image")
+    with image.open(path) as file:
         picture = file.convert("RGB")
     if picture.width > WIDTH:
         picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)),
-                                 Image.Resampling.LANCZOS)
-    picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+                                 image.Resampling.LANCZOS)
+    picture.quantize(COLOURS, image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+
+
+def digits(folder: Path, path: Path) -> None:
+    """Take the picture that the example makes by matplotlib."""
+    run("digits", folder)
+    shutil.copyfile(folder / "digits.png", path)
+
+
+def ping_pong(folder: Path, path: Path) -> None:
+    """Take a picture of the page that the example writes."""
+    run("ping_pong", folder)
+    photograph(folder / "timeline.html", path)
+
+
+PICTURES = {"digits": digits, "ping_pong": ping_pong}
 
 
 def make(name: str, target: Path) -> None:
-    """Make the picture of one example."""
-    path = target / f"{name}.png"
+    """Make what the page shows of one example."""
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        printed = run(name, folder)
-        if pages := sorted(folder.glob("*.html")):
-            photograph(pages[0], path)
-        elif drawn := sorted(folder.glob("*.png")):
-            shutil.copyfile(drawn[0], path)
+        if name in DRAWINGS:
+            DRAWINGS[name]().save(target / f"{name}.svg")
+        elif name in PICTURES:
+            PICTURES[name](Path(made), target / f"{name}.png")
+            shrink(target / f"{name}.png")
         else:
-            draw(shorter(printed), path)
-    shrink(path)
-    sys.stdout.write(f"{path}: {path.stat().st_size:,} bytes\n")
+            text = PAGE.read_text(encoding="utf-8")
+            PAGE.write_text(with_text(text, name, excerpt(run(name, Path(made)))),
+                            encoding="utf-8")
+
+
+def with_text(page: str, name: str, text: str) -> str:
+    """Return the page with what an example prints below its heading."""
+    block = re.compile(rf"(### \[{name}\.py\].*?```text\n).*?(```\n)", re.DOTALL)
+    return block.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page)
 
 
 def main() -> None:

@@ -114,6 +114,7 @@ def page_of(tmp_path, text):
     ("```python\n>>> list(range(30))\n[0, ...,\n 29]\n```\n", True), ("```python\nx = 1\n", False),
     ("```python\n>>> import warnings\n>>> warnings.warn('a')\n```\n", False),
     ("```python\nimport mat\nmat.zeros(1)\n```\n", True),
+    ("```python\n# own.py\ny = 2\n```\n```python\n>>> import own\n>>> own.y\n2\n```\n", True),
 ])
 def test_pages_that_fail_are_noticed(text, passes, tmp_path, run_page):
     assert (run_page(page_of(tmp_path, text), tmp_path)[0] == 0) == passes

@@ -36,6 +36,7 @@ PRINTS = {
                    "4 axes have 87% of the variance",
                    "sizes of the clusters: 7956 7978 8004 8009 8053",
                    "rows in the right cluster: 100.0%"],
+    "strips.py": ["fresh in parts; 1,600,000 bytes copied", "the sum was 2.3"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 
@@ -53,7 +54,8 @@ def run(name, directory, *arguments):
     return done.stdout
 
 
-PROGRAMS = ["image_pipeline.py", "kmeans.py", "logistic_regression.py", "small_cnn.py"]
+PROGRAMS = ["image_pipeline.py", "kalman.py", "kmeans.py", "logistic_regression.py",
+            "small_cnn.py", "waves.py"]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

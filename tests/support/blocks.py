@@ -1,8 +1,9 @@
 """The blocks of a Markdown file. As a script: run the Python blocks of files that `Pages` names,
 those of one file in order and in one namespace.
 
-Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out,
-one after ``<!-- needs: module -->`` where that module is not installed.
+Blocks with ``>>>`` are doctests. A block that begins with ``# NAME.py`` is written to that file for
+`import`. A block after the line ``<!-- not run: reason -->`` is left out, one after
+``<!-- needs: module -->`` where that module is not installed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import NamedTuple
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*?)\s*$")
 REASON = re.compile(r"^\s*<!-- not run: (.*\S.*) -->\s*$")
+FILE = re.compile(r"# (\w+\.py)\n")
 NEEDS = re.compile(r"^\s*<!-- needs: (\w+) -->\s*$")
 
 
@@ -85,10 +87,13 @@ def run(path: Path) -> int:
     """Run the blocks of a file; the number of examples that failed."""
     namespace: dict[str, object] = {"__name__": "__main__"}
     runner = doctest.DocTestRunner(optionflags=FLAGS)
+    sys.path.insert(0, str(Path.cwd()))
     for block in blocks(path.read_text(encoding="utf-8")):
         if not block.is_python or block.reason:
             continue
-        if block.is_session:
+        if name := FILE.match(block.text):
+            Path(name[1]).write_text(block.text, encoding="utf-8")
+        elif block.is_session:
             test = doctest.DocTestParser().get_doctest(block.text, namespace, path.name, str(path),
                                                        block.line - 1)
             test.globs = namespace  # the parser copied it

@@ -14,14 +14,16 @@ SITE = ROOT / "docs" / "site"
 
 
 def load(path: Path) -> ModuleType:
-    """Load a hook as MkDocs does: with its folder among the paths of modules."""
+    """Load a script of the documentation, with its folder among the paths of modules, as MkDocs
+    loads hooks.
+    """
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(SITE))
+    sys.path.insert(0, str(path.parent))
     spec.loader.exec_module(module)
-    sys.path.remove(str(SITE))
+    sys.path.remove(str(path.parent))
     return module
 
 
