@@ -24,6 +24,7 @@ from .counters import (
 from .nvtx_ranges import nvtx_ranges
 from .tile_plan import PlannedCall, TilePlan, plan
 from .trace import Trace, expect_copies, trace
+from .watching import Watch, watch
 
 __all__ = [
     "AllocationCounter",
@@ -34,6 +35,7 @@ __all__ = [
     "PlannedCall",
     "TilePlan",
     "Trace",
+    "Watch",
     "allow_conflicts",
     "check_directions",
     "count_allocations",
@@ -44,6 +46,7 @@ __all__ = [
     "nvtx_ranges",
     "plan",
     "trace",
+    "watch",
 ]
 
 

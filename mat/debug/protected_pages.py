@@ -94,6 +94,22 @@ class Touch(NamedTuple):
         return f"by compiled code in thread {name}"
 
 
+def mapped(nbytes: int) -> int:
+    """Return the address of new pages that nothing else has."""
+    c = _required_system()
+    address = int(c.ffi.cast("uintptr_t", c.mmap(c.ffi.NULL, nbytes, READ_WRITE,
+                                                 _PRIVATE_ANONYMOUS, -1, 0)))
+    if address == _FAILED:
+        raise MemoryError(f"the system has no {nbytes} bytes in pages of their own")
+    return address
+
+
+def unmap(address: int, nbytes: int) -> None:
+    """Give such pages back."""
+    c = _required_system()
+    c.munmap(c.pointer(address), nbytes)
+
+
 class Pages:
     """A run of memory pages.
 
@@ -165,6 +181,32 @@ class Pages:
     def __del__(self) -> None:
         if getattr(self, "address", 0):  # an interrupt may have come before it
             self.system.munmap(self.system.pointer(self.address), self.nbytes)
+
+
+class PageRange(Pages):
+    """Pages that are a part of memory of others, which `keep` keeps."""
+
+    __slots__ = ("keep",)
+
+    def __init__(self, address: int, nbytes: int, keep: object) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.system = _required_system()
+        self.allowed = READ_WRITE
+        self.touched = self.notify = None
+        self.keep = keep
+        _all[address] = self
+
+    def unprotect(self) -> None:
+        """Leave the pages as they are: who made this knows its end."""
+
+    def __del__(self) -> None:
+        """Leave the memory to its owner."""
+
+
+def is_watched(address: int, nbytes: int) -> bool:
+    """Return whether accesses to some of these bytes are noted already."""
+    return any(p.address < address + nbytes and address < p.address + p.nbytes for p in _alive())
 
 
 _all: weakref.WeakValueDictionary[int, Pages] = weakref.WeakValueDictionary()

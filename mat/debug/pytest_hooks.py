@@ -1,0 +1,70 @@
+"""What ``pytest --mat-directions`` does: the direction check and `watch` around each test. Imported
+by ``mat_pytest.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from ..errors import DirectionError
+from ..support.types import Array
+from .counters import check_directions
+from .guarded_arrays import Guarded, guarding
+from .watching import INPUT, Watch, Watched
+
+R = TypeVar("R")  # what a hook returns
+
+
+class Directions:
+    """The hooks: arrays of NumPy are guarded from the beginning of the session to its end."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []  # beside arrays, since the last test
+        self.guard = guarding(self._note)
+
+    def _note(self, block: Guarded, text: str) -> None:
+        self.found.append(f"{block.label()} {text}")
+
+    def pytest_sessionstart(self) -> None:
+        self.guard.__enter__()
+
+    def pytest_unconfigure(self) -> None:
+        self.guard.__exit__(None, None, None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self) -> Generator[None, R, R]:
+        return (yield from self._raising())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self) -> Generator[None, R, R]:
+        return (yield from self._raising())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, R, R]:
+        """Run a test; read-only arrays among its fixtures and parameters are inputs."""
+        fixtures = getattr(item, "funcargs", {}).items()
+        inputs = [Watched(a, name, INPUT) for name, value in fixtures for a in _read_only(value)]
+        with check_directions(), Watch(inputs):
+            return (yield from self._raising())
+
+    def _raising(self) -> Generator[None, R, R]:
+        result = yield
+        found, self.found = self.found, []
+        if found:
+            raise DirectionError("; ".join(found))
+        return result
+
+
+def _read_only(value: object) -> Iterator[Array]:
+    """Yield the read-only arrays in a value: itself, or in sequences and dictionaries."""
+    if isinstance(value, np.ndarray):
+        if value.size and not value.flags.writeable and not value.dtype.hasobject:
+            yield value
+    elif type(value) in (list, tuple, dict):
+        items: Any = value.values() if isinstance(value, dict) else value
+        for item in items:
+            yield from _read_only(item)

@@ -1,0 +1,386 @@
+"""``mat.debug.watch``: which call of foreign code writes to arrays of NumPy that it should only
+read, writes beside arrays, or leaves outputs unwritten.
+
+Whole pages of inputs are protected, so that the first write to them is noted when it is made. All
+other bytes are compared whenever the program goes on to another line. This module knows no Mats.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from types import FrameType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import AliasError, DirectionError, DTypeError
+from ..support.open_blocks import Block
+from ..support.types import Array
+from .guarded_arrays import ALLOCATOR, Guarded, Place, guarding, place_of, users
+from .protected_pages import (
+    FAULT_HANDLER,
+    PAGE,
+    READ_ONLY,
+    READ_WRITE,
+    PageRange,
+    Pages,
+    is_watched,
+    system,
+)
+from .snapshot import poison, still_poisoned
+
+BESIDE, INPUT, OUTPUT, INOUT = range(4)  # what a byte is
+_LOOKED = 1 << 20  # bytes of outputs that are compared at each line
+_MOST_NAMED = 3  # elements in a message
+_OF_POISON = "biufc"
+_OWN = ("mat.", "cffi.")  # modules whose lines are not those of the program
+Trace: TypeAlias = Callable[[FrameType, str, object], Any]
+
+
+class Watched:
+    """An array that is watched, and what it is for: `INPUT`, `OUTPUT` or `INOUT`."""
+
+    def __init__(self, array: Array, name: str, kind: int) -> None:
+        self.array = array
+        self.name = f"{name} ({array.dtype}, {'x'.join(map(str, array.shape)) or '()'})"
+        self.kind = kind
+        self.low, self.high = np.lib.array_utils.byte_bounds(array)
+        self.writer: Place | None = None  # of an output, the first
+
+    def over(self, memory: Array, low: int) -> Array:
+        """Return an array like this one over the bytes of its memory, which begin at `low`."""
+        a = self.array
+        return np.ndarray((*a.shape, a.itemsize), np.uint8, memory,
+                          a.__array_interface__["data"][0] - low, (*a.strides, 1))
+
+    def unwritten(self) -> str:
+        """Return in words which elements of an output are as they were made; else nothing."""
+        a = self.array
+        left = still_poisoned(np.ascontiguousarray(a).reshape(-1)).reshape(a.shape)
+        if not left.any():
+            return ""
+        found = [f"({', '.join(map(str, k))})" for k in np.argwhere(left)[:_MOST_NAMED].tolist()]
+        if left.all():
+            return "all of it"
+        return _counted(int(left.sum()), "element", found)
+
+
+class Region:
+    """The memory of an array that owns it, with the watched arrays over it."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        self.arrays: list[Watched] = []
+        memory: Any = (ctypes.c_ubyte * (high - low)).from_address(low)
+        self.bytes: Array = np.frombuffer(memory, np.uint8)
+        self.kinds = np.zeros(high - low, np.uint8)
+        self.last = self.bytes  # a copy of the bytes when they were last compared
+        self.spans: list[PageRange] = []
+        self.pieces: list[slice] = []  # of bytes that are not protected
+        self.touched: dict[int, Place] = {}  # by the first byte of protected pages, the writer
+
+    def add(self, watched: Watched) -> None:
+        """Watch an array, too."""
+        kinds = watched.over(self.kinds, self.low)
+        wrong = OUTPUT if watched.kind == INPUT else INPUT
+        if watched.kind != INOUT and (kinds == wrong).any():
+            raise AliasError(f"{watched.name} is an input and an output in part: name it as inout=")
+        kinds[...] = np.maximum(kinds, watched.kind)
+        self.arrays.append(watched)
+
+    def begin(self) -> None:
+        """Take what is there as what is right, and protect pages without bytes to be written."""
+        for x in self.arrays:
+            if x.kind == OUTPUT and x.array.dtype.kind in _OF_POISON:
+                x.array[...] = poison(x.array.size, x.array.dtype).reshape(x.array.shape)
+        self.last = self.bytes.copy()
+        skip = -self.low % PAGE
+        whole = max(0, len(self.bytes) - skip) // PAGE
+        pages = self.kinds[skip:skip + whole * PAGE].reshape(whole, PAGE)
+        only_read = pages.max(axis=1, initial=0) <= INPUT
+        edges = [skip + PAGE * int(k) for k in _edges(only_read)]
+        if system() is None or not edges or is_watched(self.low + edges[0], edges[-1] - edges[0]):
+            edges = []
+        ends = [0, *edges, len(self.bytes)]
+        self.pieces = [slice(*at) for at in zip(ends[::2], ends[1::2], strict=True)]
+        for begin, end in zip(edges[::2], edges[1::2], strict=True):
+            span = PageRange(self.low + begin, end - begin, self.bytes)
+            self.spans.append(span)
+            span.notify = self._note
+            span.protect(READ_ONLY)
+
+    def _note(self, pages: Pages) -> None:
+        """Note the first write to protected pages, and compare them from now on."""
+        begin = pages.address - self.low
+        self.touched[begin] = place_of(sys._getframe())
+        self.pieces.append(slice(begin, begin + pages.nbytes))
+
+    def end(self) -> None:
+        """Protect nothing any more."""
+        for span in self.spans:
+            span.notify = None
+            span.protect(READ_WRITE)
+
+    def compare(self, place: Place, whole: bool) -> Iterator[str]:
+        """Yield what is wrong with what was written since the last call, by the line `place`.
+
+        Of outputs only the first bytes are compared, unless it is the `whole`.
+        """
+        for piece in tuple(self.pieces):
+            first = piece.start in self.touched
+            writer = self.touched.pop(piece.start, place)
+            stop = piece.stop if whole or first else min(piece.stop, piece.start + _LOOKED)
+            now, last = self.bytes[piece.start:stop], self.last[piece.start:stop]
+            if now.tobytes() == last.tobytes():
+                continue
+            at = np.flatnonzero(now != last) + piece.start
+            yield from self._faults(at, writer)
+            last[...] = now
+
+    def _faults(self, at: Array, place: Place) -> Iterator[str]:
+        kinds = self.kinds[at]
+        changed = np.zeros(len(self.bytes), bool)
+        changed[at] = True
+        for x in self.arrays:
+            if x.kind == INPUT and (kinds == INPUT).any():
+                yield from self._fault_of_input(x, changed, place)
+            elif x.kind == OUTPUT and x.writer is None and x.over(changed, self.low).any():
+                x.writer = place
+        if (kinds == BESIDE).any():
+            yield self._fault_beside(at[kinds == BESIDE], place)
+
+    def _fault_of_input(self, x: Watched, changed: Array, place: Place) -> Iterator[str]:
+        found = (x.over(changed, self.low) & (x.over(self.kinds, self.low) == INPUT)).any(axis=-1)
+        if not found.any():
+            return
+        before = x.over(self.last, self.low)
+        listed = []
+        for k in np.argwhere(found)[:_MOST_NAMED].tolist():
+            old = np.frombuffer(before[tuple(k)].tobytes(), x.array.dtype)[0]
+            listed.append(f"({', '.join(map(str, k))}): {old} became {x.array[tuple(k)]}")
+        yield (f"{x.name} is an input, and was written at {place}: "
+               f"{_counted(int(found.sum()), 'element', listed)}")
+
+    def _fault_beside(self, at: Array, place: Place) -> str:
+        first, last = self.low + int(at[0]), self.low + int(at[-1])
+        block = ALLOCATOR.guarded(self.high - 1)
+        if block is not None:
+            block.found = True
+        x = min(self.arrays, key=lambda x: max(0, x.low - last, first - x.high))
+        first = x.low + (first - x.low) // x.array.itemsize * x.array.itemsize
+        if first >= x.high:
+            where = f", from {first - x.high} bytes after its end on,"
+        elif last < x.low:
+            where = f", from {x.low - first} bytes before its start on,"
+        else:
+            where = ", between its elements,"
+        return f"memory beside {x.name}{where} was written at {place}"
+
+
+def _counted(count: int, noun: str, listed: Iterable[str] = ()) -> str:
+    """Return a number of things in words, and the first of them."""
+    names = list(listed)
+    first = "first " * (count > len(names))
+    return f"{count} {noun}{'s' * (count != 1)}" + (f", {first}{', '.join(names)}" * bool(names))
+
+
+def _edges(flags: Array) -> Array:
+    """Return where runs of true elements begin and end, in turns."""
+    return np.flatnonzero(np.diff(np.concatenate(([0], flags.view(np.int8), [0]))))
+
+
+def _bounds(a: Array) -> tuple[int, int]:
+    """Return the bytes of the memory that an array is over, with those of its pages, if it is in
+    pages of its own.
+    """
+    owner = a
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    low, high = np.lib.array_utils.byte_bounds(owner)
+    block = ALLOCATOR.guarded(low)
+    return (low, high) if block is None else (block.first, block.stop)
+
+
+class Watch(Block["Watch"]):
+    """The block of `watch`.
+
+    Parameters
+    ----------
+    arrays : list of Watched
+        The arrays, with names and directions.
+
+    Attributes
+    ----------
+    faults : list of str
+        What was found so far.
+    """
+
+    __slots__ = ("arrays", "faults", "frame", "guard", "last_line", "place", "regions", "traced",
+                 "where")
+
+    def __init__(self, arrays: list[Watched]) -> None:
+        super().__init__()
+        self.arrays = arrays
+        self.faults: list[str] = []
+        self.regions: list[Region] = []
+        self.guard: guarding | None = None
+        self.traced = False
+        self.frame: FrameType | None = None  # of the with statement
+        self.where, self.place, self.last_line = Place(), Place(), Place()
+        self.warn_unless_entered("mat.debug.watch(...)")
+
+    def begin(self) -> Watch:
+        self.frame = frame = users(sys._getframe())
+        self.where = self.place = place_of(frame)
+        self.faults.clear()
+        regions: dict[tuple[int, int], Region] = {}
+        for x in self.arrays:
+            bounds = _bounds(x.array)
+            regions.setdefault(bounds, Region(*bounds)).add(x)
+        self.regions = list(regions.values())
+        FAULT_HANDLER.begin(self)
+        for region in self.regions:
+            region.begin()
+        self.guard = guarding(self._note)
+        self.guard.__enter__()
+        needed = any(region.pieces for region in self.regions)
+        if needed and frame is not None and sys.gettrace() is None:  # else a debugger traces
+            self.traced = True
+            frame.f_trace = self._trace
+            sys.settrace(self._trace)
+        return self
+
+    def _trace(self, frame: FrameType, event: str, argument: object) -> Trace | None:
+        """Compare, since the program goes on to another line."""
+        if frame.f_globals.get("__name__", "").startswith(_OWN):
+            return None
+        self._compare(False)
+        frame_now = frame.f_back if event == "return" else frame
+        self.place = place_of(frame_now)
+        if frame is self.frame and event == "line" and frame.f_lineno != self.where.line:
+            self.last_line = self.place
+        return self._trace
+
+    def _compare(self, whole: bool) -> None:
+        place = self.place if self.traced else Place()
+        for region in self.regions:
+            self.faults += region.compare(place, whole)
+
+    def _note(self, block: Guarded, text: str) -> None:
+        """Note a fault of an array in pages of its own."""
+        mine = (x.name for x in self.arrays if block.first <= x.low < block.stop)
+        self.faults.append(f"{next(mine, block.label())} {text}")
+
+    def end(self, error: BaseException | None) -> None:
+        guard, self.guard = self.guard, None
+        if self.traced:
+            sys.settrace(None)
+            if self.frame is not None:
+                self.frame.f_trace = None
+        self.frame = None
+        for region in self.regions:
+            region.end()
+        if guard is None:
+            return
+        self._compare(True)
+        guard.__exit__(None, None, None)
+        FAULT_HANDLER.end(self)
+        if error is None:
+            self.faults += self._unwritten()
+            if self.faults:
+                raise DirectionError("; ".join(self.faults))
+            return
+        if isinstance(error, OSError) and error.errno == errno.EFAULT:
+            self.faults.append("a system call that was to write to an input was refused")
+        for text in self.faults:
+            error.add_note(text)
+
+    def _unwritten(self) -> Iterator[str]:
+        for x in self.arrays:
+            if x.kind != OUTPUT or x.array.dtype.kind not in _OF_POISON or not x.array.size:
+                continue
+            left = x.unwritten()
+            if left:
+                by = (f"the rest was written at {x.writer}" if x.writer is not None else
+                      f"the last line of the block was {self.last_line}" if self.last_line.file
+                      else f"the block began at {self.where}")
+                yield f"{x.name} is an output, and was left unwritten: {left}; {by}"
+
+    def __repr__(self) -> str:
+        lines = [f"<watch: {len(self.arrays)} arrays, {len(self.faults)} faults",
+                 *(f"fault: {text}" for text in self.faults)]
+        return "\n  ".join(lines) + ">"
+
+
+def watch(*inputs: Array, outputs: Iterable[Array] = (), inout: Iterable[Array] = ()) -> Watch:
+    """Find foreign code that writes where it should not, in arrays of NumPy, while a block runs.
+
+    Parameters
+    ----------
+    *inputs : numpy.ndarray
+        Arrays that are only read in the block.
+    outputs : iterable of numpy.ndarray
+        Arrays that are overwritten, each element. The block begins with values in them that no
+        result has.
+    inout : iterable of numpy.ndarray
+        Arrays that may be written: only writes beside them are found.
+
+    Returns
+    -------
+    Watch
+        A context manager; ``faults`` lists what was found.
+
+    Raises
+    ------
+    DirectionError
+        At the end of the block if an input was written, memory beside an array was written, or
+        an element of an output was not. The text names the array, the elements, and the line of
+        the call. If the block fails with an error of its own, notes of that say so.
+    DTypeError
+        If something else than arrays is given, or arrays of objects.
+    AliasError
+        If an element is an input and an output.
+
+    Notes
+    -----
+    Memory beside an array is the rest of the array of which it is a view. Arrays that are made in
+    such a block, or under ``pytest --mat-directions``, have pages of their own between protected
+    ones, on Linux: all that is written beside these is found. See ``docs/debugging.md``.
+
+    Examples
+    --------
+    >>> import ctypes, mat, numpy as np
+    >>> x, y = np.ones(3), np.empty(3)
+    >>> with mat.debug.watch(x, outputs=[y]):  # doctest: +ELLIPSIS
+    ...     _ = ctypes.memset(y.ctypes.data, 0, 16)
+    Traceback (most recent call last):
+        ...
+    mat.errors.DirectionError: y (float64, 3) is an output, and was left unwritten: 1 element, (2);
+    ...
+    """
+    names = _names(sys._getframe(1))
+    found = []
+    for kind, arrays in ((INPUT, inputs), (OUTPUT, outputs), (INOUT, inout)):
+        for k, a in enumerate([arrays] if isinstance(arrays, np.ndarray) else arrays):
+            if not isinstance(a, np.ndarray) or a.dtype.hasobject:
+                of = f" of {a.dtype}" if isinstance(a, np.ndarray) else ""
+                raise DTypeError(f"watch takes arrays of numbers, got {type(a).__name__}{of}"
+                                 "; mat.debug.check_directions watches Mats")
+            if kind != INPUT and not a.flags.writeable:
+                raise DirectionError(f"{names.get(id(a), 'an array')} is read-only: it can be no "
+                                     "output")
+            name = names.get(id(a), f"{('', 'input', 'output', 'inout')[kind]} {k}")
+            if a.size:
+                found.append(Watched(a, name, kind))
+    return Watch(found)
+
+
+def _names(frame: FrameType) -> dict[int, str]:
+    """Return the names of the variables of a frame by the identities of their values."""
+    with suppress(Exception):
+        return {id(value): name for name, value in {**frame.f_globals, **frame.f_locals}.items()}
+    return {}
