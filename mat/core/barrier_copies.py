@@ -17,7 +17,7 @@ from weakref import ref
 from ..support.open_blocks import Nested, remove
 from .compiled import BLOCKS
 from .compiled import Lock as NewLock
-from .registry import CubeLike, Handle, Memory, RecordLike
+from .registry import AnyCube, Handle, Memory, RecordLike
 
 
 class HasCopies(Protocol):
@@ -70,7 +70,7 @@ _blocks = BLOCKS  # with a type of C
 class MadeCopies:
     """The register of copies that were made inside of barriers."""
 
-    def add(self, cube: CubeLike, memory: Memory) -> None:
+    def add(self, cube: AnyCube, memory: Memory) -> None:
         """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`.
 
         Compiled, no other thread runs between the lines that find a barrier and register there.
@@ -81,7 +81,7 @@ class MadeCopies:
         with LOCK:
             self.add_at_once(cube, memory)
 
-    def add_at_once(self, cube: CubeLike, memory: Memory) -> None:
+    def add_at_once(self, cube: AnyCube, memory: Memory) -> None:
         """Do so, in the middle of which no barrier may end."""
         copies = _innermost.get()
         while copies is not None:

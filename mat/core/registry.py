@@ -23,10 +23,19 @@ Presented: TypeAlias = Any  # what `Facet.present` returns
 ElementType: TypeAlias = Any  # the dtype of a cube's elements
 Number: TypeAlias = Any  # an element
 Engine: TypeAlias = Any  # the module or namespace that computes on such values
-CubeLike: TypeAlias = Any  # a `Cube`
+AnyCube: TypeAlias = Any  # a `Cube`, or a part of one, a `SpanCopy`
 ViewLike: TypeAlias = Any  # a `View`
 RecordLike: TypeAlias = Any  # an `AccessRecord`
 SpansLike: TypeAlias = Any  # the `Spans` of a cube
+
+
+class CubeLike(Protocol):
+    """What a memory copies: a cube, or a part of one."""
+
+    size: int
+    dtype: ElementType
+    nbytes: int
+    fill_value: Number
 
 
 class PendingCopy(Protocol):

@@ -11,8 +11,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from ...core.compiled import CudaFill
-from ...core.cube import Cube
-from ...core.registry import Memory, PendingCopy
+from ...core.registry import CubeLike, Memory, PendingCopy
 from ...core.runs import EqualRuns, Runs
 from ...memories.pooled import Pooled
 from ...support.types import Array, DType, Number
@@ -149,39 +148,40 @@ class CudaMemory(Pooled):
     def page_locked(self, host: Array) -> bool:
         return is_locked(host)
 
-    def copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
+    def copy_in(self, cube: CubeLike, handle: DeviceBlock, host: Array) -> None:
         transfers.send(self.gpu, handle.address, host)
 
-    def copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
+    def copy_out(self, cube: CubeLike, handle: DeviceBlock, host: Array) -> None:
         transfers.fetch(self.gpu, host, handle.address)
 
-    def begin_copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
+    def begin_copy_in(self, cube: CubeLike, handle: DeviceBlock, host: Array) -> PendingCopy | None:
         return async_transfers.begin_send(self.gpu, handle, host)
 
-    def begin_copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
+    def begin_copy_out(self, cube: CubeLike, handle: DeviceBlock,
+                       host: Array) -> PendingCopy | None:
         return async_transfers.begin_fetch(self.gpu, host, handle)
 
-    def write_part(self, cube: Cube, handle: DeviceBlock, part: Array, start: int) -> bool:
+    def write_part(self, cube: CubeLike, handle: DeviceBlock, part: Array, start: int) -> bool:
         transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
         return True
 
-    def read_part(self, cube: Cube, handle: DeviceBlock, host: Array, start: int,
+    def read_part(self, cube: CubeLike, handle: DeviceBlock, host: Array, start: int,
                   stop: int) -> bool:
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
-    def write_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+    def write_runs(self, cube: CubeLike, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
         for block, address in self._blocks(cube, handle, runs):
             transfers.send_rows(self.gpu, address, block.of(host))
         return True
 
-    def read_runs(self, cube: Cube, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
+    def read_runs(self, cube: CubeLike, handle: DeviceBlock, host: Array, runs: Runs) -> bool:
         for block, address in self._blocks(cube, handle, runs):
             transfers.fetch_rows(self.gpu, block.of(host), address)
         return True
 
     # the parameters are those of the method of `Memory`
-    def copy_runs(self, cube: Cube, handle: DeviceBlock, source: DeviceBlock, shift: int,
+    def copy_runs(self, cube: CubeLike, handle: DeviceBlock, source: DeviceBlock, shift: int,
                   runs: Runs) -> bool:
         size = cube.dtype.itemsize
         for block, address in self._blocks(cube, handle, runs):
@@ -191,12 +191,12 @@ class CudaMemory(Pooled):
         return True
 
     @staticmethod
-    def _blocks(cube: Cube, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
+    def _blocks(cube: CubeLike, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
         """Yield the blocks of `runs` with their addresses."""
         for block in runs.blocks():
             yield block, handle.address + block.start * cube.dtype.itemsize
 
-    def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,
+    def copy_from(self, cube: CubeLike, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:
         """Copy from another GPU without waiting; return False for other memories.
 
@@ -217,7 +217,7 @@ class CudaMemory(Pooled):
         read.close()
         return True
 
-    def fill(self, cube: Cube, handle: DeviceBlock) -> bool:
+    def fill(self, cube: CubeLike, handle: DeviceBlock) -> bool:
         value, nbytes = cube.fill_value, cube.nbytes
         if not nbytes:
             return True
