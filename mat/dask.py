@@ -1,4 +1,5 @@
-"""Mats on clusters of dask: `Device` has the workers compute on a device.
+"""Mats on clusters of dask: `Device` has the workers compute on a device, and with `enable` more of
+dask's functions result in Mats.
 
 This module needs ``dask.distributed`` (``pip install facetmat[dask]``) and is imported when it is
 first used. Arrays of Mats need neither it nor a cluster: ``docs/clusters.md``.
@@ -12,10 +13,11 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from .devices.device import checked_bytes, device_named, set_device
+from .interop.dask import enable as _enable
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import DeviceName
 
-__all__ = ["Device"]
+__all__ = ["Device", "enable"]
 
 _lock = threading.Lock()
 _users: list[WorkerDevice] = []  # the plugins of this process: workers may be threads of one
@@ -95,6 +97,31 @@ class WorkerDevice(WorkerPlugin):  # type: ignore[misc]  # dask's classes are no
 
 
 Device = WorkerDevice
+
+
+def enable() -> None:
+    """Have arrays of Mats result in arrays of Mats where dask makes arrays of NumPy's.
+
+    It replaces eleven functions in dask's modules for the rest of the process: of ``da.linalg``
+    `cholesky`, `inv`, `lstsq`, `lu`, `solve` and `solve_triangular`, and `argwhere`, `flatnonzero`,
+    `histogramdd`, `nonzero` and `unique`. A last task for each chunk makes a Mat of it. Arrays of
+    other chunks have the same tasks and results as before.
+
+    Notes
+    -----
+    Without it these functions work, too, and ``found.to_backend("mat")`` makes Mats of the chunks.
+    Import functions by name, such as ``from dask.array import unique``, afterwards. A patch by
+    which dask needs no replacement is in ``docs/upstream`` of the repository.
+
+    Examples
+    --------
+    >>> import dask.array, mat.dask
+    >>> mat.dask.enable()
+    >>> x = dask.array.from_array(mat.array([3, 1, 3]), chunks=2, asarray=False)
+    >>> dask.array.unique(x).compute()
+    <Mat 2 int64 F [1 3]>
+    """
+    _enable()
 
 
 _name_what_is_close(__name__)

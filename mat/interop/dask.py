@@ -1,7 +1,8 @@
 """dask's requirements on a chunk besides NumPy's functions: a name for its contents, its size in
 bytes, dask's tables of functions for a class, and Mats as results where there is no table.
 
-dask is not imported here. Its tables are filled when it is, or now, if it is there already.
+dask is not imported here. Its tables are filled when it is, or now, if it is there already. Its
+functions are replaced only by `enable`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,13 @@ def _being(flag: str) -> Iterator[None]:
 def makes_arrays() -> bool:
     """Return whether the backend "mat" has to make arrays of NumPy's in this thread."""
     return _STATE.arrays
+
+
+@functools.cache
+def enable() -> None:
+    """Replace the functions in `REPLACED`, now or when dask is imported; again, do nothing."""
+    for name in REPLACED:
+        after_import(name, replace_functions)
 
 
 def replace_functions(module: ModuleType) -> None:
@@ -213,11 +221,9 @@ def _register_gpu_transport(cuda: ModuleType) -> None:
 
 
 def register() -> None:
-    """Fill dask's tables, and replace functions, now or when dask is imported."""
+    """Fill dask's tables, now or when dask is imported."""
     after_import("dask.array.dispatch", _register_functions)
     after_import("dask.array.chunk_types", _register_chunk_type)
     after_import("dask.array.backends", _register_backend)
-    for name in REPLACED:
-        after_import(name, replace_functions)
     after_import("distributed.protocol.serialize", _register_transport)
     after_import("distributed.protocol.cuda", _register_gpu_transport)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import mat
+from mat.interop.dask import enable
 
 from .functions import FUNCTIONS, arrays, blocked
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+enable()
 
 pytestmark = pytest.mark.host
 CHUNKS = (30, 20)

@@ -1,24 +1,28 @@
-"""Functions of dask.array whose tasks make arrays of NumPy's, whatever the chunks are: of Mats, the
-results have Mats as chunks, of others they are what dask makes them.
+"""Functions of dask.array whose tasks make arrays of NumPy's, whatever the chunks are: after
+``mat.dask.enable()``, of Mats the results have Mats as chunks, of others they are what dask makes.
 """
 
 import collections
+import os
+import shutil
 import subprocess
 import sys
 import types
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mat
-from mat.interop.dask import REPLACED, replace_functions
+from mat.interop.dask import REPLACED, enable, replace_functions
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 scipy_linalg = pytest.importorskip("scipy.linalg")
 
 pytestmark = pytest.mark.host
+enable()
 
 RNG = np.random.default_rng(5)
 ARRAYS = {
@@ -236,17 +240,68 @@ import dask.array as da
 import dask.array.ma
 before = da.unique, da.ma._nonzero
 import mat
+assert (da.unique, da.ma._nonzero) == before
+import mat.dask
+mat.dask.enable()
+mat.dask.enable()
 from dask.array.linalg import inv
 from dask.array.routines import unique
 assert unique is da.unique is not before[0]
+assert unique.__wrapped__.__wrapped__ is before[0]
 assert da.ma._nonzero is da.nonzero is not before[1]
 assert inv is da.linalg.inv
 x = da.from_array(mat.array([3, 1, 3]), chunks=2, asarray=False)
 assert type(unique(x).compute(scheduler="synchronous")) is mat.Mat
 assert type(before[0](x).compute(scheduler="synchronous")) is np.ndarray
 """
+MAT_FIRST = """
+import mat, mat.dask
+import dask.array as da
+assert not hasattr(da.linalg.lu, "__wrapped__")
+mat.dask.enable()
+assert hasattr(da.linalg.lu, "__wrapped__")
+"""
 
 
 @pytest.mark.slow
-def test_dask_is_imported_first():
-    subprocess.run([sys.executable, "-c", DASK_FIRST], check=True)
+@pytest.mark.parametrize("text", [DASK_FIRST, MAT_FIRST])
+def test_functions_are_replaced_by_enable_only(text):
+    subprocess.run([sys.executable, "-c", text], check=True)
+
+
+# The patch for dask itself
+
+
+PATCH = Path(__file__).parents[3] / "docs" / "upstream" / "dask.patch"
+PATCHED = """
+import dask.array as da, numpy as np, mat
+x = da.from_array(mat.array([3.0, 1, 3, 4]), chunks=2, asarray=False)
+a = da.from_array(mat.array([[4.0, 1], [1, 3]]), chunks=1, asarray=False)
+v = da.from_array(mat.array([3.0, 1]), chunks=1, asarray=False)
+found = [da.unique(x), *da.nonzero(x > 1), da.argwhere(x > 1), da.flatnonzero(x > 1),
+         da.linalg.inv(a), *da.linalg.lu(a), da.linalg.cholesky(a), da.linalg.solve(a, v),
+         da.linalg.solve_triangular(a, v, lower=True),
+         da.linalg.lstsq(a.rechunk((1, 2)), x[:2])[0],
+         da.histogramdd((x, x), 2, range=((0, 5), (0, 5)))[0]]
+for each in found:
+    assert type(each.compute(scheduler="synchronous")) is mat.Mat, each
+n = da.from_array(np.array([3.0, 1, 3, 4]), chunks=2)
+assert type(da.unique(n).compute()) is np.ndarray
+assert not any("like" in name for name in da.unique(n).dask.layers)
+assert (da.unique.__module__, da.linalg.inv.__module__) == (
+    "dask.array.routines", "dask.array.linalg")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.once
+@pytest.mark.skipif(shutil.which("patch") is None, reason="`patch` is not installed")
+def test_a_dask_with_the_patch_needs_no_replacement(tmp_path):
+    if dask.__version__ not in PATCH.read_text(encoding="utf-8"):
+        pytest.skip("the patch is for another version of dask")
+    shutil.copytree(Path(dask.__file__).parent, tmp_path / "dask",
+                    ignore=shutil.ignore_patterns("tests", "__pycache__"))
+    subprocess.run(["patch", "-p1", "-i", PATCH], cwd=tmp_path, check=True)
+    paths = [str(tmp_path), str(PATCH.parents[2])]
+    subprocess.run([sys.executable, "-c", PATCHED], check=True, cwd=tmp_path,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
