@@ -111,7 +111,7 @@ def test_a_page_tells_all():
 def test_a_run_of_one_group_keeps_the_others_and_the_notes(tmp_path):
     page = tmp_path / "new" / "cpu.md"
     report.write(page, RUNS, GOALS, ["first", "second"])
-    (page.parent / "notes.md").write_text("# Notes\n\ntext\n\n## second\n\nBecause.\n")
+    (page.parent / "notes.txt").write_text("# Notes\n\ntext\n\n## second\n\nBecause.\n")
     report.write(page, {"first": run(row("other", {}))}, GOALS, ["second", "first"])
     text = page.read_text()
     assert "| other |" in text
@@ -221,7 +221,7 @@ def test_the_committed_report_is_of_what_is_measured(sections):
         for done in measured["rows"]:
             name = done["name"].replace("|", "/")
             assert f"\n| {name} | {report.seconds(done['seconds']['mat'])} |" in page
-    for name, text in report.notes((FOLDER / "notes.md").read_text(encoding="utf-8")).items():
+    for name, text in report.notes((FOLDER / "notes.txt").read_text(encoding="utf-8")).items():
         assert name in sections, "a note on a group that does not exist"
         assert name not in runs or text in page, "write the report --again"
     missing = [name for name in sections if name not in runs]
