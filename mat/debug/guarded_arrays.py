@@ -1,5 +1,5 @@
 """Memory of NumPy's arrays between pages that nobody may access: NumPy's allocator is replaced
-while a block runs (NEP 49).
+while a block runs (NEP 49). This needs Linux and a C compiler.
 
 An array ends where its last page does, or up to 15 bytes before. The page after it, and the one
 before its first page, are protected. What is left of its own pages has a pattern, which is compared
@@ -8,7 +8,6 @@ when the array is freed.
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import linecache
 import sys
@@ -22,6 +21,8 @@ import numpy as np
 from cffi import FFI
 
 from ..core.source_line import cell_of
+from ..errors import KernelError
+from ..support.c_compiler import CompileError, library
 from ..support.open_blocks import Block
 from ..support.types import CData
 from .protected_pages import FAULT_HANDLER, NO_ACCESS, PAGE, PageRange, Pages, mapped, system, unmap
@@ -31,7 +32,18 @@ _SPARE = 16  # freed arrays of a size that are kept, and their pages
 _ALIGNED = 16  # bytes, as the C library's memory is
 _PATTERN = 0xA7  # of bytes beside an array
 _SET_HANDLER = 304  # the place of PyDataMem_SetHandler() in NumPy's table of functions
+# NumPy frees arrays while exceptions are being raised, when no Python may run
+_SOURCE = """
+#include <stddef.h>
+#include <stdint.h>
+typedef struct { uint64_t head; void *at[65536]; } queue;
+void mat_release(queue *freed, void *pointer, size_t nbytes) {
+    void **slot = &freed->at[__atomic_fetch_add(&freed->head, 1, __ATOMIC_RELAXED) & 65535];
+    if (*slot == NULL) *slot = pointer;
+}
+"""
 _DECLARATIONS = """
+    typedef struct { uint64_t head; void *at[65536]; } mat_queue;
     typedef struct {
         char name[127]; uint8_t version; void *ctx;
         void *(*allocate)(void *, size_t);
@@ -128,17 +140,14 @@ class Allocator:
         self.blocks: dict[int, Guarded] = {}
         self.starts: list[int] = []  # sorted
         self.reports: list[Report] = []
-        self.closed = False  # at the end of the process, which frees all
+        self.freed: CData = self.ffi.new("mat_queue *")
+        self._collected = 0  # of those that were freed
         self._spare: dict[int, list[Guarded]] = {}  # that were freed, by the bytes of their pages
         self._kept: list[object] = []
-        atexit.register(self._close)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))  # NumPy calls it until the very end
 
     def _address(self, pointer: CData) -> int:
         return int(self.ffi.cast("uintptr_t", pointer))
-
-    def _close(self) -> None:
-        self.closed = True
 
     def guarded(self, address: int) -> Guarded | None:
         """Return the memory of an array that has an address, or at whose end it is."""
@@ -149,17 +158,23 @@ class Allocator:
     @property
     @cache  # noqa: B019  # there is one allocator
     def handler(self) -> object:
-        """The object by which NumPy knows this allocator; arrays keep it."""
+        """The object by which NumPy knows this allocator, which arrays keep; None if there is no C
+        compiler.
+        """
         ffi, made = self.ffi, self.ffi.new("mat_allocator *")
+        try:
+            release = library(_SOURCE, "mat_release")
+        except (KernelError, CompileError, OSError):
+            return None
         kinds = {"allocate": "void *(void *, size_t)",
                  "allocate_zeros": "void *(void *, size_t, size_t)",
-                 "reallocate": "void *(void *, void *, size_t)",
-                 "release": "void(void *, void *, size_t)"}
+                 "reallocate": "void *(void *, void *, size_t)"}
         for name, kind in kinds.items():
             callback = ffi.callback(kind, getattr(self, f"_{name}"))
             setattr(made, name, callback)
             self._kept.append(callback)
-        made.name, made.version = b"mat_guarded", 1
+        made.name, made.version, made.ctx = b"mat_guarded", 1, self.freed
+        made.release = ffi.cast("void(*)(void *, void *, size_t)", release)
         self._kept.append(made)
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p,
@@ -167,6 +182,7 @@ class Allocator:
         return new(int(ffi.cast("uintptr_t", made)), _NAME, None)
 
     def _allocate(self, context: CData, nbytes: int) -> CData:
+        self.collect()
         if len(self.blocks) >= MOST:
             return self.c.malloc(nbytes or 1)
         size = max(1, -(-nbytes // PAGE)) * PAGE
@@ -194,12 +210,20 @@ class Allocator:
         new = self._allocate(context, nbytes)
         if new != self.ffi.NULL:
             self.ffi.memmove(new, pointer, min(nbytes, old.nbytes))
-            self._release(context, pointer, old.nbytes)
+            self._release(pointer)
         return new
 
-    def _release(self, context: CData, pointer: CData, nbytes: int) -> None:
-        if self.closed:
-            return
+    def collect(self) -> None:
+        """Give back the memory of arrays that were freed since the last call."""
+        freed, null = self.freed, self.ffi.NULL
+        while self._collected < freed.head:
+            k = self._collected & 65535
+            pointer, freed.at[k] = freed.at[k], null
+            self._collected += 1
+            if pointer != null:
+                self._release(pointer)
+
+    def _release(self, pointer: CData) -> None:
         block = self.blocks.pop(self._address(pointer), None)
         if block is None:
             self.c.free(pointer)
@@ -220,6 +244,7 @@ class Allocator:
 
     def check_all(self) -> None:
         """Note such writes of all arrays."""
+        self.collect()
         for block in tuple(self.blocks.values()):
             self.check(block)
 
@@ -256,7 +281,7 @@ def _set_handler() -> Callable[[Any], Any]:
 class guarding(Block[None]):  # noqa: N801  # used as a function
     """A block in which new arrays of NumPy are guarded; `report` receives what is found.
 
-    Nothing is where the system has no pages to protect.
+    Nothing is guarded where the system has no pages to protect, or there is no C compiler.
     """
 
     __slots__ = ("before", "report")
@@ -267,7 +292,7 @@ class guarding(Block[None]):  # noqa: N801  # used as a function
         self.before: object = None
 
     def begin(self) -> None:
-        if system() is not None:
+        if system() is not None and ALLOCATOR.handler is not None:
             FAULT_HANDLER.begin(self)
             ALLOCATOR.reports.append(self.report)
             self.before = _set_handler()(ALLOCATOR.handler)

@@ -282,6 +282,16 @@ def test_a_tracer_is_restored():
     assert found
 
 
+def test_arrays_that_are_freed_while_an_exception_is_raised():
+    with mat.debug.watch():
+        for _ in range(3):
+            with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+                np.linalg.inv(np.zeros((2, 2)))
+        with pytest.raises(TypeError, match="isnat"):
+            np.isnat(np.zeros(3))
+        assert np.array([np.zeros(3) for _ in range(100)]).sum() == 0
+
+
 def test_what_is_no_array():
     for wrong in ([1, 2], mat.ones(3), np.array([None])):
         with pytest.raises(DTypeError, match="watch takes arrays of numbers, got"):
