@@ -94,6 +94,15 @@ def seed(seed: object = None) -> None:
     ----------
     seed : int, sequence of int, BitGenerator or mat.Rng, optional
         As for `default_rng`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.seed(1)
+    >>> x = mat.random.rand(3)
+    >>> mat.random.seed(1)
+    >>> mat.random.rand(3).equals(x)
+    True
     """
     _state.seed(seed)
 
@@ -110,6 +119,12 @@ def ranf(size: ShapeLike | None = None) -> Operand:
     -------
     Mat or float
         The numbers, from kernels of `mat` on the device in use.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.ranf((2, 3)).shape
+    (2, 3)
     """
     return _state.random_sample(size)
 
@@ -126,6 +141,12 @@ def sample(size: ShapeLike | None = None) -> Operand:
     -------
     Mat or float
         The numbers, from kernels of `mat` on the device in use.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.sample((2, 3)).shape
+    (2, 3)
     """
     return _state.random_sample(size)
 

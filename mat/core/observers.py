@@ -444,6 +444,17 @@ def observe(observer: Kind) -> Observation[Kind]:
     -------
     context manager
         Its value in the block is `observer`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> class Readers(mat.extend.Observer):
+    ...     def entered(self, record):
+    ...         print(f"{record.view.shape} is accessed for {record.direction.value}")
+    >>> x = mat.ones(2, 3)
+    >>> with mat.extend.observe(Readers()), x.facet("array", "input") as a:
+    ...     total = a.sum()
+    (2, 3) is accessed for input
     """
     return Observation(lambda: observer)
 

@@ -73,6 +73,21 @@ class Memory:
     whatever `allocate` returns; the handle of the host is a 1-d `numpy.ndarray` of the whole
     storage. ``cube.size``, ``cube.dtype``, ``cube.nbytes`` and ``cube.fill_value`` describe the
     data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mat.extend import Memory
+    >>> class Attic(Memory):
+    ...     name = "attic"
+    ...     def allocate(self, cube):
+    ...         return np.empty(cube.size, cube.dtype)
+    ...     def copy_in(self, cube, handle, host):
+    ...         handle[:] = host
+    ...     def copy_out(self, cube, handle, host):
+    ...         host[:] = handle
+
+    ``docs/facets.md`` registers a facet of such a memory, and accesses Mats through it.
     """
 
     name: str
@@ -255,6 +270,16 @@ class Facet(Registration):
     of_storage : bool
         True if it presents all elements of the storage, also those that `view` does not see: then
         all of them are made fresh, and conflict.
+
+    Examples
+    --------
+    >>> from mat.extend import Facet, Memory
+    >>> class AtticArray(Facet):
+    ...     name, letter, memory = "attic", "T", Memory()
+    ...     def present(self, view, handle, writable):
+    ...         return handle
+
+    ``register_facet(AtticArray())`` makes it known.
     """
 
     name: str

@@ -46,6 +46,16 @@ class LibraryFacet(Facet):
         Whether the library has arrays over the host's memory, and over that of a GPU.
     immutable : bool
         True if the library cannot write to its arrays: then blocks are for ``input`` only.
+
+    Examples
+    --------
+    >>> from mat.extend import LibraryFacet
+    >>> class Tensor(LibraryFacet):
+    ...     name, letter, library = "tensor", "N", "torch"
+    ...     def array_of(self, library, value):
+    ...         return library.from_dlpack(value)
+
+    ``register_facet(Tensor())`` makes it known; torch is imported by the first block.
     """
 
     library: str

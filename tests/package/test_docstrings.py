@@ -86,6 +86,16 @@ def missing(name):
                   other=other)
 
 
+@pytest.mark.parametrize("space", ["linalg", "fft", "random"])
+def test_names_of_numpys_submodules_have_an_example(space):
+    module = getattr(mat, space)
+    own = [n for n in module.__all__ if callable(thing := getattr(module, n))
+           and not getattr(thing, "__module__", "").startswith("numpy")]
+    assert len(own) > 10
+    without = {n for n in own if ">>> " not in (getattr(module, n).__doc__ or "")}
+    assert without <= {"get_bit_generator", "set_bit_generator", "random_integers"}
+
+
 def test_public_names_follow_numpydoc():
     assert {name: found for name in public_names() if (found := missing(name))} == {}
 

@@ -144,6 +144,13 @@ class Draws:
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.random.default_rng(1).uniform(2, 3, size=4)
+        >>> x.shape, bool(((x >= 2) & (x < 3)).all())
+        ((4,), True)
         """
         return self._moved("uniform", low, high, size)
 
@@ -162,6 +169,12 @@ class Draws:
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.random.default_rng(1).normal([0, 5], 0.1, size=(3, 2)).shape
+        (3, 2)
         """
         return self._moved("normal", loc, scale, size)
 
@@ -305,6 +318,13 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.random.default_rng(1).random(3)
+        >>> bool(((x >= 0) & (x < 1)).all())
+        True
         """
         return self._uniformly(size, dtype, out)
 
@@ -325,6 +345,12 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.random.default_rng(1).standard_normal((2, 2), dtype="float32").dtype.name
+        'float32'
         """
         return self._normally(size, dtype, out)
 
@@ -337,6 +363,14 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
             Is overwritten.
         axis : int
             The axis.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.arange(5)
+        >>> mat.random.default_rng(1).shuffle(x)
+        >>> sorted(x.tolist())
+        [0, 1, 2, 3, 4]
         """
         self._shuffled(x, axis)
 
@@ -432,6 +466,15 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         ----------
         seed : int, sequence of int, BitGenerator or mat.Rng, optional
             As for `default_rng`.
+
+        Examples
+        --------
+        >>> import mat
+        >>> state = mat.random.RandomState(1)
+        >>> x = state.rand(2)
+        >>> state.seed(1)
+        >>> state.rand(2).equals(x)
+        True
         """
         self._restart(stream_of(seed))
 
@@ -447,6 +490,16 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         -------
         tuple or dict
             A name, the seed and the number of blocks that have been used.
+
+        Examples
+        --------
+        >>> import mat
+        >>> state = mat.random.RandomState(1)
+        >>> before = state.get_state()
+        >>> x = state.rand(2)
+        >>> state.set_state(before)
+        >>> state.rand(2).equals(x)
+        True
         """
         stream = self.stream.copy()
         state = {"bit_generator": STATE_NAME, "seed": stream.seed, "counter": stream.counter}
@@ -464,6 +517,15 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         ------
         SettingError
             For the state of another kind of generator.
+
+        Examples
+        --------
+        >>> import mat
+        >>> state = mat.random.RandomState(1)
+        >>> before, x = state.get_state(), state.rand(2)
+        >>> state.set_state(before)
+        >>> state.rand(2).equals(x)
+        True
         """
         parts: tuple[Any, ...] = tuple(state.values() if isinstance(state, dict) else state)
         if len(parts) != 3 or parts[0] != STATE_NAME:
@@ -489,6 +551,12 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.random.rand(2, 3).shape
+        (2, 3)
         """
         return self._uniformly(shape_of(shape))
 
@@ -504,6 +572,12 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.random.randn(2, 3).shape
+        (2, 3)
         """
         return self._normally(shape_of(shape))
 
@@ -519,6 +593,12 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> type(mat.random.random_sample()).__name__, mat.random.random_sample((2, 3)).shape
+        ('float', (2, 3))
         """
         return self._uniformly(size)
 
@@ -536,6 +616,12 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         -------
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.random.standard_normal((2, 3)).shape
+        (2, 3)
         """
         return self._normally(size)
 
@@ -546,6 +632,14 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
         ----------
         x : Mat, array or list
             Is overwritten.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.arange(5)
+        >>> mat.random.shuffle(x)
+        >>> sorted(x.tolist())
+        [0, 1, 2, 3, 4]
         """
         self._shuffled(x)
 

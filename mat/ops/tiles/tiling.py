@@ -58,6 +58,14 @@ class Tile(NamedTuple):
         The views that it reads as well, and those after it: they are copied when it runs.
     numbers : int
         The bytes of intermediate results that the host reads.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x, y = mat.ones(4), mat.empty(4)
+    >>> tile = mat.extend.Tile(lambda: mat.square(x[:2], out=y[:2]), (x[:2],), (y[:2],))
+    >>> tile.nbytes
+    32
     """
 
     run: Callable[[], object]
