@@ -4,7 +4,6 @@ it is they that compute.
 
 import numpy as np
 import pytest
-import scipy.special
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
@@ -12,20 +11,18 @@ from mat.cpu.elementwise import STREAM
 from mat.ops.engine.operation import REGISTRY
 from mat.ops.engine.planning import choose
 
+from ..support.functions import (
+    COMPARISONS,
+    EXACT_OF_TWO,
+    FUNCTIONS,
+    MATHEMATICS,
+    PUBLIC,
+)
 from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, numbers, place
 from ..support.needs import native
 
 pytestmark = native
-EXACT_UNARY = {"square": np.square, "sqrt": np.sqrt, "abs": np.abs, "negative": np.negative,
-               "sign": np.sign,
-               "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "reciprocal": lambda x: 1 / x}
-UNARY = {**EXACT_UNARY, **{n: getattr(np, n) for n
-                           in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh",
-                               "tanh", "exp2", "log2", "log10", "cbrt", "arcsin", "arccos",
-                               "arctan", "arcsinh", "arccosh", "arctanh")},
-         "logistic": scipy.special.expit, "erf": scipy.special.erf}
-COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-EXACT_BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+EXACT = [name for name in PUBLIC if FUNCTIONS[name].ulps is None]
 FUSED = ("geem", "geerv", "add_sign")
 FLOATS = ("float32", "float64")
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0,
@@ -46,7 +43,7 @@ def allowed(dtype, name):
     """What a function may differ by: what NumPy and SciPy themselves are good for, and ours
     (docs/accuracy.md).
     """
-    return {"rtol": 0 if name in EXACT_UNARY else 8 * np.finfo(dtype).eps, "atol": 0}
+    return {"rtol": 0 if name in EXACT else 8 * np.finfo(dtype).eps, "atol": 0}
 
 
 def expected(function, *values):
@@ -55,7 +52,7 @@ def expected(function, *values):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", [*EXACT, *MATHEMATICS])
 def test_functions_of_every_size(rng, name, dtype):
     for n in SIZES:
         for offset in (0, 1, 3):
@@ -63,18 +60,20 @@ def test_functions_of_every_size(rng, name, dtype):
             x, out = mat.array(np.append(np.zeros(offset, dtype),
                                          values))[offset:], mat.empty(n, dtype=dtype)
             assert getattr(mat, name)(x, out=out) is out
-            assert_allclose(out.to_numpy(), expected(UNARY[name], values), **allowed(dtype, name),
+            assert_allclose(out.to_numpy(), expected(FUNCTIONS[name].reference, values),
+                            **allowed(dtype, name),
                             equal_nan=True)
             getattr(x, name + "_", lambda name=name, x=x: getattr(mat, name)(x, out=x))()
             assert_array_equal(x.to_numpy(), out.to_numpy())
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", [*EXACT, *MATHEMATICS])
 def test_functions_of_specials(name, dtype):
     with np.errstate(all="ignore"):
         values = np.array(SPECIALS, dtype)
-    wanted, found = expected(UNARY[name], values), getattr(mat, name)(mat.array(values)).to_numpy()
+    wanted = expected(FUNCTIONS[name].reference, values)
+    found = getattr(mat, name)(mat.array(values)).to_numpy()
     assert_allclose(found, wanted, **allowed(dtype, name))
     numbers_only = ~np.isnan(wanted)
     assert_array_equal(np.signbit(found)[numbers_only], np.signbit(wanted)[numbers_only])
@@ -83,7 +82,7 @@ def test_functions_of_specials(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", [*EXACT_BINARY, *COMPARISONS, "pow"])
+@pytest.mark.parametrize("name", [*EXACT_OF_TWO, *COMPARISONS, "pow"])
 def test_two_operands_with_specials(name, dtype):
     with np.errstate(all="ignore"):
         values = np.array(SPECIALS, dtype)
@@ -100,7 +99,7 @@ def test_two_operands_with_specials(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", [*EXACT_BINARY, *COMPARISONS])
+@pytest.mark.parametrize("name", [*EXACT_OF_TWO, *COMPARISONS])
 def test_two_operands_of_every_size_and_numbers(rng, name, dtype):
     function, reference = getattr(mat, name), getattr(np, name)
     for n in SIZES:
@@ -174,10 +173,10 @@ def test_threads_do_not_matter(rng):
 def test_the_kernels_do_it(dtype):
     x, y, out = (mat.ones(3, 4, dtype=dtype) for _ in range(3))
     flags = mat.zeros(3, 4, dtype="bool")
-    for name in UNARY:
+    for name in (*EXACT, *MATHEMATICS):
         assert facet_for(name, x, out) == facet_for(name, x,
                                                   x) == facet_for(name, x.T, out.T) == "foreign"
-    for name in (*EXACT_BINARY, "pow"):
+    for name in (*EXACT_OF_TWO, "pow"):
         assert facet_for(name, x, y, out) == facet_for(name, x, 2.0,
                                                      x) == facet_for(name, 2, y, out) == "foreign"
     for name in COMPARISONS:

@@ -18,6 +18,7 @@ from mat.ops.engine.operation import REGISTRY, Op
 from mat.support.close_names import OF_ARRAYS
 
 from ..support import needs
+from ..support.functions import PUBLIC, PUBLIC_OF_TWO
 
 pytestmark = pytest.mark.host
 
@@ -36,16 +37,6 @@ BLAS = [
 ]
 LINALG = ["matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky"]
 OF_NUMPY = ["dot", "vdot", "copy", "trace", "convolve", "clip"]
-UNARY = [
-    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
-    "sign", "log1p",
-    "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic"
-]
-BINARY = [
-    "add", "subtract", "multiply", "divide", "pow", "minimum", "maximum", "equal", "not_equal",
-    "less", "less_equal",
-    "greater", "greater_equal"
-]
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
@@ -68,10 +59,9 @@ ERRORS = [
     "FormatError", "GraphError", "KernelError",
     "SettingError", "ExchangeError", "UninitialisedError", "PerformanceWarning"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
-          *SCALING, *QUANTIZING,
-          *RANDOM, *FACETS, *FILES,
-          *ERRORS, "__version__", "__array_api_version__"]
+MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *PUBLIC, *PUBLIC_OF_TWO, *REDUCTIONS,
+          *FUSED, *SCALING, *QUANTIZING, *RANDOM, *FACETS, *FILES, *ERRORS,
+          "__version__", "__array_api_version__"]
 
 BASIC_MEMBERS = [
     "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement",
@@ -95,7 +85,7 @@ NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "
 # NumPy's methods that write self, which rule 4 excepts: a name of NumPy's means what NumPy means
 NUMPY_WRITING = ["byteswap", "fill", "partition", "put", "sort"]
 # NumPy's names for functions of one Mat
-READ_ONE = [*UNARY, *REDUCTIONS, "inv", "slogdet", "cholesky"]
+READ_ONE = [*PUBLIC, *REDUCTIONS, "inv", "slogdet", "cholesky"]
 VERBS = [  # their last operand is written
     "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm", "gemm_batched", *FUSED
 ]
@@ -200,13 +190,13 @@ def test_writing_verbs_have_methods(name):
     assert function.check.__doc__.strip().splitlines()[0] in method.__doc__
 
 
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_functions_of_one_operand_have_writing_methods(name):
     assert [p[0] for p in parameters(getattr(mat, name))] == ["x", "out"]
     assert [p[0] for p in parameters(getattr(Mat, name + "_"))] == ["self"]
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", PUBLIC_OF_TWO)
 def test_functions_of_two_operands_have_writing_methods(name):
     assert [p[0] for p in parameters(getattr(mat, name))] == ["x", "y", "out"]
     assert [p[0] for p in parameters(getattr(Mat, name + "_"))] == ["self", "y"]

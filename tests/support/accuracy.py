@@ -15,19 +15,17 @@ import scipy.special
 
 from mat.support.native import ffi, lib
 
+from . import functions
+from .functions import MATHEMATICS_OF_TWO as OF_TWO_BY_NAME
+
 NAMES = ffi.string(lib.mat_vmath_names()).decode().split() if lib is not None else []
+# the functions by their names in C, and those of two numbers among them
+FUNCTIONS = {f.c_name or name: f for name, f in (functions.FUNCTIONS | OF_TWO_BY_NAME).items()
+             if f.ulps is not None}
+OF_TWO = [f.c_name or name for name, f in OF_TWO_BY_NAME.items()]
 # What is promised, in ULP: float64, float32; on machines without fused multiply and add, too,
 # which lose up to 0.5 in quotients
-PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "sin": (1, 1),
-            "cos": (1, 1), "tan": (1.5, 1),
-            "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1),
-            "logistic": (2.5, 2.5), "exp2": (1, 1), "log2": (1, 1), "log10": (1, 1),
-            "cbrt": (1, 1), "asin": (1, 1), "acos": (1, 1), "atan": (1, 1),
-            "asinh": (1.5, 1.5), "acosh": (1.5, 1.5), "atanh": (1.5, 1.5), "pow": (1, 1),
-            "atan2": (1.5, 1.5), "hypot": (1, 1), "logaddexp": (2, 1)}
-OF_TWO = ("pow", "atan2", "hypot", "logaddexp")
-NUMPYS = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
-          "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2"}
+PROMISED = {name: f.ulps for name, f in FUNCTIONS.items()}
 WIDE_ENOUGH = np.finfo(np.longdouble).nmant >= 63
 EXACTLY = {"logistic": lambda x: 1 / (1 + mpmath.exp(-x)), "pow": mpmath.power,
            "exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 2),
@@ -74,7 +72,7 @@ def _reference(name, *x):
     if name == "logistic":
         e = np.exp(-np.abs(x[0]))
         return np.where(x[0] < 0, e, 1) / (1 + e)
-    return scipy.special.erf(*x) if name == "erf" else getattr(np, NUMPYS.get(name, name))(*x)
+    return scipy.special.erf(*x) if name == "erf" else FUNCTIONS[name].reference(*x)
 
 
 def unit(x, dtype):
@@ -153,7 +151,7 @@ def worst(name, dtype, function, count=100_000, seed=1):
 def rivals(name):
     """The functions of NumPy or SciPy, and of torch where it is installed."""
     theirs = {"erf": scipy.special.erf, "logistic": scipy.special.expit}
-    found = {"NumPy, SciPy": theirs.get(name) or getattr(np, NUMPYS.get(name, name))}
+    found = {"NumPy, SciPy": theirs.get(name) or FUNCTIONS[name].reference}
     torch = sys.modules.get("torch")
     if torch and name != "cbrt":
         function = torch.sigmoid if name == "logistic" else getattr(torch, name)

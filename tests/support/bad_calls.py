@@ -14,7 +14,8 @@ import numpy as np
 import mat
 from mat import AliasError, DirectionError, DTypeError, ShapeError
 
-from ..package.test_surface import BINARY, REDUCTIONS, UNARY
+from ..package.test_surface import REDUCTIONS
+from .functions import PUBLIC, PUBLIC_OF_TWO
 
 
 class Spec:
@@ -104,10 +105,10 @@ SPECS = {
                                      "pool_shape": 2}, written="xd"),
     **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
                   one_dtype=False, overlap=False,
-                  rigid=("out",)) for name in UNARY},
+                  rigid=("out",)) for name in PUBLIC},
     **{name: Spec(lambda: {"x": m(2, 3), "y": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
                   one_dtype=False,
-                  overlap=False) for name in BINARY},
+                  overlap=False) for name in PUBLIC_OF_TWO},
     **{name: Spec(lambda name=name: {"a": m(2, 3), "axis": 0,
                                      **({"dtype": None} if name in WITH_DTYPE else {}),
                                      "out": m(3)}, written="out", arrays=True,
@@ -116,11 +117,11 @@ SPECS = {
 ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
                          "max_pool",
                          "derive_max_pool")  # integers too
-TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", *UNARY,
-                 *BINARY, *REDUCTIONS,
+TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", *PUBLIC,
+                 *PUBLIC_OF_TWO, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 
-TAKE_SEQUENCES = {"matmul", *UNARY, *BINARY, *REDUCTIONS}
+TAKE_SEQUENCES = {"matmul", *PUBLIC, *PUBLIC_OF_TWO, *REDUCTIONS}
 
 RANK_COUNTS = {"gemv", "ger", "gemm", "syrk", "trsm", "geem", "geerv", "add_sign", "scale_rows",
                "scale_columns"}

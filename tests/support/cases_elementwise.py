@@ -1,9 +1,9 @@
 """Cases of element-wise operations and of comparisons of whole arrays."""
 
 import numpy as np
-import scipy.special
 
 from .case import FACTORS, REAL, SHAPES, case
+from .functions import FUNCTIONS, between, specials
 from .layouts import BLAS_DTYPES, FLOATS, INTEGERS, NUMPY_DTYPES, numbers
 
 
@@ -16,56 +16,8 @@ def unary(name, reference, dtypes, samples):
     case("elementwise." + name, lambda x, out: reference(x), dtypes)(make)
 
 
-def between(low, high):
-    return lambda rng, shape, dtype: (rng.uniform(low, high, shape)
-                                      + (0.25j if dtype.startswith("c") else 0)).astype(dtype)
-
-
-def sigmoid(x):
-    return (1 / (1 + np.exp(-x.astype(np.float64)))).astype(x.dtype)
-
-
-def error_function(x):
-    return scipy.special.erf(x.astype(np.float64)).astype(x.dtype)
-
-
-for _name in ("square", "negative", "abs"):
-    unary(_name, getattr(np, _name), (*REAL, "complex64", "complex128"), numbers)
-for _name in ("sign", "floor", "ceil", "rint"):
-    unary(_name, getattr(np, _name), FLOATS, numbers)
-for _name in ("sqrt", "log", "log1p"):
-    unary(_name, getattr(np, _name), (*FLOATS, "int32", "complex64", "complex128"), between(0.1, 9))
-for _name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
-    unary(_name, getattr(np, _name), (*FLOATS, "complex64", "complex128"), between(-1.5, 1.5))
-unary("reciprocal", lambda x: (1 / x).astype(x.dtype),
-      (*FLOATS, "int32", "complex64", "complex128"), between(1, 9))
-unary("logistic", sigmoid, FLOATS, numbers)
-unary("erf", error_function, FLOATS, numbers)
-
-
-def specials(rng, shape, dtype):
-    """Numbers, of which some are infinite or NaN, if there are such."""
-    found = numbers(rng, shape, dtype)
-    if found.dtype.kind in "fc" and found.size > 4:
-        found.flat[:4] = np.nan, np.inf, -np.inf, -0.0
-    return found
-
-
-for _name in ("isnan", "isfinite", "isinf", "logical_not"):
-    unary(_name, getattr(np, _name), NUMPY_DTYPES, specials)
-unary("signbit", np.signbit, FLOATS, specials)
-unary("invert", np.invert, ("bool", *INTEGERS), numbers)
-unary("conjugate", np.conjugate, ("int16", *FLOATS, "complex64", "complex128"), specials)
-for _name in ("deg2rad", "rad2deg"):
-    unary(_name, getattr(np, _name), FLOATS, numbers)
-unary("trunc", np.trunc, FLOATS, numbers)
-for _name in ("exp2", "cbrt", "arctan", "arcsinh"):
-    unary(_name, getattr(np, _name), FLOATS, between(-3, 3))
-for _name in ("log2", "log10"):
-    unary(_name, getattr(np, _name), FLOATS, between(0.1, 9))
-for _name in ("arcsin", "arccos", "arctanh"):
-    unary(_name, getattr(np, _name), FLOATS, between(-0.95, 0.95))
-unary("arccosh", np.arccosh, FLOATS, between(1.1, 9))
+for _name, _function in FUNCTIONS.items():
+    unary(_name, *_function[:3])
 
 
 @case("elementwise.clip", lambda x, low, high, out: np.clip(x, low, high), REAL)
