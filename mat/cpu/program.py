@@ -9,7 +9,9 @@ from ..support.native import ffi, lib
 from ..support.types import CData
 from .kernel import CpuKernel
 
-BLOCK = 1 << 13  # bytes of the temporary elements of a block: several fit into the first cache
+# bytes of the temporary elements of a block, of which several fit into the first cache; shorter
+# blocks are in `program.c`
+BLOCK = 1 << 13
 SHARE = 1 << 14  # elements that a thread should at least get
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"

@@ -53,6 +53,26 @@ def test_the_bits_are_those_without_the_block():
     same(y, expected.to_numpy())
 
 
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("n", [300_000, 2_200_003])  # results of 17.6 MB go past the caches
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_bits_are_those_of_long_operands(dtype, n, start):
+    rng = np.random.default_rng(1)
+    given = [mat.array(rng.uniform(0.5, 2, n + 1).astype(dtype))[start:start + n] for _ in range(4)]
+
+    def both(x, y, z, w):
+        found = 2 * x + 3 * y - z * w, mat.where(x > y, mat.exp(z), w), ((x - y) * z).sum()
+        w *= 0.9
+        w += x * y
+        return *found, w.copy()
+
+    expected = both(*(x.copy() for x in given))
+    with mat.fused():
+        found = both(*given)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+
+
 def test_what_is_read_is_what_was_there_at_the_statement(pair):
     x, a = pair
     y = x + 1
@@ -129,7 +149,7 @@ def nothing_open():
     assert IN_USE == []
     assert DEFERRALS == []
     assert deferral.PERMANENT == []
-    assert not deferral.EXPRESSIONS.lock._is_owned()
+    assert not deferral.EXPRESSIONS.lock.count
     assert not deferral.EXPRESSIONS.busy
 
 

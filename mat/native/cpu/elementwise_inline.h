@@ -37,9 +37,7 @@
 #include "elementwise.h"
 #include "number_inline.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "direct_inline.h"
 
 enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096, MAT_BLOCK = 512 };
 enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
@@ -61,8 +59,8 @@ enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
 #define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
     void name(const void *frame, char *const *operands, const double *numbers, double *result, \
               int64_t start, int64_t stop) { \
-        (void)result; \
-        mat_strided_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS); \
+        mat_strided_range(frame, operands, numbers, result, start, stop, loop, READS, WRITES, \
+                          SPREADS); \
     }
 
 #define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...) \
@@ -101,24 +99,6 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
     case 8: MAT_MOVE(uint64_t)
     default: MAT_MOVE(mat_pair)
     }
-}
-
-/* Copy whole 16 bytes past the caches, whose lines would be read first only to be overwritten; `to`
-   is aligned to 16. */
-static inline void mat_stream(char *to, const char *from, int64_t bytes) {
-#if defined(__SSE2__)
-    for (int64_t k = 0; k < bytes; k += 16)
-        _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(from + k)));
-#else
-    memcpy(to, from, (size_t)bytes);
-#endif
-}
-
-/* After streaming, and before another thread may read what was written. */
-static inline void mat_stream_end(void) {
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
 }
 
 /* The loop over all axes */
@@ -272,12 +252,26 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
     }
 }
 
-/* Have `loop` do elements start to stop of the frame. */
+/* Store how the loop can be called for any range of elements, if all are adjacent. */
+static void mat_describe(const mat_state *s, mat_direct *direct) {
+    const mat_strided *w = s->frame;
+    if (w->rank > 1 || s->moved) return;
+    for (int64_t k = 0; k < w->count; k++) {
+        direct->step[k] = s->step[k], direct->stride[k] = s->stride[k], direct->at[k] = s->at[k];
+        if (!w->number[k]) continue;
+        memcpy(direct->numbers_at[k], s->numbers_at[k], sizeof s->numbers_at[k]);
+        direct->at[k] = direct->numbers_at[k];
+    }
+    direct->streams = s->stream ? __builtin_ctzll((uint64_t)s->stream) : -1;
+    direct->loop = s->loop;
+}
+
+/* Let `loop` do elements start to stop of the frame; from -1 on, only describe it. */
 static void mat_strided_range(const void *frame, char *const *operands, const double *numbers,
-                           int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
-                           int64_t writes, int64_t spreads) {
+                              double *result, int64_t start, int64_t stop, mat_loop *loop,
+                              int64_t reads, int64_t writes, int64_t spreads) {
     const mat_strided *w = frame;
-    if (start >= stop) return;
+    if (start >= stop && start >= 0) return;
     mat_state s;
     s.frame = w, s.numbers = numbers, s.loop = loop;
     s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
@@ -290,13 +284,15 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
         }
     }
     mat_plan(&s, spreads);
-    if (w->rank > 1) {
+    if (start < 0) {
+        mat_describe(&s, (mat_direct *)result);
+    } else if (w->rank > 1) {
         mat_rows(&s, start, stop);
     } else {
         for (int64_t k = 0; k < w->count; k++) s.at[k] += start * s.stride[k];
         mat_row(&s, stop - start);
     }
-    if (s.stream) mat_stream_end();
+    if (s.stream && start >= 0) mat_stream_end();
 }
 
 #endif

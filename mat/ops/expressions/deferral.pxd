@@ -1,7 +1,7 @@
 # Compiled, since each operation in a `fused` block is looked at.
 cimport cython
 
-from mat._core cimport Threads
+from mat._core cimport Lock, Threads
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -10,6 +10,7 @@ from mat.ops.engine.plan cimport Plan
 from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, leaf_of, new_node
 
 cdef object _mat, _innermost, _expressions, _cut_now
+cdef Lock _lock
 cdef Threads _threads
 cdef long long _exact
 
@@ -17,7 +18,7 @@ cdef long long _exact
 @cython.locals(out=MatBase)
 cdef bint take(Calls operation, object device, tuple args) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
-cdef Node defer(Calls operation, tuple args, MatBase out)
+cdef bint defer(Calls operation, tuple args, MatBase out, Nodes values) except -1
 @cython.locals(node=PlanNode, plan=Plan)
 cdef tuple plan_of(Calls operation, object device, tuple args)
 cpdef Node value_of(MatBase mat)

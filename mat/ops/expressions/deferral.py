@@ -58,15 +58,15 @@ class Fused(Nested, Deferral):
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
 # with types of C
-_mat, _innermost, _expressions, _threads, _exact = Mat, INNERMOST, EXPRESSIONS, THREADS, EXACT
-_cut_now = CUT_NOW
+_mat, _expressions, _lock, _threads, _exact = Mat, EXPRESSIONS, EXPRESSIONS.lock, THREADS, EXACT
+_innermost, _cut_now = INNERMOST.get, CUT_NOW.get
 _folds: dict[tuple[Op, Form, Form, Arguments], bool] = {}
 _MOST = 1024
 
 
 def take(operation: Any, device: Device, args: Arguments) -> bool:
     """Return the result of `Fused.take`, whichever block this context is in."""
-    block = _innermost.get()
+    block = _innermost()
     if block is not None and block.ended:
         block = still_open(block)
     if block is None and PERMANENT:
@@ -80,7 +80,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         return not uses_kernels(device, out) and compute_fold(operation, device, args, out)
     if out.layout.size * out.element_size < block.least or not out.layout.size:
         return False
-    if _cut_now.get() is not None and being_cut():
+    if _cut_now() is not None and being_cut():
         return False
     planned_on = device if uses_kernels(device, out) else CPU
     if planned_on is not CPU and not planned_on.computes:
@@ -92,13 +92,14 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         if not can_wait(value) or (planned_on is not CPU and type(value) is _mat
                                    and not value.device_enabled):
             return False
-    with _expressions.lock:
+    _lock.acquire()
+    try:
         compute_unlike(operation, args, out)
-        node = defer(operation, args, out)
-        if node is None:
+        if not defer(operation, args, out, block.values):
             return compute_into(operation, args, out)
-        keep(block.values, node)
         return True
+    finally:
+        _lock.release()
 
 
 def uses_kernels(device: Device, out: MatBase) -> bool:
@@ -107,13 +108,13 @@ def uses_kernels(device: Device, out: MatBase) -> bool:
             and device.planner is None)
 
 
-def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
-    """Make the result of an operation the pending value of `out`, and return its node; None: it
-    cannot be, since others see the elements.
+def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
+    """Make the result of an operation the pending value of `out`, one of the `values` of a block;
+    return False if it cannot be, since others see the elements.
     """
     form = out._find_form() if out.known_form is None else out.known_form
     if not (form.whole and out.layout.contiguous):
-        return None
+        return False
     value = value_of(out)
     storage: Any = out.storage
     old: Leaf | None = None
@@ -125,23 +126,23 @@ def defer(operation: Any, args: Arguments, out: Mat) -> Node | None:
     else:
         storage = None  # which would count as a reference
         if threading.get_ident() in RECORDERS:  # repeated launches write where it is now
-            return None
+            return False
         if not (is_plain(out) and viewers(out) == ALONE + len(readers_of(out))):
-            return None
+            return False
         old = leaf_of(out)
         found = arguments_of(operation, args, out, old)
         old = old if old in found else None
         storage = form.new(out.device_enabled, None).storage
     node = new_node(operation, found, form, _threads.line())
-    node.be_value_of(storage, out, old)
+    values.add(node.be_value_of(storage, out, old))
     if storage is not out.storage:  # the elements stay where they are
         out._see(out.layout, storage, out._as_now())
-    return node
+    keep(values, node)
+    return True
 
 
 def keep(values: Nodes, node: Node) -> None:
-    """Schedule a value for the end of a block; compute it now if it takes many nodes."""
-    values.add(node)
+    """Compute a value now if it takes many nodes, or if expressions keep too much."""
     for a in node.args:
         if type(a) is Leaf:
             values.reads += a.view.storage.nbytes

@@ -14,7 +14,7 @@ cdef class Nodes:
     cdef public list found
     cdef public Py_ssize_t room
     cdef public long long last, reads, most
-    cpdef add(self, Node node)
+    cpdef add(self, object node)
     @cython.locals(node=Node)
     cpdef list wanted(self)
 
@@ -42,9 +42,11 @@ cdef class Node:
     cdef readonly int weight
     cpdef begin(self, object operation, tuple args, Form form, object line)
     @cython.locals(lock=Lock, pending=Pending)
-    cpdef be_value_of(self, Storage storage, MatBase mat, object old)
+    cpdef object be_value_of(self, Storage storage, MatBase mat, object old)
     @cython.locals(storage=Storage)
     cpdef Storage wanted(self)
+    @cython.locals(storage=Storage, leaf=Leaf)
+    cpdef settle(self, MatBase view)
 
 
 @cython.locals(node=Node)

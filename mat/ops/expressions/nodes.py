@@ -7,12 +7,12 @@ computed.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from sys import getrefcount
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
+from ...core.compiled import Lock as NewLock
 from ...core.direction import INPUT
 from ...core.pending import Pending
 from ...core.source_line import SourceLine
@@ -21,7 +21,7 @@ from ...facets.array import ARRAY
 from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
-from ...support.fork import WithLock
+from ...support.fork import renew_after_fork
 from ...support.types import Number
 from ..engine.operation import Op
 
@@ -40,12 +40,12 @@ class Nodes:
         self.reads: int = 0  # bytes that they read since it was looked at what they keep
         self.most: int = -1  # until then; negative: it was not yet
 
-    def add(self, node: Node) -> None:
+    def add(self, node: ref[Node]) -> None:
         """Add a node."""
         if len(self.found) >= self.room:
             self.found = [r for r in self.found if r() is not None]
             self.room = 2 * len(self.found) + 256
-        self.found.append(ref(node))
+        self.found.append(node)
 
     def wanted(self) -> list[Node]:
         """Return the nodes that are wanted and not computed, in the order of their statements."""
@@ -122,8 +122,8 @@ Argument: TypeAlias = "Node | Leaf | Number"
 class Node:
     """An operation whose result is pending.
 
-    `args` are the operands that it reads, in the order of the operation. `mat` is the Mat to which
-    the statement gave the result, and `old` what that had seen before, if it was another value.
+    `args` are the operands that it reads, in the order of the operation. `old` is what the Mat of
+    the statement had seen before, if it is updated, and `mat` that Mat.
     """
 
     __slots__ = ("__weakref__", "args", "enabled", "form", "leaf", "line", "mat", "number", "old",
@@ -151,10 +151,14 @@ class Node:
         self.reduced: bool = False  # by a pass that did not keep the result
         self.overwritten: int | None = None  # the version of that before it is
 
-    def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> None:
-        """Be the value of a storage, that of `mat`, in place of an earlier one."""
-        self.mat, self.storage, self.old = ref(mat), ref(storage), old
+    def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> ref[Node]:
+        """Be the value of a storage, that of `mat`, in place of an earlier one; return a reference
+        to self.
+        """
+        self.storage, self.old = ref(storage), old
+        self.mat = None if old is None else ref(mat)
         self.enabled = mat.device_enabled
+        found = ref(self)
         lock = storage._guard()
         lock.acquire()
         try:
@@ -164,7 +168,8 @@ class Node:
             pending.value = self
         finally:
             lock.release()
-        _values.add(self)
+        _values.add(found)
+        return found
 
     def wanted(self) -> Storage | None:
         """Return the storage whose value this still is, or None."""
@@ -180,9 +185,9 @@ class Node:
     def settle(self, view: Mat) -> None:
         """Be the elements of `view` from now on, which have been computed."""
         storage = self.wanted()
-        self.leaf = Leaf(view)
+        self.leaf = leaf = Leaf(view)
         self.args, self.old = (), None
-        self.leaf.register()
+        leaf.register()
         if storage is not None and storage.pending is not None:
             storage.pending.value = None
 
@@ -196,24 +201,20 @@ def new_node(operation: Op, args: tuple[Argument, ...], form: Form,
     return node
 
 
-class Expressions(WithLock):
+class Expressions:
     """All nodes that are values of storages, and the lock that guards nodes."""
 
     all: ClassVar[Expressions]
 
     def __init__(self) -> None:
-        super().__init__()
         Expressions.all = self
+        self.lock: NewLock = NewLock()  # held while nodes are computed
+        renew_after_fork(self)
         self.busy: int = 0  # the thread that computes, by its number in the system
 
     def after_fork(self) -> None:
-        super().after_fork()
+        """Compute nothing in a child, in which only the thread that forked may have the lock."""
         self.busy = 0
-
-    @property
-    def lock(self) -> threading.RLock:
-        """The lock; it is held while nodes are computed."""
-        return self._lock
 
     def pending(self) -> list[Node]:
         """Return the values that are wanted and not computed, in the order of their statements."""

@@ -10,15 +10,16 @@ cdef dict _programs
 cdef Maker _maker
 
 
-@cython.locals(found=dict, left=list, node=Node)
 cpdef list in_order(list roots)
+@cython.locals(found=dict, node=Node)
+cpdef dict positions(list roots)
+cdef add_after_operands(Node node, dict found)
 
 
 cdef class Pass:
     cdef readonly object fold, into
-    cdef readonly list order, operands, codes
+    cdef readonly list order, operands, codes, letters
     cdef readonly dict position, targets, updates, slots
-    cdef readonly str letters
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
     @cython.locals(node=Node, key=list, code=int)
@@ -26,5 +27,12 @@ cdef class Pass:
     @cython.locals(node=Node, leaf=Leaf)
     cdef int code_of(self, object argument) except? -1
     cdef int code_of_leaf(self, Leaf leaf) except? -1
-    @cython.locals(node=Node, view=MatBase, storage=Storage)
+    @cython.locals(view=MatBase, k=int)
+    cpdef run(self)
+    @cython.locals(node=Node)
+    cpdef list interrupted(self)
+    @cython.locals(node=Node, view=MatBase, storage=Storage, k=int)
     cpdef claim(self, unsigned long long thread)
+
+
+cdef settle(Node node, MatBase view)

@@ -28,14 +28,31 @@ _MOST = 512
 
 def in_order(roots: list[Node]) -> list[Node]:
     """Return the nodes to compute for some values: each after those that it reads."""
-    found: dict[int, Node] = {}
-    left = list(roots)
-    while left:
-        node = left.pop()
-        if node.leaf is None and node.number not in found:
-            found[node.number] = node
-            left += [a for a in node.args if type(a) is Node]
-    return [found[number] for number in sorted(found)]
+    return list(positions(roots))
+
+
+def positions(roots: list[Node]) -> dict[Node, int]:
+    """Return the nodes to compute for some values, in their order, and their positions in that.
+
+    It is the order of the statements if Mats are updated, so that what was read before can be
+    overwritten.
+    """
+    found: dict[Node, int] = {}
+    for node in roots:
+        add_after_operands(node, found)
+    for node in found:
+        if node.old is not None:
+            return {n: k for k, n in enumerate(sorted(found, key=number_of))}
+    return found
+
+
+def add_after_operands(node: Node, found: dict[Node, int]) -> None:
+    """Add a node that is not computed to those found, after what it reads."""
+    if node.leaf is None and node not in found:
+        for a in node.args:
+            if type(a) is Node:
+                add_after_operands(a, found)
+        found[node] = len(found)
 
 
 class Pass:
@@ -48,13 +65,13 @@ class Pass:
     def __init__(self, roots: list[Node], into: Mat | None = None,
                  fold: tuple[Op, tuple[object, ...]] | None = None) -> None:
         self.fold = fold
-        self.order: list[Node] = in_order(roots)
+        self.position: dict[Node, int] = positions(roots)
+        self.order: list[Node] = list(self.position)
         self.into: Mat | None = into
-        self.position: dict[int, int] = {n.number: k for k, n in enumerate(self.order)}
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
-        self.letters: str = ""  # "i" for a Mat among them, "n" for a number
+        self.letters: list[str] = []  # "i" for a Mat among them, "n" for a number
         # what is read of leaves, by these and by their keys: see `code_of`
         self.slots: dict[object, int] = {}
         self.codes: list[int] = []  # of what nodes read, in their order
@@ -95,7 +112,7 @@ class Pass:
             return None
         if any(leaf.key != old.key for leaf in leaves):
             return None
-        if any(n.number not in self.position for n in Expressions.all.dependents(leaves)):
+        if any(n not in self.position for n in Expressions.all.dependents(leaves)):
             return None
         later = any(isinstance(a, Leaf) and a.key == old.key
                     for n in self.order[k + 1:] for a in n.args)
@@ -113,7 +130,7 @@ class Pass:
                 self.codes.append(code)
                 key.append(code)
             key.append(id(node.form.dtype))  # that of the structure; hashing a dtype takes long
-        key.append(self.letters)
+        key += self.letters
         known = tuple(key)
         found = _programs.get(known)
         if found is None:
@@ -129,11 +146,11 @@ class Pass:
         if type(argument) is Node:
             node: Any = argument
             if node.leaf is None:
-                return -2 - 2 * self.position[node.number]
+                return -2 - 2 * self.position[node]
             argument = node.leaf
         if type(argument) is not Leaf:
             self.operands.append(argument)
-            self.letters += "n"
+            self.letters.append("n")
             return len(self.operands) - 1
         leaf: Any = argument
         code = self.slots.get(leaf)
@@ -150,7 +167,7 @@ class Pass:
         if slot is None:
             slot = self.slots[key] = len(self.operands)
             self.operands.append(leaf.view)
-            self.letters += "i"
+            self.letters.append("i")
         return slot
 
     def structure(self) -> Structure:
@@ -158,8 +175,8 @@ class Pass:
         count, written = len(self.operands), list(self.targets)
         at = {-1 - 2 * k: count + j for j, k in enumerate(written)}
         updated = {code for code in self.codes if code in at}
-        letters = self.letters + "".join("u" if -1 - 2 * k in updated else "o" for k in written)
-        letters += "o" * (self.fold is not None)
+        results = ["u" if -1 - 2 * k in updated else "o" for k in written]
+        letters = "".join([*self.letters, *results]) + "o" * (self.fold is not None)
         temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
             at[-2 - 2 * k] = at[-1 - 2 * k] if k in self.targets else next(temporary)
@@ -193,7 +210,7 @@ class Pass:
                 PASSES.pop(threading.get_ident(), None)
         if self.into is None:
             for k, view in self.targets.items():
-                self.settle(self.order[k], view)
+                settle(self.order[k], view)
 
     def claim(self, thread: int) -> None:
         """Let that thread write the results."""
@@ -204,16 +221,20 @@ class Pass:
             if thread and node.old is not None and view is node.old.view:
                 node.overwritten = storage.version
 
-    @staticmethod
-    def settle(node: Node, view: Mat) -> None:
-        """End the computation of a value, which is in `view` now."""
-        if node.overwritten is not None:
-            give_back(node, view)
-        node.settle(view)
+    def interrupted(self) -> list[Node]:
+        """Return the nodes whose passes were interrupted while they may have overwritten Mats."""
+        return [node for node in self.order if node.overwritten is not None]
 
     def lines(self) -> str:
         """Return the lines of the statements."""
         return ", ".join(dict.fromkeys(line_of(n.line) for n in self.order))
+
+
+def settle(node: Node, view: Mat) -> None:
+    """End the computation of a value, which is in `view` now."""
+    if node.overwritten is not None:
+        give_back(node, view)
+    node.settle(view)
 
 
 def give_back(node: Node, view: Mat) -> None:
@@ -247,6 +268,9 @@ class Passes(Expressions):
 
     def compute(self, nodes: list[Node]) -> None:
         with self.lock:
+            if len(nodes) == 1:
+                self.compute_alike(nodes)
+                return
             by_shape: dict[Ints, list[Node]] = {}
             for node in nodes:
                 by_shape.setdefault(node.form.shape, []).append(node)
@@ -256,10 +280,11 @@ class Passes(Expressions):
     def compute_alike(self, nodes: list[Node]) -> None:
         """Compute nodes of one shape, in as few passes as may be."""
         one = Pass(nodes)
-        for node in one.order:
-            if node.overwritten is not None:
+        interrupted = one.interrupted()
+        if interrupted:
+            for node in interrupted:
                 self.finish_overwritten(node)
-                one = Pass(nodes)
+            one = Pass(nodes)
         if not one.order:
             return
         if len(one.order) <= MOST_NODES:
@@ -301,7 +326,7 @@ class Passes(Expressions):
             storage: Any = old.view.storage
             restored = None if storage.pending is None else storage.pending.restored
             if storage.version not in (node.overwritten, restored):
-                Pass.settle(node, old.view)
+                settle(node, old.view)
         node.overwritten = None
 
     def run(self, one: Pass) -> None:
