@@ -110,6 +110,7 @@ def test_drawings_are_legible_in_light_and_in_dark(path):
     assert set(re.findall(r"#[0-9a-f]{6}", drawing)) <= {
         gallery.BLUE, gallery.GREEN, gallery.ORANGE, gallery.VIOLET, gallery.GREY,
         "#26324a", "#d5dae6"}
+    assert "prefers-color-scheme:dark" in drawing  # where it is not a part of a page
     assert not re.search(r'(?:fill|stroke)="(?:black|white|#000|#fff)', drawing)
 
 
