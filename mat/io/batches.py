@@ -127,7 +127,7 @@ def _order(n: int, rng: Rng) -> Array:
 
 def _selected(x: Mat, rows: Array) -> Mat:
     """Return rows of `x`, selected on the host: in page-locked memory for a GPU."""
-    with settings(page_locked=True if device_of(x) is not CPU else settings.page_locked):
+    with nullcontext() if device_of(x) is CPU else settings(page_locked=True):
         found: Mat = on_host(x)[rows]
     found.device_enabled = x.device_enabled
     return found
