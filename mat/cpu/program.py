@@ -13,6 +13,9 @@ from .kernel import CpuKernel
 # blocks are in `program.c`
 BLOCK = 1 << 13
 SHARE = 1 << 14  # elements that a thread should at least get
+# bytes that need no allocation, less those of a block to be streamed, and the most for a step
+ON_STACK, STEP = 1 << 17, 1 << 10
+CACHED = 6  # times less time a light kernel takes for elements in the first cache
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"
 
@@ -64,15 +67,23 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
         one.frame, one.count = step.kernel.frame, len(step.slots)
         one.slot[0:len(step.slots)] = step.slots
     frame.step, frame.slots = made, table
+    brief = room + len(steps) * STEP <= ON_STACK and count <= _brief(steps)
+    units = -(-count // unit)
     folded = None if fold is None else _folded(fold, operands)
     finish = None if fold is None else fold.kernel.finish
     if folded is not None:
         frame.fold = folded
     if finish is not None:
         finish = finish._replace(address=int(ffi.cast("uintptr_t", lib.mat_finish_program)))
-    return CpuKernel(lib.mat_run_program, frame, -(-count // unit), max(1, SHARE // unit),
-                     keep=(steps, made, table, fold, folded), finish=finish,
-                     refusal=lambda: MemoryError(_MEMORY), result="i")
+    return CpuKernel(lib.mat_run_program, frame, units, max(1, SHARE // unit),
+                     brief=units if brief else 0, keep=(steps, made, table, fold, folded),
+                     finish=finish, refusal=None if brief else lambda: MemoryError(_MEMORY),
+                     result="" if brief else "i")
+
+
+def _brief(steps: Sequence[KernelStep]) -> float:
+    """Return of how many elements kernels in turn may be done without releasing the GIL."""
+    return CACHED / sum(1 / step.kernel.brief for step in steps)
 
 
 def _folded(fold: Fold, operands: int) -> CData:

@@ -22,6 +22,10 @@ cdef class Pass:
     cdef readonly dict position, targets, updates, slots
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
+    @cython.locals(node=Node)
+    cdef bint has_all(self, list nodes) except -1
+    @cython.locals(node=Node, leaf=Leaf)
+    cdef bint reads_after(self, int k, Leaf old) except -1
     @cython.locals(node=Node, key=list, code=int)
     cpdef object program(self)
     @cython.locals(node=Node, leaf=Leaf)

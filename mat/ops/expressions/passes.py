@@ -16,7 +16,7 @@ from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
 from .described import described
-from .nodes import Argument, Expressions, Leaf, Node, viewers
+from .nodes import VALUES, Argument, Expressions, Leaf, Node, viewers
 from .program import FusedOp, Instruction, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
@@ -110,13 +110,26 @@ class Pass:
         leaves = readers_of(old.view)
         if not is_plain(old.view) or viewers(old.view) != ALONE - 1 + len(leaves):
             return None
-        if any(leaf.key != old.key for leaf in leaves):
+        if any(leaf is not old and leaf.key != old.key for leaf in leaves):
             return None
-        if any(n not in self.position for n in Expressions.all.dependents(leaves)):
+        if not (self.has_all(VALUES.wanted())
+                or self.has_all(Expressions.all.dependents(leaves))):
             return None
-        later = any(isinstance(a, Leaf) and a.key == old.key
-                    for n in self.order[k + 1:] for a in n.args)
-        return None if later else old
+        return None if self.reads_after(k, old) else old
+
+    def has_all(self, nodes: list[Node]) -> bool:
+        """Return whether all of the nodes are in this pass."""
+        return self.position.keys() >= {*nodes}
+
+    def reads_after(self, k: int, old: Leaf) -> bool:
+        """Return whether a node after that at position `k` reads elements of a leaf."""
+        for node in self.order[k + 1:]:
+            for a in node.args:
+                if type(a) is Leaf:
+                    leaf = a
+                    if leaf.view.storage is old.view.storage:
+                        return True
+        return False
 
     # The program
 
