@@ -1,59 +1,46 @@
-"""Draw parts.png, the picture of docs/bigger.md: ``python docs/pictures/parts.py``.
-
-Needs matplotlib.
-"""
+"""Draw parts.svg, the picture of bigger.md: ``python docs/pictures/parts.py``."""
 
 from pathlib import Path
 
-import matplotlib
+from drawing import BLUE, GREEN, GREY, ORANGE, Drawing
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.patches import FancyArrowPatch, Rectangle
-
-INK, PAPER = "#26324a", "white"
-HOST, DEVICE, FRESH, STALE = "#dbe7f6", "#ddf0df", "#fff1d6", "#c9ced8"
-UNITS = 10  # of the width of a storage
+TEXT = ("A Mat whose copy on the host has runs of fresh and stale elements, and three tiles on a "
+        "device: one whose results are copied back, one that is computed, one that is copied ahead")
+LEFT, UNIT, TILE = 20, 54, 81  # of the strips: their beginning, a unit of elements, a tile
+FRESH, STALE = (ORANGE, 0.6), (GREY, 0.25)
 
 
-def write(axes, x, y, text, size=10, **more):
-    axes.text(x, y, text, va="center", fontsize=size, color=INK, **more)
+def runs(drawing: Drawing, y: float, *lengths: tuple[float, tuple[str, float], str]) -> None:
+    """Draw the runs of a strip, each with its length in units, its look and its name."""
+    x = float(LEFT)
+    for length, (color, strength), name in lengths:
+        drawing.box(x, y, UNIT * length, 34, color, strength=strength)
+        drawing.write(x + UNIT * length / 2, y + 22, name, anchor="middle")
+        x += UNIT * length
 
 
-def runs(axes, x, y, parts):
-    """Draw a copy as runs, each with a length, a colour and a text."""
-    for length, color, text in parts:
-        axes.add_patch(Rectangle((x, y), length, 0.6, facecolor=color, edgecolor=INK))
-        write(axes, x + length / 2, y + 0.3, text, 9, ha="center")
-        x += length
-
-
-def arrow(axes, start, end, text, side):
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=INK))
-    write(axes, (start[0] + end[0]) / 2 + 0.12 * side, (start[1] + end[1]) / 2, text, 9,
-          ha="left" if side > 0 else "right")
-
-
-def main():
-    figure, axes = plt.subplots(figsize=(8.8, 3.6), dpi=110, facecolor=PAPER)
-    axes.set(xlim=(0, 11), ylim=(0, 4.4))
-    axes.set_position((0, 0, 1, 1))
-    axes.axis("off")
-    axes.add_patch(Rectangle((0.2, 2.6), 10.6, 1.6, facecolor=HOST, edgecolor=INK))
-    axes.add_patch(Rectangle((0.2, 0.2), 10.6, 1.5, facecolor=DEVICE, edgecolor=INK))
-    write(axes, 0.5, 3.9, "host: the copy of all elements, in memory or in a file", 11,
-          weight="bold")
-    write(axes, 0.5, 0.5, "device: copies of parts, within pool_bytes", 11, weight="bold")
-    runs(axes, 0.5, 2.85, [(2, FRESH, "fresh"), (1.5, STALE, "stale"), (1.5, FRESH, "fresh"),
-                           (1.5, FRESH, "fresh"), (UNITS - 6.5, FRESH, "fresh")])
-    for x, color, text in ((2.5, FRESH, "tile k - 1"), (4, FRESH, "tile k"),
-                           (5.5, STALE, "tile k + 1")):
-        runs(axes, x + 0.1, 0.85, [(1.3, color, text)])
-    arrow(axes, (3.25, 1.45), (3.25, 2.85), "results are\ncopied back", -1)
-    write(axes, 4.75, 2.15, "computed now", 9, ha="center")
-    arrow(axes, (6.25, 2.85), (6.25, 1.45), "copied ahead", 1)
-    figure.savefig(Path(__file__).with_name("parts.png"))
+def draw() -> Drawing:
+    """Return the picture."""
+    drawing = Drawing(690, 290, TEXT)
+    drawing.box(8, 8, 674, 84, BLUE, strength=0.12)
+    drawing.write(LEFT, 30, "host: the copy of all elements, in memory or in a file", bold=True)
+    runs(drawing, 44, (2, FRESH, "fresh"), (1.5, STALE, "stale"), (1.5, FRESH, "fresh"),
+         (1.5, FRESH, "fresh"), (5.5, FRESH, "fresh"))
+    drawing.box(8, 188, 674, 92, GREEN, strength=0.12)
+    for k, (name, look) in enumerate((("tile k - 1", FRESH), ("tile k", FRESH),
+                                      ("tile k + 1", STALE))):
+        x = LEFT + 2 * UNIT + TILE * k
+        drawing.box(x + 3, 200, TILE - 6, 34, look[0], strength=look[1])
+        drawing.write(x + TILE / 2, 222, name, anchor="middle")
+    drawing.write(LEFT, 266, "device: copies of parts, within pool_bytes", bold=True)
+    back, now, ahead = (LEFT + 2 * UNIT + TILE * (k + 0.5) for k in range(3))
+    drawing.arrow((back, 198), (back, 80))
+    drawing.write(back - 8, 142, "results are copied back", size=12, anchor="end")
+    drawing.write(now, 142, "computed now", size=12, anchor="middle")
+    drawing.arrow((ahead, 80), (ahead, 198))
+    drawing.write(ahead + 8, 142, "copied ahead", size=12)
+    return drawing
 
 
 if __name__ == "__main__":
-    main()
+    draw().save(Path(__file__).with_name("parts.svg"))

@@ -11,7 +11,7 @@ _NONE: Mapping[str, str] = {}
 _ON_DEVICES = "in `with mat.use_device(\"cuda\"):` operations compute there and copy what they need"
 _ON_HOST = "with x.facet('array') as a: gives the host's array; copies are made when needed"
 _ARRAY = "x.to_numpy() copies to an array, numpy.asarray(x) shares the memory"
-_EAGER = "`mat` computes at once; mat.kernel compiles C, mat.graph repeats launches"
+_EAGER = "mat.fused() makes one pass of many operations, mat.kernel compiles C"
 _NO_DERIVATIVES = "mat has no derivatives; torch.from_dlpack(x) shares the memory with torch"
 # attributes of arrays of other libraries, and what there is here
 OF_ARRAYS: Mapping[str, str] = {
