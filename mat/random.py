@@ -9,6 +9,7 @@
 
 from typing import Any
 
+from numpy import random as _numpys
 from numpy.random import (
     MT19937,
     PCG64,
@@ -25,86 +26,16 @@ from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import Operand, ShapeLike
 
 __all__ = [
-    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox",
-    "RandomState", "SeedSequence", "beta", "binomial", "bytes", "chisquare", "choice",
-    "default_rng", "dirichlet", "exponential", "f", "gamma", "geometric", "get_bit_generator",
-    "get_state", "gumbel", "hypergeometric", "laplace", "logistic", "lognormal", "logseries",
-    "multinomial", "multivariate_normal", "negative_binomial", "noncentral_chisquare",
-    "noncentral_f", "normal", "pareto", "permutation", "poisson", "power", "rand", "randint",
-    "randn", "random", "random_integers", "random_sample", "ranf", "rayleigh", "sample", "seed",
-    "set_bit_generator", "set_state", "shuffle", "standard_cauchy", "standard_exponential",
-    "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform", "vonmises",
-    "wald", "weibull", "zipf",
+    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState",
+    "SeedSequence", "default_rng", "get_bit_generator", "ranf", "sample", "set_bit_generator",
 ]
 
-_state: Any = RandomState(generator(None))  # its methods are NumPy's, some of them made in a loop
-beta = _state.beta
-binomial = _state.binomial
-bytes = _state.bytes
-chisquare = _state.chisquare
-choice = _state.choice
-dirichlet = _state.dirichlet
-exponential = _state.exponential
-f = _state.f
-gamma = _state.gamma
-geometric = _state.geometric
-get_state = _state.get_state
-gumbel = _state.gumbel
-hypergeometric = _state.hypergeometric
-laplace = _state.laplace
-logistic = _state.logistic
-lognormal = _state.lognormal
-logseries = _state.logseries
-multinomial = _state.multinomial
-multivariate_normal = _state.multivariate_normal
-negative_binomial = _state.negative_binomial
-noncentral_chisquare = _state.noncentral_chisquare
-noncentral_f = _state.noncentral_f
-normal = _state.normal
-pareto = _state.pareto
-permutation = _state.permutation
-poisson = _state.poisson
-power = _state.power
-rand = _state.rand
-randint = _state.randint
-randn = _state.randn
-random = _state.random
-random_integers = _state.random_integers
-random_sample = _state.random_sample
-rayleigh = _state.rayleigh
-set_state = _state.set_state
-shuffle = _state.shuffle
-standard_cauchy = _state.standard_cauchy
-standard_exponential = _state.standard_exponential
-standard_gamma = _state.standard_gamma
-standard_normal = _state.standard_normal
-standard_t = _state.standard_t
-triangular = _state.triangular
-uniform = _state.uniform
-vonmises = _state.vonmises
-wald = _state.wald
-weibull = _state.weibull
-zipf = _state.zipf
-
-
-def seed(seed: object = None) -> None:
-    """Restart the stream that the functions of this module draw from.
-
-    Parameters
-    ----------
-    seed : int, sequence of int, BitGenerator or mat.Rng, optional
-        As for `default_rng`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.random.seed(1)
-    >>> x = mat.random.rand(3)
-    >>> mat.random.seed(1)
-    >>> mat.random.rand(3).equals(x)
-    True
-    """
-    _state.seed(seed)
+_state: Any = RandomState(generator(None))
+# the methods of that class which are functions of NumPy's module, too, draw from this stream here
+_functions = {name: getattr(_state, name) for name in dir(RandomState)
+              if not name.startswith("_") and hasattr(_numpys, name)}
+globals().update(_functions)
+__all__ += _functions
 
 
 def ranf(size: ShapeLike | None = None) -> Operand:
@@ -170,7 +101,7 @@ def set_bit_generator(bitgen: object) -> None:
     bitgen : BitGenerator, mat.Rng or int
         As for `seed`.
     """
-    seed(bitgen)
+    _state.seed(bitgen)
 
 
 def __dir__() -> list[str]:
