@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-INSTALL = "pip install 'facetmat[cuda]'"
+INSTALL = "pip install 'facetmat[cuda]', in a clone pip install -e '.[cuda]'"
 NO_GPU = "there is a driver, but no NVIDIA GPU that this process can see"
 NO_DEVICE, UNKNOWN = 100, 999  # CUDA_ERROR_NO_DEVICE, CUDA_ERROR_UNKNOWN
 LEAST = (7, 5)  # the lowest compute capability that NVRTC compiles for
