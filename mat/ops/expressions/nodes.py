@@ -35,7 +35,7 @@ class Nodes:
 
     def __init__(self) -> None:
         self.found: list[ref[Node]] = []
-        self.room: int = 256  # before those that are gone are removed
+        self.room: int = 32  # before those that are gone are removed
         self.last: int = 0  # the number of the last node that was made
         self.reads: int = 0  # bytes that they read since it was looked at what they keep
         self.most: int = -1  # until then; negative: it was not yet
@@ -44,7 +44,7 @@ class Nodes:
         """Add a node."""
         if len(self.found) >= self.room:
             self.found = [r for r in self.found if r() is not None]
-            self.room = 2 * len(self.found) + 256
+            self.room = 2 * len(self.found) + 32
         self.found.append(node)
 
     def wanted(self) -> list[Node]:
