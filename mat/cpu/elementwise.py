@@ -228,7 +228,38 @@ def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
     return STREAM_ROW <= n * size <= (STREAM_REPEATED if repeated else n * size)
 
 
-def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:
-    """Return a user's kernel at that address, for `mats` that broadcast to `shape`."""
-    views = [view_of(m.layout, m.element_type.itemsize, shape) for m in mats]
-    return prepare_strided(address, views, shape, HEAVY_GRAIN)
+class KernelPlaces(NamedTuple):
+    """What a kernel knows of places: strides of operands that it walks along itself, None for
+    others; the strides and first values of indices; and numbers, to which it gets a pointer.
+    """
+
+    strides: Sequence[Ints | None]
+    counters: Sequence[tuple[Ints, int]]
+    facts: Sequence[int]
+
+
+# the parameters are the facts of such a kernel
+def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints, last: int,
+                        places: KernelPlaces | None = None) -> CpuKernel:
+    """Return a user's kernel at that address, for `mats` that broadcast to `shape`; the operand
+    `last` is written.
+    """
+    views = [view_of(m.layout, m.element_type.itemsize, shape) if places is None
+             or places.strides[k] is None else OperandView(
+                 tuple(s * m.element_type.itemsize for s in places.strides[k] or ()),
+                 m.element_type.itemsize) for k, m in enumerate(mats)]
+    if places is None:
+        return prepare_strided(address, views, shape, HEAVY_GRAIN)
+    facts = ffi.new("int64_t[]", places.facts)
+    counters = [*places.counters, ((0,) * len(shape), int(ffi.cast("intptr_t", facts)))]
+    axes = loops(shape, [*(v.strides for v in views), *(s for s, _ in counters)], last)
+    count = len(views) + len(counters)
+    frame = ffi.new("mat_strided *", {
+        "rank": len(axes), "count": count, "counters": len(counters),
+        "sizes": [axis[k] for k in range(count + 1) for axis in axes],
+        "size": [*(v.size for v in views), *(1 for _ in counters)],
+        "first": [*(0 for _ in views), *(first for _, first in counters)],
+        "walked": sum(1 << k for k in range(count)
+                      if k >= len(views) or places.strides[k] is not None)})
+    return CpuKernel(address, frame, prod(shape), HEAVY_GRAIN, brief=BRIEF * HEAVY_GRAIN,
+                     keep=facts)

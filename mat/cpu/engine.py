@@ -27,6 +27,7 @@ from .blas_kernels import (
     vectors,
 )
 from .elementwise import (
+    KernelPlaces,
     prepare_convert,
     prepare_elementwise,
     prepare_fill,
@@ -90,7 +91,7 @@ __all__ = [  # noqa: RUF022  a line for each module
     "one_call", "prepare_dot", "prepare_gemm", "prepare_gemm_batched", "prepare_gemv",
     "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm", "vectors",
     "prepare_convert", "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
-    "prepare_user_kernel",
+    "KernelPlaces", "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_integer_matmul", "prepare_scaled_matmul",
     "prepare_count_bins", "prepare_extent",

@@ -6,12 +6,13 @@ Functions that do the same have the names and arguments of the host's engine. No
 
 from __future__ import annotations
 
+from ..cpu.elementwise import KernelPlaces
 from .kernels.accumulate import prepare_accumulate
 from .kernels.compare import prepare_comparison
 from .kernels.conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .kernels.convert import prepare_convert
 from .kernels.copy import prepare_copy
-from .kernels.elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
+from .kernels.elementwise import prepare_elementwise, prepare_fill
 from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale
 from .kernels.nn import (
     prepare_convolve,
@@ -51,6 +52,7 @@ from .kernels.selection import (
     prepare_within,
 )
 from .kernels.sort import prepare_sort
+from .kernels.user import UserKernel, prepare_user_kernel
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
 from .libraries.cufft import prepare_fourier
@@ -86,7 +88,7 @@ __all__ = [
     "prepare_comparison",
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
-    "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
+    "KernelPlaces", "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "PARTS", "ProgramLine", "fits_call", "is_compiled", "prepare_program",
     "prepare_random",
     "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",

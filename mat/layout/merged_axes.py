@@ -48,14 +48,16 @@ def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[
     return found
 
 
-def loops(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def loops(shape: Sequence[int], strides: Sequence[Sequence[int]], by: int = -1
+          ) -> list[tuple[int, ...]]:
     """Return the fewest axes, at least one, that go over all elements of operands of one shape.
 
-    They are ordered by the steps of the last operand, which is written, the largest first.
+    They are ordered by the steps of the operand `by`, which is written, the largest first.
     """
     axes: list[tuple[int, ...]] = list(zip(shape, *strides, strict=True))
     if len(axes) > 1:
-        axes.sort(key=lambda axis: -abs(axis[-1]))
+        at = by if by < 0 else by + 1
+        axes.sort(key=lambda axis: -abs(axis[at]))
     return merged(axes) or [(1, *[0] * len(strides))]
 
 

@@ -215,6 +215,19 @@ def check_number(value: Number, dtype: DType, name: str) -> None:
         _check_integer(value, dtype, name)
 
 
+def check_exact(value: Number, dtype: DType, name: str) -> None:
+    """Raise an error unless `value` is a number that `dtype` can represent, and that kernels, which
+    get numbers as doubles, receive as it is.
+    """
+    check_number(value, dtype, name)
+    if is_integer(dtype) and not isinstance(value, int | np.integer | np.bool_):
+        raise DTypeError(f"{name} is {value!r}, but of {dtype} in the kernel; declare it with "
+                         "another dtype, as in 'number float64'")
+    if isinstance(value, int | np.integer) and not -EXACT <= value <= EXACT:
+        raise RangeError(f"{name} is {value}, but a kernel receives integers between -2**53 and "
+                         "2**53; pass it as a Mat without axes")
+
+
 def as_element(value: Number, dtype: DType, name: str) -> Number:
     """Return `value`, to be stored as an element of `dtype`: a number that this can represent, or
     one of NumPy's, which wraps around in unsigned integers as arrays do.

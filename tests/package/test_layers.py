@@ -24,8 +24,8 @@ ROWS = """
     extend
     debug  io
     ops  ops.nn  ops.indexing
-    ops.primitives  ops.expressions
-    ops.linear
+    ops.primitives
+    ops.linear  ops.expressions
     ops.engine
     ops.tiles
     cuda  matrix

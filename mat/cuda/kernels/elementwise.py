@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...devices.device import in_use
 from ...layout.merged_axes import loops
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
@@ -30,6 +29,7 @@ from .division import magic
 THREADS = 256
 MOST_AXES = 8
 MANY = 5  # operands, of which threads do fewer elements
+OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 # counts and steps below this leave room in 31 bits for what the last block would count too much
 _FEW = 1 << 30
 _WORD = (1 << 32) - 1
@@ -40,7 +40,6 @@ _REAL_OF = {"c64": "f32", "c128": "f64"}  # the type of the parts of complex num
 # the ways of one program
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
          "types": ("types",)}
-OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 # of a thread: of a light family and of a heavy one
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
@@ -211,14 +210,13 @@ class StridedLoop(NamedTuple):
 
 
 def strided_loop(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str],
-                 types: Sequence[int] = ()) -> StridedLoop:
+                 types: Sequence[int] = (), by: int = -1) -> StridedLoop:
     """Return the loop over `shape` by the first of `ways` that can do it; `group` is how many
     elements 16 bytes hold.
 
-    The last way can do everything. The last operand is the one that is written; strides count
-    elements.
+    The last way can do everything. The operand `by` is one that is written; strides count elements.
     """
-    axes = loops(shape, strides)
+    axes = loops(shape, strides, by)
     inner, *steps = axes.pop()
     way = next(w for w in ways if w == ways[-1] or _can_step(w, inner, steps, axes, group))
     bits = 32 if way in ("rows", "steps") else 64
@@ -327,65 +325,6 @@ def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
                         (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
-
-
-def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints) -> CudaKernel:
-    """Return a user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
-    `CompileError` if it cannot be.
-    """
-    group = 16 // mats[-1].element_type.itemsize
-    found = strided_loop(shape, [strides_of(m.layout, shape) for m in mats], group, OWN)
-    blocks = blocks_of(found, group, len(mats) > MANY, kernel.block)
-    program = Program(user_source(kernel, len(mats)))
-    # devices whose implementations are here are of cuda
-    program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]
-    return CudaKernel(program, f"mat_user_{found.way}", (*found.frame, blocks),
-                      (min(blocks, kernel.grid or blocks), 1, 1),
-                      (kernel.block, 1, 1))
-
-
-class UserKernel(NamedTuple):
-    """A function `mat_user` in C++, how it is called for element `m`, and how `prepare_user_kernel`
-    is to launch it.
-    """
-
-    function: str
-    # of in[m][k], the elements that are read, out[m][k], those that are written, and
-    # number[k]
-    call: str
-    numbers: int
-    reads: int  # which operands, as bits
-    writes: int
-    grid: int | None
-    block: int
-
-
-@cache
-def user_source(kernel: UserKernel, count: int) -> str:
-    """Return the source of a user's kernel of so many operands; fewer blocks than it takes do
-    several shares each.
-    """
-    both = kernel.reads & kernel.writes
-    old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)
-    each = ("for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)"
-            if kernel.grid else "const uint32_t block = blockIdx.x;")
-    masks = f"{count}, {kernel.reads}, {kernel.writes}"
-    kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
-               f"{{ {each} mat_loop_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
-               "}" for way in OWN)
-    return "\n".join([
-        '#include "functions.cuh"', '#include "strided_loop.cuh"', kernel.function,
-        "struct mat_users {", "    typedef T result;",
-        f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
-        f"    T number[{max(kernel.numbers, 1)}];",
-        "    INLINE mat_users(const mat_axes<N> &, const mat_call &call) {",
-        *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)),
-        "    }",
-        "    INLINE bool keeps() const { return true; }",
-        "    template <int M> INLINE void operator()(const T (&in)[M][N], T (&out)[M][N]) const {",
-        "#pragma unroll",
-        f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels,
-        ""])
 
 
 class Encoded:

@@ -16,6 +16,9 @@ typedef struct {
     mat_loop *cast[16]; /* converts the elements of an operand that is only read to those that the
                            kernel computes with, of at most 8 bytes, and those of one that is only
                            written from them; NULL: they are such */
+    int64_t walked;    /* operands, as bits, of which the loop gets the address and the stride */
+    int64_t counters;  /* the last operands, so many, have no memory: addresses are numbers, */
+    int64_t first[16]; /* these at the first element */
     int64_t sizes[];
 } mat_strided;
 

@@ -16,7 +16,8 @@
        at[k]       the address of operand k, a char *;
                    MAT_INPUT(type, x, k) and MAT_OUTPUT(type, y, k) declare x and y
        step[k]     1, or 0 if all its elements are one; 0 only for operands in SPREADS, and for one
-                   of them at a time unless MAT_TOGETHER is among them
+                   of them at a time unless MAT_TOGETHER is among them; of those that the frame says
+                   are walked, the stride
        numbers     the operation's numbers, as pairs of doubles
 
    so `y <- alpha * x + y` in float32 is
@@ -128,7 +129,9 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
         int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
         largest = size > largest ? size : largest;
         s->step[k] = 1;
-        if (w->cast[k]) {
+        if (w->walked & bit) {
+            s->step[k] = stride;
+        } else if (w->cast[k]) {
             largest = largest > 8 ? largest : 8;
             s->moved |= bit;
         } else if (stride == 0 && (spreads & bit) && !spread) {
@@ -276,7 +279,7 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
     s.frame = w, s.numbers = numbers, s.loop = loop;
     s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
     for (int64_t k = 0; k < w->count; k++) {
-        s.at[k] = operands[k];
+        s.at[k] = k < w->count - w->counters ? operands[k] : (char *)(intptr_t)w->first[k];
         s.stride[k] = w->sizes[w->rank * (k + 2) - 1];
         if (w->number[k]) {
             mat_number(s.numbers_at[k], w->number[k], w->size[k], operands[k]);

@@ -87,6 +87,10 @@ class Declaration(Calls):
         partly = shared or not _PARTS.isdisjoint(kwargs)
         return IO if direction is OUTPUT and partly else direction
 
+    def number_types(self, args: Arguments) -> dict[str, DType] | None:
+        """Return the dtypes of numbers by name; None where it is that of the main operand."""
+        return None
+
     def declared_direction(self, k: int, args: Arguments) -> Direction:
         """Return the direction of operand `k` as it is declared, with these numbers."""
         role = self.role(k)

@@ -26,7 +26,7 @@ from ...matrix.base import MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...matrix.with_facets import with_facets
-from ...support.dtypes import check_number, is_integer
+from ...support.dtypes import check_exact, check_number, is_integer
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
 from ..tiles.file_tiles import carry_out_over_files
 from ..tiles.tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
@@ -336,8 +336,12 @@ class Op(Declaration):
         for k in self.operands:
             if not isinstance(args[k], Mat):
                 self.check_operand(k, args)
+        types = self.number_types(args)
         for k, name in self.numbers:
-            check_number(args[k], args[self.main].element_type, name)
+            if types is None:
+                check_number(args[k], args[self.main].element_type, name)
+            else:
+                check_exact(args[k], types[name], name)
         now = _as_now(args)
         self.check(*now, **kwargs)
         return args, kwargs, now

@@ -25,6 +25,7 @@ cdef class PlannedOperand:
 
 cdef class Plan:
     cdef public object operation, function, refusal
+    cdef public dict number_types
     cdef readonly Registration facet
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions

@@ -26,8 +26,8 @@ from ...facets.array import ARRAY, elements_of
 from ...matrix.base import Form, MatBase
 from ...memories.file_pages import LARGE
 from ...memories.pooled import CLOCK
-from ...support.dtypes import check_number
-from ...support.types import Arguments, Function, Keywords, Operand, Presented
+from ...support.dtypes import check_exact, check_number
+from ...support.types import Arguments, DType, Function, Keywords, Operand, Presented
 from .implementation import ACCESSED, REPEATED
 
 # with types of C
@@ -74,8 +74,9 @@ class Plan:
     """
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "joins",
-                 "kernel", "keywords", "lent", "mask", "number_positions", "of_device", "operands",
-                 "operation", "quiet", "refusal", "repeated", "result", "through_array")
+                 "kernel", "keywords", "lent", "mask", "number_positions", "number_types",
+                 "of_device", "operands", "operation", "quiet", "refusal", "repeated", "result",
+                 "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -106,6 +107,8 @@ class Plan:
         # returns the error to raise where the kernel's result is not 0
         self.refusal: Callable[[], Exception] | None = None
         self.number_positions: tuple[int, ...] = ()
+        # by the names of numbers, where those are not of the main operand's dtype
+        self.number_types: dict[str, DType] | None = None
 
     def arm(self, kernel: CompiledCall, numbers: tuple[int, ...], takes_complex: bool) -> None:
         """Prepare calls of `kernel`, with the arguments at the positions `numbers`."""
@@ -114,7 +117,8 @@ class Plan:
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
         self.refusal = getattr(kernel, "refusal", None)
         # what a kernel that refuses has written is rolled back, which takes an access
-        self.at_once = self.armed and kernel.way in _UNDER_GIL and self.refusal is None
+        self.at_once = (self.armed and kernel.way in _UNDER_GIL and self.refusal is None
+                        and self.number_types is None)
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
@@ -139,7 +143,9 @@ class Plan:
     def check_numbers(self, args: Arguments, out: MatBase | None) -> None:
         """Raise an error unless the numbers of a call are such as the operands can take."""
         for k, name in self.operation.numbers:
-            if type(args[k]) is not float:
+            if self.number_types is not None:
+                check_exact(args[k], self.number_types[name], name)
+            elif type(args[k]) is not float:
                 view: Operand = args[self.operation.main]
                 if view is None:
                     view = out

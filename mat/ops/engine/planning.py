@@ -18,7 +18,7 @@ from ...errors import DTypeError
 from ...facets.array import ARRAY
 from ...matrix.mat import Mat
 from ...support.c_pointers import ForeignArray
-from ...support.types import Arguments, Function, Keywords
+from ...support.types import Arguments, DType, Function, Keywords
 from .declaration import Declaration
 from .implementation import (
     ACCESSED,
@@ -74,7 +74,8 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
         bound = function if implementation.bare else partial(function, made_for.engine)
         function = device.adapt(bound, made_for, operation.result is None)
         implementation = implementation._replace(bare=True)
-    plan = _plan_of(operation, implementation, function, facet, operands)
+    plan = _plan_of(operation, implementation, function, facet, operands,
+                    operation.number_types(args))
     plan.lent = facet is not made_for and _is_only_of_host(operation)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
@@ -110,7 +111,8 @@ def is_of_device(implementation: Implementation, device: Device) -> bool:
 
 
 def _plan_of(operation: Declaration, implementation: Implementation, function: Function,
-             facet: Facet, operands: tuple[PlannedOperand, ...]) -> Plan:
+             facet: Facet, operands: tuple[PlannedOperand, ...],
+             number_types: dict[str, DType] | None = None) -> Plan:
     """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
     takes the engine is bound to it.
     """
@@ -122,6 +124,7 @@ def _plan_of(operation: Declaration, implementation: Implementation, function: F
         operand.form.dtype.kind != "c" for operand in plan.accesses)
     plan.quiet = made_for.quiet and not silent
     plan.keywords = not implementation.prepares
+    plan.number_types = number_types
     plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
                      and plan.result >= 0 and not operation.numbers
                      and all(operand.form.size <= FEW for operand in plan.accesses))

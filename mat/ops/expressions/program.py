@@ -263,7 +263,8 @@ def unit_of(kernel: CpuKernel) -> tuple[int, int] | None:
 def is_loop(function: object) -> bool:
     """Return whether an implementation is a kernel that a program can call for a block."""
     return (isinstance(function, CpuKernel) and not function.result and function.finish is None
-            and function.refusal is None and ffi.typeof(function.frame) is FRAME)
+            and function.refusal is None and ffi.typeof(function.frame) is FRAME
+            and not function.frame.counters)
 
 
 def _signature_of(letters: str) -> Function:

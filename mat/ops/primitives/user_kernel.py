@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import os
 import re
 import sys
 import threading
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...errors import DTypeError, KernelError, ShapeError
 from ...layout.shapes import broadcast_shapes
+from ...matrix.base import form_of_result
+from ...matrix.creation import from_numpy
 from ...matrix.mat import Mat
 from ...support.c_compiler import CompileError, library
-from ...support.dtypes import BY_CHAR, REAL_TYPES
+from ...support.dtypes import BY_CHAR, EVERY, REAL_TYPES, as_dtype, check_operand, promoted
 from ...support.native import lib
-from ...support.types import Arguments, Engine, Function
+from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
+from ...support.unbound import DeferredSignature
 from ..engine.operation import InOut, Input, Op, Output, Scalar
+from ..engine.roles import readable
+from ..expressions.block import fused
 from ..tiles.overlap import apart, check_disjoint
-from ..tiles.signatures import by_elements
+from ..tiles.signatures import by_elements, or_by_host, over
+from . import reduce
+from .kernel_places import Where, check_places, checked, grid_of, places_of
+from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, Declared, KernelSource, Typed
+from .truth import all_true, any_true
 
+# whether the host checks the places from which kernels take elements
+CHECKED = "bounds" in os.environ.get("MAT_DEBUG", "").split(",")
 DIRECTIONS: dict[str, object] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
-TYPES = {char: (BY_CHAR[char].c, BY_CHAR[char].suffix) for char in REAL_TYPES}
-_VECTOR = ("exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "erf", "logistic", "pow")
-_WIDE = ("sin", "cos", "tan")  # right for huge numbers, too
 _KEYWORDS = frozenset((  # of C, those that Python has not
     "T", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
     "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static",
@@ -31,31 +45,19 @@ _KEYWORDS = frozenset((  # of C, those that Python has not
 _MOST = 16  # operands that the machinery has room for
 _ERROR = re.compile(r"^kernel:(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
 _NVRTC_ERROR = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)
-_OF_ONE = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf",
-           "erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p",
-           "log2", "nearbyint", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma",
-           "trunc")
-_OF_TWO = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow",
-           "remainder")
-_CUDA_FUNCTIONS = (*(f"#define {n}(x) {n}((T)(x))" for n in _OF_ONE),
-                   *(f"#define {n}(x, y) {n}((T)(x), (T)(y))" for n in _OF_TWO),
-                   "#define fma(x, y, z) fma((T)(x), (T)(y), (T)(z))", "#define abs(x) fabs(x)",
-                   '#define MAT_NAN ((T)nan(""))',
-                   # C's are generic, C++'s overloaded
-                   "#define logistic(x) mat_logistic((T)(x))")
-_LITERAL = re.compile(r"(?<![\w.])"
-                      r"(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
-                      r"(?![\w.])")
+_WORD = re.compile(r"[^\s(]+(?:\([^)]*\))?|\S")
+_RAW = re.compile(r"raw(?:\((\d)\))?")
+_WINDOW = re.compile(r"window\((\s*\d+\s*(?:,\s*\d+\s*)*)\)")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 _READ_ONLY = "an 'input' or a 'number' cannot be assigned"
 _ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY}
-_RETURN = re.compile(r"\breturn\b")
 
 
 # the signature is public
 def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
            cuda: str | None = None, grid: int | None = None, block: int = 256,
-           **operands: str) -> Kernel:
-    """Return an element-wise operation made from C statements.
+           reduce: str | None = None, **operands: str) -> Kernel | KernelReduction:
+    """Return an element-wise operation made from C statements, or a reduction of its results.
 
     Parameters
     ----------
@@ -71,15 +73,23 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
         Largest number of blocks of threads that are launched, each for several shares then.
     block : int, optional
         Threads of a block, default 256.
+    reduce : {"sum", "prod", "max", "min", "any", "all"}, optional
+        The reduction of the values that the statements assign to their only output.
     **operands : {"number", "input", "output", "io"}
         What each name in `source` is, in the order in which the operation takes them: a number, or
-        a Mat that is only read, that is assigned without its old value being read, or both.
+        a Mat that is only read, that is assigned without its old value being read, or both. A dtype
+        may follow, as in ``"output bool"``. An input may be ``"input raw"``: the source reads any
+        element, ``x(k)``, or with ``"input raw(2)"`` ``x(row, column)``; or have neighbours:
+        ``"input window(1, 1) nearest"``, one to each side along the last two axes, ``x(-1, 0)``;
+        outside of the array they are the nearest element, ``wrap``, ``reflect`` or a number.
 
     Returns
     -------
-    Kernel
-        The operation, which returns the last Mat that it writes. Inputs broadcast to it; all Mats
-        are of one dtype, float32 or float64.
+    Kernel or KernelReduction
+        The operation. It returns the last Mat that it writes, to whose shape inputs broadcast.
+        Outputs that a call leaves out are made and returned: of the declared dtype, or of the one
+        that NumPy promotes the operands to. A reduction takes the operands but for the output, and
+        ``axis``, ``out`` and ``keepdims``.
 
     Raises
     ------
@@ -103,7 +113,10 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     frame = sys._getframe(1)
     line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     origin = KernelOrigin(name, doc, line, frame.f_globals.get("__name__") or "__main__")
-    return Kernel(source, operands, origin, DeviceSettings(cuda, grid, block))
+    settings = DeviceSettings(cuda, grid, block)
+    if reduce is not None:
+        return KernelReduction(source, operands, origin, settings, reduce)
+    return Kernel(source, operands, origin, settings)
 
 
 class KernelOrigin(NamedTuple):
@@ -151,14 +164,73 @@ class Kernel(Op):
         self.origin: KernelOrigin = origin
         self.device: DeviceSettings = device
         self.lock: threading.Lock = threading.Lock()
-        self.addresses: dict[str, int] = {}
+        self.addresses: dict[KernelSource, int] = {}
+        self.declared: tuple[Declared, ...] = tuple(declared(n, d) for n, d in operands.items())
+        self.mats: list[Declared] = [x for x in self.declared if x.direction != "number"]
+        self.sources: dict[str, KernelSource] = {}
+        as_double = tuple(Typed(x, "d", "d") for x in self.declared)
+        self.walks: bool = KernelSource(source, as_double, "d").walks
         check = _checker(self, origin.name or "kernel")
         check.__module__ = origin.module
         check.__doc__ = origin.doc or f"``{' '.join(source.split())}``"
         super().__init__(check, "", True, None)
-        self.cut_by(by_elements(self))
-        self.prepare("foreign", dtypes=REAL_TYPES)(self.prepare_cpu)
-        self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self.prepare_cuda)
+        self.last: int = self.operands.index(self.written[-1])  # among Mats
+        self.main_output: int = self.written[-1]
+        self.hidden: Arguments = ()  # arguments after those that are shown
+        if self.walks:
+            self.hidden = (None,)
+            self.__signature__ = DeferredSignature(lambda: _shown(self))
+            self.cut_by(over(self, partial(grid_of, self), or_by_host(self), free=True))
+        else:
+            self.cut_by(by_elements(self))
+        self.prepare("foreign", dtypes=EVERY)(self.prepare_cpu)
+        self.prepare("cuda", dtypes=EVERY, when=self._on_device)(self.prepare_cuda)
+
+    def __call__(self, *args: Operand, **kwargs: object) -> Any:
+        if not kwargs:
+            missing = self.arity - len(args)
+            if missing == 0:
+                return self.run(args)
+            if self.hidden and missing == 1:
+                return self.run((*args, None))
+        args, made = self._completed(args, kwargs)
+        result = self.run(args)
+        return result if not made else made[0] if len(made) == 1 else made
+
+    def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        bound, rest = super().bind_arguments(args, kwargs)
+        return (*bound, *self.hidden), rest
+
+    def _completed(self, args: Arguments,
+                   kwargs: Keywords) -> tuple[Arguments, tuple[Mat, ...]]:
+        """Return all arguments, and the outputs that were made since none are given."""
+        names = [x.name for x in self.declared]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        missing = [x for x in self.declared if given.get(x.name) is None]
+        if (len(given) != len(args) + len(kwargs) or not given.keys() <= set(names) or not missing
+                or any(x.direction != "output" for x in missing)):
+            return self.bind_arguments(args, kwargs)[0], ()
+        made = {x.name: self._made(x, given) for x in missing}
+        given |= made
+        return (*(given[n] for n in names), *self.hidden), tuple(made.values())
+
+    def _made(self, output: Declared, given: dict[str, Any]) -> Mat:
+        """Return a new Mat for an output of a call."""
+        mats = {x.name: given[x.name] for x in self.mats if given.get(x.name) is not None}
+        for n, x in mats.items():
+            if not isinstance(x, Mat):
+                self.check_operand(self.positional.index(n), tuple(
+                    given.get(name) for name in self.positional))
+        shapes = [mats[x.name].shape for x in self.mats if x.name in mats and not x.raw]
+        if not shapes:
+            raise KernelError(f"{self.__name__} has no operand from which the shape of "
+                              f"{output.name} follows; pass a Mat for it")
+        dtype = output.dtype or promoted(
+            self.__name__, *(x.dtype for x in mats.values()),
+            *(given[x.name] if x.dtype is None else x.dtype for x in self.declared
+              if x.direction == "number"))
+        return form_of_result(broadcast_shapes(shapes), dtype).new(
+            all(x.device_enabled for x in mats.values()), None)
 
     def __repr__(self) -> str:
         operands, source = ", ".join(self.directions), " ".join(self.source.split())
@@ -167,27 +239,62 @@ class Kernel(Op):
     def __reduce__(self) -> Arguments:
         return Kernel, (self.source, self.directions, self.origin, self.device)
 
-    def prepare_cpu(self, cpu: Engine, *mats: Mat) -> Engine:
-        """Prepare the compiled kernel for Mats of these layouts."""
+    def prepare_cpu(self, cpu: Engine, *args: Any) -> Engine:
+        """Prepare the compiled kernel for Mats of these forms."""
         if lib is None:
             raise KernelError("mat was installed without its compiled parts, which kernels need: "
                               "install a C compiler, and then mat again")
-        written = self._last(mats)
-        return cpu.prepare_user_kernel(self.address(written.dtype.char), mats, written.shape)
+        mats, where = self._split(args)
+        source, shape = self.typed(mats), self._last(mats).shape
+        if not source.walks:
+            return cpu.prepare_user_kernel(self.address(source), mats, shape, self.last)
+        places = places_of(cpu, source, mats, shape, where)
+        if CHECKED and any(x.walked for x in self.mats):
+            source = source._replace(checked=True)
+            return checked(partial(cpu.prepare_user_kernel, self.address(source), mats, shape,
+                                   self.last), places, self.__name__, source)
+        return cpu.prepare_user_kernel(self.address(source), mats, shape, self.last, places)
 
-    def address(self, letter: str) -> int:
-        """Return the address of the kernel for that dtype; the first call compiles it."""
+    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Mat, ...], Where]:
+        """Return the Mats, and where in the whole a tile is."""
+        return (args[:-1], args[-1]) if self.hidden else (args, None)
+
+    def typed(self, mats: Sequence[Mat]) -> KernelSource:
+        """Return the source for Mats of these dtypes."""
+        chars = "".join(x.dtype.char for x in mats)
+        found = self.sources.get(chars)
+        if found is None:
+            whole = promoted(self.__name__, *(x.dtype for x in mats)).char
+            given = iter(chars)
+            kinds = ((next(given) if x.direction != "number" else whole
+                      if x.dtype is None else x.dtype.char) for x in self.declared)
+            operands = tuple(map(Typed, self.declared, kinds, repeat(whole)))
+            found = self.sources[chars] = KernelSource(self.source, operands, whole)
+        return found
+
+    def number_types(self, args: Arguments) -> dict[str, DType] | None:
+        """Return the dtypes of numbers by name, where they are not those of the last Mat."""
+        mats = [args[k] for k in self.operands]
+        if any(x.dtype.char not in EVERY for x in mats):  # which is an error
+            return None
+        found = {x.name: as_dtype(BY_CHAR[x.char].name) for x in self.typed(mats).numbers}
+        main = args[self.main].element_type
+        return None if main.char in REAL_TYPES and all(
+            dtype == main for dtype in found.values()) else found
+
+    def address(self, source: KernelSource) -> int:
+        """Return the address of the kernel of that source; the first call compiles it."""
         with self.lock:
-            if letter not in self.addresses:
-                self.addresses[letter] = self._compiled(letter)
-            return self.addresses[letter]
+            found = self.addresses.get(source)
+            if found is None:
+                found = self.addresses[source] = self._compiled(source)
+            return found
 
-    def _compiled(self, letter: str) -> int:
-        function = f"mat_user_{TYPES[letter][1]}"
+    def _compiled(self, source: KernelSource) -> int:
         try:
-            return library(self.c_source(letter), function)
+            return library(source.c_source("mat_user_kernel"), "mat_user_kernel")
         except CompileError as error:
-            raise KernelError(self._message(str(error), letter, self.source)) from None
+            raise KernelError(self._message(str(error), source)) from None
 
     def _on_device(self, *mats: Mat) -> bool:
         """Return whether a device's kernel supports the operands: so many, without overlap."""
@@ -195,26 +302,25 @@ class Kernel(Op):
 
     def _last(self, mats: tuple[Mat, ...]) -> Mat:
         """Return the Mat that is written last."""
-        return mats[self.operands.index(self.written[-1])]
+        return mats[self.last]
 
-    def prepare_cuda(self, cuda: Engine, *mats: Mat) -> Engine:
+    def prepare_cuda(self, cuda: Engine, *args: Any) -> Engine:
         """Prepare the kernel compiled for the device in use."""
-        written = self._last(mats)
-        letter, source = written.dtype.char, self.device.source or self.source
-        placed, numbers, reads, writes = self._placed()
-        arguments = self._arguments(placed, numbers, "in[m][{}]", "&out[m][{}]", "number[{}]")
-        function = "\n".join([f"typedef {TYPES[letter][0]} T;", *_CUDA_FUNCTIONS,
-                              self._function(letter, source)])
-        made = cuda.UserKernel(function, f"mat_user({', '.join(arguments)})", len(numbers), reads,
-                               writes, self.device.grid, self.device.block)
+        mats, where = self._split(args)
+        source, shape = self.typed(mats), self._last(mats).shape
+        places = places_of(cuda, source, mats, shape, where) if source.walks else None
+        if self.device.source is not None:
+            source = source._replace(statements=self.device.source)
         try:
-            return cuda.prepare_user_kernel(made, mats, written.shape)
+            return cuda.prepare_user_kernel(
+                source.cuda_kernel(cuda, self.device.grid, self.device.block), mats, shape,
+                self.last, places)
         except CompileError as error:
-            raise KernelError(self._message(str(error), letter, source)) from None
+            raise KernelError(self._message(str(error), source)) from None
 
-    def _message(self, messages: str, letter: str, source: str) -> str:
+    def _message(self, messages: str, source: KernelSource) -> str:
         """Return the first error of the compiler, at the user's line."""
-        found, lines = _ERROR.search(messages), source.split("\n")
+        found, lines = _ERROR.search(messages), source.statements.split("\n")
         if found is not None:
             at, column, message = int(found[1]), int(found[2]), found[3]
         else:
@@ -225,78 +331,14 @@ class Kernel(Op):
             indent = len(lines[at - 1]) - len(lines[at - 1].lstrip()) if at <= len(lines) else 0
             column = len(found[3] or "") - 1 + indent
         line = min(at, len(lines))
-        if letter == "f":
+        if source.single:
             column -= sum(match.end() + k < column - 1
-                          for k, match in enumerate(_LITERAL.finditer(lines[line - 1])))
+                          for k, match in enumerate(LITERAL.finditer(lines[line - 1])))
         advice = next((f" ({text})" for word, text in _ADVICE.items() if word in message), "")
         known = int(found[1]) == line  # else the error is not in the user's statements
         caret = f"\n    {' ' * (column - 1)}^" if known else ""
         return (f"{self.origin.line}, line {line} of the kernel: {message}{advice}\n"
                 f"    {lines[line - 1]}{caret}")
-
-    # The source for the compiler
-
-    def c_source(self, letter: str) -> str:
-        """Return the C that is compiled for elements of that dtype."""
-        element, suffix = TYPES[letter]
-        mats, numbers, reads, written = self._placed()
-        writes = [(k, n) for k, n in mats if self.directions[n] != "input"]
-        setup = "".join(f"{'MAT_INPUT' if (k, n) not in writes else 'MAT_OUTPUT'}(T, mat_at_{k}, "
-                        f"{k}); " for k, n in mats)
-        setup += "".join(f"const T mat_number_{k} = (T)numbers[{2 * k}]; "
-                         for k in range(len(numbers)))
-        each = "".join(f"T mat_new_{k}{f' = mat_at_{k}[i]' if self.directions[n] == 'io' else ''}; "
-                       for k, n in writes)
-        arguments = self._arguments(mats, numbers, "mat_at_{}[i]", "&mat_new_{}", "mat_number_{}")
-        each += f"mat_user({', '.join(arguments)}); "
-        each += "; ".join(f"mat_at_{k}[i] = mat_new_{k}" for k, _ in writes)
-        return "\n".join([
-            '#include "elementwise_inline.h"', '#include "vmath_inline.h"', "#include <tgmath.h>",
-            f"typedef {element} T;", '#define MAT_NAN ((T)__builtin_nan(""))',
-            *_functions(suffix), self._function(letter, self.source),
-            f"MAT_ELEMENTWISE(mat_user_{suffix}, {reads}, {written}, 0, ({setup}), {each})", ""])
-
-    def _placed(self) -> tuple[list[tuple[int, str]], list[str], int, int]:
-        """Return the Mats by position, the numbers, and, as bits, the Mats read and written."""
-        mats = list(enumerate(self._named("input", "output", "io")))
-        reads = sum(1 << k for k, n in mats if self.directions[n] != "output")
-        writes = sum(1 << k for k, n in mats if self.directions[n] != "input")
-        return mats, self._named("number"), reads, writes
-
-    def _named(self, *directions: str) -> list[str]:
-        return [n for n, d in self.directions.items() if d in directions]
-
-    def _arguments(self, mats: list[tuple[int, str]], numbers: list[str], read: str, write: str,
-                   number: str) -> list[str]:
-        """Return the arguments of `_function`, with these spellings of elements and numbers."""
-        given = {n: number.format(k) for k, n in enumerate(numbers)}
-        given |= {n: (read if self.directions[n] == "input" else write).format(k) for k, n in mats}
-        return [given[n] for n in self.directions]
-
-    def _function(self, letter: str, source: str) -> str:
-        """Return the user's statements as a function of one element's values.
-
-        In float, constants are of that type, too.
-        """
-        source = _LITERAL.sub(r"\g<0>f", source) if letter == "f" else source
-        written = self._named("output", "io")
-        parameters = ", ".join(f"T *mat_to_{n}" if n in written else f"const T {n}"
-                               for n in self.directions)
-        old = "".join(f"T {n} = {f'*mat_to_{n}' if self.directions[n] == 'io' else 'MAT_NAN'}; "
-                      for n in written)
-        new = " ".join(f"*mat_to_{n} = {n};" for n in written)
-        first_line, begin, end = '#line 1 "kernel"', "", ""
-        if _RETURN.search(source):  # in a block, since jumps of C++ cannot pass declarations
-            begin, end = "\n#define return goto mat_end\n{", "}\n#undef return\nmat_end:"
-        return (f"INLINE void mat_user({parameters}) {{\n{first_line}\n{old}{begin}\n{first_line}\n"
-                f'{source}\n; {end}; {new} }}\n#line 1 "mat"')
-
-
-def _functions(suffix: str) -> list[str]:
-    """Return macros for the compiled vector functions; the C library's others are generic."""
-    names = {**{n: f"mat_{n}_{suffix}" for n in _VECTOR},
-             **{n: f"mat_wide_{n}_{suffix}" for n in _WIDE}, "abs": "fabs"}
-    return [f"#undef {n}\n#define {n}(...) {name}(__VA_ARGS__)" for n, name in names.items()]
 
 
 def _check_source(source: object, operands: dict[str, str], name: object) -> None:
@@ -305,10 +347,7 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
     if "\0" in source or any("\ud800" <= c <= "\udfff" for c in source):
         raise KernelError(f"a kernel is made from C statements, which have no characters such as "
                           f"in {source!r}")
-    for operand, direction in operands.items():
-        if not isinstance(direction, str) or direction not in DIRECTIONS:
-            raise KernelError(f"{operand} is one of {', '.join(map(repr, DIRECTIONS))}, got "
-                              f"{direction!r}")
+    for operand in operands:
         if not operand.isascii() or not operand.isidentifier():
             raise KernelError(f"{operand!r} cannot be the name of an operand: a name is letters, "
                               "digits and underscores")
@@ -316,7 +355,7 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
                 or operand.startswith(("mat_", "_"))):
             raise KernelError(f"{operand!r} cannot be the name of an operand: it means something "
                               "in C, Python or mat")
-    if not {"output", "io"} & set(operands.values()):
+    if not any(declared(n, text).written for n, text in operands.items()):
         raise KernelError("a kernel writes something: declare at least one operand as 'output' or "
                           "'io', as in y='io'")
     if len(operands) > _MOST:
@@ -325,42 +364,138 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
         raise KernelError(f"the name of a kernel is an identifier, got {name!r}")
 
 
+def declared(name: str, text: object) -> Declared:
+    """Return an operand by the words that declare it."""
+    words = _WORD.findall(text) if isinstance(text, str) else []
+    if not words or words[0] not in DIRECTIONS:
+        raise KernelError(f"{name} is one of {', '.join(map(repr, DIRECTIONS))}, got {text!r}")
+    found = Declared(name, words.pop(0))
+    if words and (match := _RAW.fullmatch(words[0])):
+        found, words = found._replace(raw=int(match[1] or 1)), words[1:]
+    elif words and (match := _WINDOW.fullmatch(words[0])):
+        found = found._replace(radii=tuple(int(r) for r in match[1].split(",")),
+                               outside=words[1] if len(words) > 1 else "")
+        words = words[2:]
+    if found.walked and found.direction != "input":
+        raise KernelError(f"{name}: only an 'input' is read at other places, got {text!r}")
+    if not 0 <= found.raw <= MOST_AXES or len(found.radii) > MOST_AXES:
+        raise KernelError(f"{name}: arrays have at most {MOST_AXES} axes here, got {text!r}")
+    if found.radii and found.outside not in OUTSIDE and not _NUMBER.fullmatch(found.outside):
+        raise KernelError(f"{name}: after its window an input says what lies outside of the array, "
+                          f"{', '.join(OUTSIDE)} or a number, got {text!r}")
+    if len(words) > 1:
+        raise KernelError(f"{name}: after its role an operand may have a dtype, got {text!r}")
+    return found._replace(dtype=as_dtype(words[0])) if words else found
+
+
+def _shown(operation: Kernel) -> inspect.Signature:
+    """Return the signature without the place of a tile."""
+    whole = readable(inspect.signature(operation.check), operation.roles)
+    return whole.replace(parameters=list(whole.parameters.values())[:-1])
+
+
 def _checker(operation: Kernel, name: str) -> Function:
     """Return the check of a kernel, with the signature that its operands ask for."""
-    directions = operation.directions
+    def check(*args: Any) -> None:
+        given = [x for x, d in zip(args, operation.declared, strict=False)
+                 if d.direction != "number"]
+        where: Where = args[-1] if operation.hidden else None
+        _check_mats(operation.__name__, given, operation.mats, where)
+        source = operation.typed(given)
+        if source.walks:
+            check_places(operation.__name__, source, given, operation._last(tuple(given)).shape)
 
-    def check(*args: Mat) -> None:
-        given = dict(zip(directions, args, strict=True))
-        written = [given[n] for n, d in directions.items() if d in ("output", "io")]
-        read = [given[n] for n, d in directions.items() if d == "input"]
-        _check_mats(operation.__name__, written, read)
-
-    kinds = {n: DIRECTIONS[d] for n, d in directions.items()}
+    kinds = {x.name: DIRECTIONS[x.direction] for x in operation.declared}
     parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
                   for n, kind in kinds.items()]
+    if operation.walks:
+        parameters.append(inspect.Parameter(
+            "mat_where", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
     vars(check)["__signature__"] = inspect.Signature(parameters)
     check.__annotations__ = kinds
     check.__name__ = check.__qualname__ = name
     return check
 
 
-def _check_mats(name: str, written: list[Mat], read: list[Mat]) -> None:
-    """Raise unless the Mats are of one dtype that kernels are compiled for, and fit together.
+def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Where) -> None:
+    """Raise unless the Mats are of dtypes that kernels are compiled for, and fit together.
 
-    Those written are of one shape, to which the others broadcast, and none overlaps another.
+    Those written are of one shape, to which the others broadcast, and none overlaps another. An
+    input with a window broadcasts to the whole of which the call is a tile.
     """
+    pairs = list(zip(mats, operands, strict=True))
+    written = [x for x, d in pairs if d.written]
     out = written[-1]
-    for x in (*written, *read):
-        if x.dtype.char not in TYPES or x.dtype != out.dtype:
-            raise DTypeError(f"{name} takes Mats of one dtype, float32 or float64, got {x.label()} "
-                             f"and {out.label()}; convert with x.astype(dtype)")
-    for x in written:
-        if x.shape != out.shape:
+    for x, d in pairs:
+        if x.dtype.char not in EVERY:
+            raise DTypeError(f"{name} computes with no elements of {x.dtype}, got {x.label()}; "
+                             "convert with x.astype(dtype)")
+        if d.dtype is not None and x.dtype != d.dtype:
+            raise DTypeError(f"{name} declares {d.name} as {d.dtype}, got {x.label()}; convert "
+                             f"with x.astype({d.dtype.name!r})")
+        if d.written and x.shape != out.shape:
             raise ShapeError(f"{name} writes Mats of one shape, got {x.shape} and {out.shape}")
-    for x in read:
-        if broadcast_shapes((x.shape, out.shape)) != out.shape:
+        shape = where[1] if where and d.radii else out.shape
+        if (d.direction == "input" and not d.raw
+                and broadcast_shapes((x.shape, shape)) != shape):
             raise ShapeError(f"{name}: an input of shape {x.shape} does not broadcast to "
-                             f"{out.shape}, the shape of the Mats that are written")
+                             f"{shape}, the shape of the Mats that are written")
     for k, x in enumerate(written):
-        check_disjoint(name, x, *(r for r in read if r is not x), same=True)
+        check_disjoint(name, x, *(r for r, d in pairs if d.read and not d.written and r is not x),
+                       same=True)
+        check_disjoint(name, x, *(r for r, d in pairs if d.walked))
         check_disjoint(name, x, *(w for w in written[:k] if w is not x))
+
+
+class KernelReduction:
+    """A reduction of the values of a kernel: call it with the operands but for the output."""
+
+    # the parameters are those of a kernel
+    def __init__(self, source: str, operands: dict[str, str], origin: KernelOrigin,
+                 device: DeviceSettings, name: str) -> None:
+        reductions = {"sum": reduce.sum, "prod": reduce.prod, "max": reduce.max, "min": reduce.min,
+                      "any": any_true, "all": all_true}
+        if name not in reductions:
+            raise KernelError(f"reduce is one of {', '.join(map(repr, reductions))}, got {name!r}")
+        written = [n for n, text in operands.items() if not str(text).startswith(("number",
+                                                                                  "input"))]
+        if len(written) != 1 or not operands[written[0]].startswith("output"):
+            raise KernelError("a reduction has one 'output', the value to reduce, and no 'io'; got "
+                              f"{', '.join(f'{n}={operands[n]!r}' for n in written) or 'none'}")
+        self.reduction: Function = reductions[name]
+        self.numbers: frozenset[str] = frozenset(n for n, text in operands.items()
+                                                 if str(text).startswith("number"))
+        # numbers are Mats without axes, since passes have no other ones
+        inputs = {n: text.replace("number", "input", 1) if n in self.numbers else text
+                  for n, text in operands.items() if n != written[0]}
+        self.map: Kernel = Kernel(source, inputs | {written[0]: operands[written[0]]}, origin,
+                                  device)
+        self.given: Arguments = source, operands, origin, device, name
+        self.__name__ = self.__qualname__ = self.map.__name__
+        self.__doc__ = self.map.__doc__
+        self.__module__ = self.map.__module__
+
+    def __repr__(self) -> str:
+        return f"{repr(self.map)[:-1]}; {self.given[-1]}>"
+
+    def __reduce__(self) -> Arguments:
+        return KernelReduction, self.given
+
+    def __call__(self, *args: Operand, axis: AxisLike = None, out: Mat | None = None,
+                 keepdims: bool = False, **kwargs: Operand) -> Mat:
+        if self.numbers:
+            names = [x.name for x in self.map.declared[:-1]]
+            like = [x.dtype for x in (*args, *kwargs.values()) if isinstance(x, Mat)]
+            args = tuple(self._as_input(n, x, like) for n, x in zip(names, args, strict=False))
+            kwargs = {n: self._as_input(n, x, like) for n, x in kwargs.items()}
+        with fused():
+            values = self.map(*args, **kwargs)
+            found: Mat = self.reduction(values, axis=axis, out=out, keepdims=keepdims)
+        return found
+
+    def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
+        """Return a number as a Mat without axes, of the dtype that the Mats promote it to."""
+        if name not in self.numbers or isinstance(value, Mat):
+            return value
+        check_operand(value, np.dtype(np.float64), name)
+        return from_numpy(np.asarray(value, promoted(self.__name__, *like, value)))

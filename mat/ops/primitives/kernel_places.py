@@ -1,0 +1,147 @@
+"""Places in a user's kernel: indices and lengths, elements of other places, and tiles that know
+where in the whole they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.source_line import line_of, user_line
+from ...errors import KernelError, ShapeError
+from ...layout.merged_axes import merged
+from ...layout.shapes import Ints
+from ...layout.strided import Layout, packed_strides
+from ...matrix.mat import Mat
+from ...support.native import ffi
+from ...support.types import Arguments, Engine, Function, Keywords
+from ..tiles.tile_grid import TileGrid
+from .kernel_source import MOST_AXES, KernelSource
+
+Where = tuple[Ints, Ints] | None  # of a tile: its first element, and the shape of the whole
+
+
+class PlaceGrid(TileGrid):
+    """The grid of a kernel's call, whose last argument says where in the whole a tile is."""
+
+    def arguments(self, window: tuple[slice, ...]) -> Arguments:
+        *found, where = super().arguments(window)
+        first, shape = where or ((0,) * len(self.shape), self.shape)
+        starts = tuple(a + part.start for a, part in zip(first, window, strict=True))
+        return *found, (starts, shape)
+
+
+def grid_of(kernel: Any, args: Arguments, kwargs: Keywords) -> TileGrid:
+    """Return the grid of a call, in which operands that are read at other places stay whole."""
+    shape: Ints = args[kernel.main_output].shape
+    axes = tuple(range(len(shape)))
+    operands = {}
+    for k, declared in zip(kernel.operands, kernel.mats, strict=True):
+        ndim = args[k].ndim
+        operands[k] = (None,) * ndim if declared.walked else axes[len(axes) - ndim:]
+    return PlaceGrid(shape, operands, args)
+
+
+def check_places(name: str, source: KernelSource, mats: Sequence[Mat], shape: Ints) -> None:
+    """Raise `ShapeError` for operands of fewer or more axes than the source says."""
+    axes = [int(n[1:]) for n in source.names if len(n) > 1]
+    if len(shape) > MOST_AXES:
+        raise ShapeError(f"{name} uses indices, which have at most {MOST_AXES} axes, got {shape}")
+    if axes and max(axes) >= len(shape):
+        raise ShapeError(f"{name} uses the index i{max(axes)} or the length n{max(axes)}, but "
+                         f"writes Mats of shape {shape}")
+    for x, typed in zip(mats, source.mats, strict=True):
+        raw, radii = typed.declared.raw, typed.declared.radii
+        if raw > 1 and x.ndim != raw:
+            raise ShapeError(f"{name} takes {raw} positions in {typed.name}, got {x.label()}")
+        if radii and len(radii) > len(shape):
+            raise ShapeError(f"{name} has a window along {len(radii)} axes of {typed.name}, but "
+                             f"writes Mats of shape {shape}")
+
+
+def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Ints,
+              where: Where) -> Any:
+    """Return what the kernel is to know of places, for Mats of these forms; `shape` is that of the
+    Mats that are written.
+    """
+    first, whole = where or ((0,) * len(shape), shape)
+    facts = [_count(whole), *_padded(whole)]
+    strides: list[Ints | None] = []
+    for x, typed in zip(mats, source.mats, strict=True):
+        if typed.declared.raw:
+            strides.append((0,) * len(shape))
+            facts += _raw_facts(x.layout, typed.declared.raw)
+        elif typed.declared.radii:
+            layout = x.layout.broadcast_to(whole)
+            strides.append(layout.strides)
+            last = len(shape) - len(typed.declared.radii)
+            facts += [*whole[last:], *layout.strides[last:],
+                      sum(a * s for a, s in zip(first, layout.strides, strict=True))]
+        else:
+            strides.append(None)
+    counters = [_counter(n, first, whole) for n in source.counters]
+    return engine.KernelPlaces(strides, counters, facts)
+
+
+def _counter(name: str, first: Ints, whole: Ints) -> tuple[Ints, int]:
+    """Return the steps of an index along the axes of a tile, and its value at the first element."""
+    if name == "i":
+        steps = packed_strides(whole)
+        return steps, sum(a * s for a, s in zip(first, steps, strict=True))
+    axis = int(name[1:]) if name[0] == "i" else len(whole) - int(name.removeprefix("mat_last"))
+    return tuple(int(k == axis) for k in range(len(whole))), first[axis]
+
+
+def _raw_facts(layout: Layout, positions: int) -> list[int]:
+    axes: list[tuple[int, ...]] = list(zip(layout.shape, layout.strides, strict=True))
+    if positions == 1:
+        axes = merged(axes) or [(1, 0)]
+    if len(axes) > MOST_AXES:
+        raise ShapeError(f"elements by position are of arrays with at most {MOST_AXES} axes")
+    return [layout.size, len(axes), *_padded([n for n, _ in axes]), *_padded([s for _, s in axes])]
+
+
+def _padded(values: Sequence[int]) -> list[int]:
+    return [*values, *(0 for _ in range(MOST_AXES - len(values)))]
+
+
+def _count(shape: Ints) -> int:
+    found = 1
+    for n in shape:
+        found *= n
+    return found
+
+
+def checked(prepare: Function, places: Any, name: str, source: KernelSource) -> Function:
+    """Return the implementation that raises an error for places outside of an operand; `prepare`
+    returns the kernel that knows of places.
+    """
+    report = ffi.new("int64_t[5]")
+    facts = [*places.facts, int(ffi.cast("intptr_t", report))]
+    kernel = prepare(places._replace(facts=facts))
+
+    class Checked:
+        """The kernel, and what it has noted."""
+
+        def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> None:
+            """Set the positions of operands and numbers."""
+            kernel.bind(operands, numbers)
+
+        def __call__(self, *values: Engine) -> None:
+            report[0] = 0
+            kernel(*values)
+            if report[0]:
+                raise KernelError(_outside(name, source, list(report)[1:]))
+
+    return Checked()
+
+
+def _outside(name: str, source: KernelSource, found: list[int]) -> str:
+    operand, axis, place, length = found
+    declared = source.mats[operand].declared
+    where = f"{line_of(user_line())}: " if user_line() is not None else ""
+    what = (f"the offset {place} along axis {axis} of the window, which declares {length}"
+            if declared.radii else f"the position {place}, axis {axis}, of {length} elements")
+    return f"{where}{name} reads {declared.name} outside: {what}"
+
+

@@ -1,0 +1,268 @@
+"""Users' kernels that know places: indices, lengths, neighbours, elements by position; outputs that
+are made, and reductions.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat import AliasError, KernelError, ShapeError
+
+from ..support.in_tiles import in_tiles
+from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
+from ..support.needs import native
+from .test_kernel_types import numbers
+
+pytestmark = [native, pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
+                                         reason="there is no C compiler")]
+MODES = {"nearest": "edge", "wrap": "wrap", "reflect": "reflect", "7": "constant"}
+
+
+def index(shape):
+    return np.arange(np.prod(shape, dtype=int)).reshape(shape)
+
+
+# Indices
+
+PLACE = mat.kernel("y = i + 1000 * n; rows = i0 * n1 + i1 - x", x="input", y="output",
+                   rows="output")
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_indices_and_lengths(layout):
+    for shape in ((3, 4), (5, 65, 2), (0, 3), (300, 7)):
+        x = place(numbers(shape, "float32"), layout)
+        y, rows = place(np.zeros(shape), layout), place(np.zeros(shape, "int32"), layout)
+        PLACE(x, y, rows)
+        assert_array_equal(y.to_numpy(), index(shape) + 1000 * np.prod(shape))
+        i0, i1 = np.indices(shape)[:2]
+        assert_array_equal(rows.to_numpy(), i0 * shape[1] + i1 - x.to_numpy().astype(int))
+        check_hidden(y)
+    assert "mat_where" not in str(PLACE.__signature__)
+
+
+def test_names_of_operands_and_variables_come_first():
+    k = mat.kernel("int i = 2; y = i * n", n="input", y="output")
+    assert k(mat.arange(3.0)).tolist() == [0, 2, 4]
+
+
+def test_an_index_needs_its_axis():
+    with pytest.raises(ShapeError, match="i2"):
+        mat.kernel("y = i2", y="output")(mat.empty(3, 4))
+
+
+# Elements by position
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_elements_by_position(layout):
+    flip = mat.kernel("y = x + t(size(t) - 1 - i)", x="input", t="input raw", y="output")
+    swap = mat.kernel("y = m(length(m, 0) - 1 - i0, i1)", m="input raw(2)", y="output")
+    for dtype in ("float16", "float64", "int8", "bool", "complex64"):
+        a, b = numbers((5, 70), dtype), numbers((5, 70), dtype, 2)
+        y = flip(place(a, layout), place(b, layout))
+        assert y.dtype == dtype
+        assert_array_equal(y.to_numpy(), (a + b.ravel()[::-1].reshape(b.shape)).astype(dtype))
+        out = place(np.zeros((5, 70), dtype), layout)
+        assert_array_equal(swap(place(b, layout), out).to_numpy(), b[::-1])
+        check_hidden(out)
+
+
+def test_a_gather_of_another_shape():
+    take = mat.kernel("y = t(k)", t="input raw", k="input", y="output float32")
+    table, k = np.linspace(0, 1, 50, dtype="float32"), np.arange(120).reshape(3, 40) % 50
+    assert_array_equal(take(mat.array(table), mat.array(k)).to_numpy(), table[k])
+    t = mat.ones(4, dtype="float32")
+    with pytest.raises(AliasError):
+        take(t, mat.arange(4), t)
+
+
+# Neighbours
+
+
+def padded(x, r, outside):
+    mode = MODES[outside]
+    return np.pad(x, r, mode=mode, **({"constant_values": 7} if mode == "constant" else {}))
+
+
+def around(x, radii, outside):
+    """NumPy's sum of 2 * left + 3 * above, of the last two axes."""
+    r0, r1 = radii
+    p = padded(x, [(0, 0)] * (x.ndim - 2) + [(r0, r0), (r1, r1)], outside)
+    n0, n1 = x.shape[-2:]
+    left = p[..., r0:r0 + n0, :n1]
+    above = p[..., :n0, r1:r1 + n1]
+    return 2 * left + 3 * above + x
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("outside", MODES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_neighbours(layout, outside):
+    k = mat.kernel("y = 2 * x(0, -2) + 3 * x(-1, 0) + x", x=f"input window(1, 2) {outside}",
+                   y="output")
+    for dtype in ("float32", "int16", "float16", "complex128"):
+        for shape in ((3, 4), (2, 9, 300), (40, 70)):
+            x = numbers(shape, dtype)
+            out = place(np.zeros(shape, dtype), layout)
+            k(place(x, layout), out)
+            assert_array_equal(out.to_numpy(), around(x, (1, 2), outside).astype(dtype))
+            check_hidden(out)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 3), st.integers(1, 9), st.integers(1, 40), st.sampled_from(list(MODES)))
+def test_sums_over_windows(r, rows, columns, outside):
+    if outside == "reflect" and r >= min(rows, columns):
+        return
+    k = mat.kernel(f"y = 0; for (int a = -{r}; a <= {r}; a++) for (int b = -{r}; b <= {r}; b++) "
+                   "y += (3 * a + b) * x(a, b)", x=f"input window({r}, {r}) {outside}", y="output")
+    x = numbers((rows, columns), "int64")
+    p = padded(x, r, outside)
+    wanted = sum((3 * a + b) * p[r + a:r + a + rows, r + b:r + b + columns]
+                 for a in range(-r, r + 1) for b in range(-r, r + 1))
+    assert_array_equal(k(mat.array(x)).to_numpy(), np.broadcast_to(wanted, x.shape))
+
+
+def test_windows_are_not_written_over():
+    k = mat.kernel("y = x(1) + x", x="input window(1) wrap", y="output")
+    x = mat.arange(4.0)
+    assert k(x).tolist() == [1, 3, 5, 3]
+    with pytest.raises(AliasError):
+        k(x, x)
+
+
+def test_places_in_tiles():
+    k = mat.kernel("y = i + x(1, -1) * t(i1) + n", x="input window(1, 1) nearest", t="input raw",
+                   z="input", y="output")
+    x, t, z = numbers((20, 30), "float64"), numbers(30, "float64", 3), np.ones((20, 30))
+    out = mat.empty(20, 30)
+    args = mat.array(x), mat.array(t), mat.array(z), out
+    wanted = k(*args).to_numpy().copy()
+    p = np.pad(x, 1, mode="edge")
+    assert_array_equal(wanted, index((20, 30)) + p[2:, :30] * t + 600)
+    out.fill_(0)
+    assert in_tiles(k, args, {}, 8000)[1] > 1
+    assert_array_equal(out.to_numpy(), wanted)
+
+
+# Outputs that are made
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("x", NUMPY_DTYPES)
+def test_outputs_are_promoted_as_numpys(x):
+    k = mat.kernel("y = a * x; z = y", a="number", x="input", w="input", y="output",
+                   z="output float64")
+    for w in ("int8", "float32", "complex64"):
+        for a in (2, 0.5):
+            if np.dtype(x).kind == np.dtype(w).kind == "c" or "complex" in (x, w) or "c" in x + w:
+                continue
+            made, z = k(a, mat.array(numbers((3, 4), x)), mat.ones(4, dtype=w))
+            assert made.dtype == np.result_type(x, w, a)
+            assert z.dtype == "float64"
+            assert_array_equal(z.to_numpy(), np.asarray(a * numbers((3, 4), x), "float64"))
+
+
+def test_some_outputs_are_given():
+    k = mat.kernel("y = x; z = 2 * x", x="input", y="output", z="output")
+    x, z = mat.arange(3.0), mat.empty(3)
+    assert k(x, z=z).tolist() == [0, 1, 2]
+    assert z.tolist() == [0, 2, 4]
+    with pytest.raises(KernelError, match="no operand from which the shape"):
+        mat.kernel("y = i", y="output")()
+
+
+# Reductions
+
+
+@pytest.mark.sample(12)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint16", "bool"])
+def test_reductions(name, dtype):
+    k = mat.kernel("y = x * z", x="input", z="input", y="output", reduce=name)
+    for shape in ((3, 4), (700,), (20, 30, 5), ()):
+        a, b = numbers(shape, dtype), numbers(shape, dtype, 2)
+        for axis in (None, *range(len(shape))):
+            found = k(mat.array(a), mat.array(b), axis=axis)
+            wanted = getattr(np, name)(np.asarray(a * b), axis=axis)
+            assert found.dtype == wanted.dtype
+            assert_allclose(found.to_numpy(), wanted, rtol=1e-2 if dtype == "float16" else 1e-6)
+    assert k(mat.array(a), mat.array(b), keepdims=True).shape == ()
+
+
+@pytest.mark.parametrize("n", [1000, 300_001])
+def test_bits_of_a_reduction_are_those_of_the_steps(n):
+    x, z = np.random.default_rng(3).standard_normal((2, n)).astype("float32")
+    k = mat.kernel("y = a * x * z + 0.1", a="number", x="input", z="input", y="output",
+                   reduce="sum")
+    steps = mat.kernel("y = a * x * z + 0.1", a="number", x="input", z="input", y="output")
+    found = k(0.3, mat.array(x), mat.array(z))
+    assert found.item() == mat.sum(steps(0.3, mat.array(x), mat.array(z))).item()
+
+
+def test_what_reductions_are_made_of():
+    with pytest.raises(KernelError, match="'sum', 'prod'"):
+        mat.kernel("y = x", x="input", y="output", reduce="mean")
+    with pytest.raises(KernelError, match="one 'output'"):
+        mat.kernel("y = x", x="input", y="io", reduce="sum")
+    k = mat.kernel("y = x == x0 ? i : n", x="input", x0="number", y="output int64", reduce="min")
+    assert k(mat.array([3.0, 5, 7, 5]), 5).item() == 1
+
+
+# Declarations, and places outside
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("input windo(1) wrap", "dtype"), ("input window(1)", "says what lies outside"),
+    ("input window(1) mirror", "says what lies outside"), ("io raw", "only an 'input'"),
+    ("output window(1) 0", "only an 'input'"), ("input raw(9)", "at most 8"),
+    ("input float32 raw", "may have a dtype")])
+def test_bad_declarations(text, message):
+    with pytest.raises((KernelError, mat.DTypeError), match=message):
+        mat.kernel("y = 1", x=text, y="output")
+
+
+OUTSIDE = """
+import mat
+gather = mat.kernel("y = t(k)", t="input raw", k="input", y="output", name="gather")
+shift = mat.kernel("y = x(d)", x="input window(1) wrap", d="input", y="output", name="shift")
+grid = mat.kernel("y = m(i0, k)", m="input raw(2)", k="input", y="output", name="grid")
+for k, args in ((gather, (mat.ones(5), mat.array([0, 5]))),
+                (gather, (mat.ones(5), mat.array([-1]))),
+                (shift, (mat.ones(5), mat.array([0, 1, 2, 1, 0]))),
+                (grid, (mat.ones(3, 4), mat.array([[0, 4]])))):
+    try:
+        k(*args)
+    except mat.KernelError as error:
+        print(error)
+print(gather(mat.ones(5), mat.array([0, 4])).tolist())
+"""
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_places_outside_are_found(device, tmp_path):
+    file = tmp_path / "outside.py"
+    file.write_text(f"import mat\nmat.use_device({device!r}).__enter__()\n{OUTSIDE}")
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "MAT_DEBUG": "bounds"})
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert [line.split(": ", 1)[1] for line in lines[:4]] == [
+        "gather reads t outside: the position 5, axis 0, of 5 elements",
+        "gather reads t outside: the position -1, axis 0, of 5 elements",
+        "shift reads x outside: the offset 2 along axis 0 of the window, which declares 1",
+        "grid reads m outside: the position 4, axis 1, of 4 elements"]
+    assert lines[0].startswith(f"{file}:13: ")
+    assert lines[4] == "[1.0, 1.0]"
