@@ -21,6 +21,7 @@ from . import (
     functions,
     fused,
     intgemm,
+    kernels,
     level1,
     nn,
     peers,
@@ -113,8 +114,8 @@ def _importing(what: str) -> Thunk:
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (  # each yields rows
     eager.rows, small, products, random.rows, elementwise.large_functions,
     elementwise.small_functions, level1.long_vectors, reduce.reductions, intgemm.rows,
-    functions.rows, fused.rows, permutes.rows, nn.rows, files.files, imports, programs.rows,
-    peers.rows, eager.cuda_calls)
+    functions.rows, fused.rows, permutes.rows, nn.rows, kernels.rows, files.files, imports,
+    programs.rows, peers.rows, eager.cuda_calls)
 # what whole groups should reach
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS, *programs.GOALS, *functions.GOALS)
 
