@@ -21,7 +21,16 @@ from ...matrix.base import form_of_result
 from ...matrix.creation import from_numpy
 from ...matrix.mat import Mat
 from ...support.c_compiler import CompileError, library
-from ...support.dtypes import BY_CHAR, EVERY, REAL_TYPES, as_dtype, check_operand, promoted
+from ...support.dtypes import (
+    BY_CHAR,
+    EVERY,
+    HALVES,
+    INEXACT,
+    REAL_TYPES,
+    as_dtype,
+    check_operand,
+    promoted,
+)
 from ...support.native import lib
 from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
@@ -30,9 +39,11 @@ from ..engine.roles import readable
 from ..expressions.block import fused
 from ..tiles.overlap import apart, check_disjoint
 from ..tiles.signatures import by_elements, or_by_host, over
-from . import reduce
+from . import elementwise, reduce
+from .declare_reduce import axes_of, plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of
 from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, Declared, KernelSource, Typed
+from .ordered_reduce import reduced_in_order
 from .truth import all_true, any_true
 
 # whether the host checks the places from which kernels take elements
@@ -463,6 +474,9 @@ class KernelReduction:
             raise KernelError("a reduction has one 'output', the value to reduce, and no 'io'; got "
                               f"{', '.join(f'{n}={operands[n]!r}' for n in written) or 'none'}")
         self.reduction: Function = reductions[name]
+        # of floating-point numbers in a fixed order
+        self.combine: Function | None = {"sum": elementwise.add, "prod": elementwise.multiply}.get(
+            name)
         self.numbers: frozenset[str] = frozenset(n for n, text in operands.items()
                                                  if str(text).startswith("number"))
         # numbers are Mats without axes, since passes have no other ones
@@ -489,9 +503,15 @@ class KernelReduction:
             args = tuple(self._as_input(n, x, like) for n, x in zip(names, args, strict=False))
             kwargs = {n: self._as_input(n, x, like) for n, x in kwargs.items()}
         with fused():
-            values = self.map(*args, **kwargs)
-            found: Mat = self.reduction(values, axis=axis, out=out, keepdims=keepdims)
-        return found
+            values: Mat = self.map(*args, **kwargs)
+            if self.combine is None or values.dtype.char not in INEXACT or not values.size:
+                found: Mat = self.reduction(values, axis=axis, out=out, keepdims=keepdims)
+                return found
+        half = values.dtype.char in HALVES
+        found = reduced_in_order(values.astype("float32") if half else values,
+                                 axes_of(values, plain_axis(axis)), keepdims, self.combine)
+        found = found.astype(values.dtype) if half else found
+        return found if out is None else out.assign_(found)
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
         """Return a number as a Mat without axes, of the dtype that the Mats promote it to."""
