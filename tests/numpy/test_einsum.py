@@ -118,3 +118,15 @@ def test_settings_that_change_the_result(settings):
     wanted = np.einsum("ij,kj->ik", a, a, **settings)
     assert got.dtype == wanted.dtype
     np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool", "complex64"])
+@pytest.mark.parametrize("subscripts", ["ij", "ij->ji", "...", "...->...", "j...", "ii->i",
+                                        "i...->...i", "iij->ji"])
+def test_one_operand_that_is_not_summed_gives_a_view(subscripts, dtype):
+    shape = (3, 3, 4)[:3 if "iij" in subscripts else 2]
+    x, a = mat.ones(shape, dtype=dtype), np.ones(shape, dtype)
+    found, expected = mat.einsum(subscripts, x), np.einsum(subscripts, a)
+    found[...] = expected[...] = 0
+    assert_array_equal(x.to_numpy(), a)
+    assert found.strides == expected.strides

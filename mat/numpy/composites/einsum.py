@@ -69,6 +69,9 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         operands[0], str) else _as_text(operands)
     mats = as_mats(given)
     leave_if(not subscripts)
+    view = None if len(mats) > 1 or dtype is not None else _view(subscripts, mats[0])
+    if view is not None:
+        return view
     if any(is_there(m) for m in mats):
         subscripts, mats = _plain_form(subscripts, mats)
     leave_if(dtype is not None and np.dtype(dtype) != mats[0].dtype)
@@ -84,6 +87,14 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         return _contracted(found, *mats)
     *of_operands, wanted = names
     return _result([_diagonal(m, n) for m, n in zip(mats, of_operands, strict=True)], wanted)
+
+
+def _view(subscripts: str, x: Mat) -> Mat | None:
+    """Return the view of one operand, of any type, if none of its subscripts is summed over."""
+    names = parsed(_without_dots(subscripts.replace(" ", ""), [x]), (x.ndim,))
+    if names is None or set(names[0]) != set(names[1]) or not _agree([x], names):
+        return None
+    return _ordered(_diagonal(x, names[0]), names[1])
 
 
 def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
@@ -171,14 +182,16 @@ def _diagonal(x: Mat, names: str) -> Term:
 
 def _result(terms: list[Term], wanted: str) -> Mat:
     """Return the sums of products with the axes in the order `wanted`."""
-    alone = len(terms) == 1
     while len(terms) > 1:
         a, b, *rest = terms
         terms = [_product(a, b, set(wanted).union(*(t.names for t in rest))), *rest]
     found = _summed(terms[0], wanted)
-    ordered = found.mat.permute(tuple(found.names.index(n) for n in wanted))
-    # NumPy returns a view of one operand that is not summed
-    return ordered if found.names == wanted or (alone and found is terms[0]) else ordered.copy()
+    return found.mat if found.names == wanted else _ordered(found, wanted).copy()
+
+
+def _ordered(term: Term, wanted: str) -> Mat:
+    """Return a view with the axes in the order `wanted`."""
+    return term.mat.permute(tuple(term.names.index(n) for n in wanted))
 
 
 def _summed(term: Term, kept: Iterable[str]) -> Term:
