@@ -18,7 +18,7 @@ pytestmark = pytest.mark.host
 ROOT = Path(__file__).parents[2]
 FRONT = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-numbers = load(ROOT / "docs" / "numbers.py")
+numbers = load(ROOT / "docs" / "measured.py")
 gallery = load(ROOT / "docs" / "pictures" / "gallery.py")
 
 
@@ -45,7 +45,7 @@ def test_the_first_screen_of_the_readme_has_code_numbers_and_an_install_line():
 
 @pytest.mark.parametrize("page", numbers.PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_numbers_are_those_of_the_benchmarks(page):
-    """``python docs/numbers.py`` writes them."""
+    """``python docs/measured.py`` writes them."""
     text = page.read_text(encoding="utf-8")
     assert numbers.current(text) == text
 

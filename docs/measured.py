@@ -1,7 +1,7 @@
 """Write the numbers of README.md and of the pages from the files of the benchmarks.
 
 They stand between ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, where NAME is one of
-`SECTIONS`. Run it after a measurement: ``python docs/numbers.py``.
+`SECTIONS`. Run it after a measurement: ``python docs/measured.py``.
 """
 
 from __future__ import annotations
