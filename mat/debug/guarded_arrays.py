@@ -294,6 +294,7 @@ class guarding(Block[None]):  # noqa: N801  # used as a function
     def begin(self) -> None:
         if system() is not None and ALLOCATOR.handler is not None:
             FAULT_HANDLER.begin(self)
+            FAULT_HANDLER.ensure_installed()  # freed arrays that are kept are protected already
             ALLOCATOR.reports.append(self.report)
             self.before = _set_handler()(ALLOCATOR.handler)
 

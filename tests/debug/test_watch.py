@@ -292,6 +292,28 @@ def test_arrays_that_are_freed_while_an_exception_is_raised():
         assert np.array([np.zeros(3) for _ in range(100)]).sum() == 0
 
 
+AGAIN = """
+import ctypes, numpy as np, mat
+with mat.debug.watch():
+    np.zeros(4)
+with mat.debug.watch():
+    try:
+        with mat.debug.watch():
+            z = np.zeros(4)  # where the first array was
+            ctypes.memset(z.ctypes.data, 0, 40)
+    except mat.DirectionError as error:
+        assert "0 bytes after its end" in str(error)
+    else:
+        raise SystemExit("not found")
+"""
+
+
+def test_memory_that_is_used_again_is_guarded():
+    found = subprocess.run([sys.executable, "-c", AGAIN], cwd=HERE.parents[1], text=True,
+                           capture_output=True, timeout=120, check=False)
+    assert found.returncode == 0, (found.returncode, found.stderr)
+
+
 def test_what_is_no_array():
     for wrong in ([1, 2], mat.ones(3), np.array([None])):
         with pytest.raises(DTypeError, match="watch takes arrays of numbers, got"):

@@ -4,6 +4,7 @@ docstring; and the files that pages name exist.
 
 import ast
 import doctest
+import inspect
 import os
 import re
 from pathlib import Path
@@ -71,9 +72,13 @@ def test_docstrings_run(name):
 
 
 class Finder(doctest.DocTestFinder):
-    """A finder that also finds methods of `Mat` in the module that defines them."""
+    """A finder that also finds methods of `Mat` in the module that defines them, and leaves out
+    what stands for a compiled method of NumPy, with that one's text.
+    """
 
     def _from_module(self, module, thing):
+        if inspect.ismethoddescriptor(getattr(thing, "__wrapped__", None)):
+            return False
         own = getattr(thing, "__globals__", None) is module.__dict__
         return own or super()._from_module(module, thing)
 
