@@ -13,8 +13,8 @@ from .kernel import CpuKernel
 # blocks are in `program.c`
 BLOCK = 1 << 13
 SHARE = 1 << 14  # elements that a thread should at least get
-# bytes that need no allocation, less those of a block to be streamed, and the most for a step
-ON_STACK, STEP = 1 << 17, 1 << 10
+# bytes that each thread keeps, less those of a block to be streamed, and the most for a step
+KEPT, STEP = 1 << 17, 1 << 10
 CACHED = 6  # times less time a light kernel takes for elements in the first cache
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"
@@ -67,7 +67,7 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
         one.frame, one.count = step.kernel.frame, len(step.slots)
         one.slot[0:len(step.slots)] = step.slots
     frame.step, frame.slots = made, table
-    brief = room + len(steps) * STEP <= ON_STACK and count <= _brief(steps)
+    brief = room + len(steps) * STEP <= KEPT and count <= _brief(steps)
     units = -(-count // unit)
     folded = None if fold is None else _folded(fold, operands)
     finish = None if fold is None else fold.kernel.finish

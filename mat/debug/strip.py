@@ -69,8 +69,8 @@ def _lines(storage: Storage) -> Iterator[Line]:
         found = True
         yield memory.name, [*_pieces(present - fresh - torn, "stale"), *_pieces(fresh, "fresh"),
                             *_pieces(torn, "torn")]
-    if not found:
-        yield "no copy", list(_pieces(everything, "never written"))
+    if not storage.fresh and storage.spans is None and storage.torn is None:
+        yield "fresh nowhere" if found else "no copy", list(_pieces(everything, "never written"))
 
 
 def _copies(storage: Storage, everything: Runs) -> Iterator[tuple[Memory, Runs, Runs, Runs]]:

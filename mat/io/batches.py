@@ -216,8 +216,8 @@ def batches(*mats: Mat, size: int, shuffle: bool = False, seed: int | None = Non
     if len(set(lengths)) > 1:
         raise ShapeError("batches takes Mats with equally long first axes, got lengths "
                          f"{', '.join(map(str, lengths))}")
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise SettingError(f"size is a number of rows above 0, got {size!r}")
     rng = generator(None) if seed is None else Rng(seed)
-    return Batches(mats, size, rng if shuffle else None,
+    return Batches(mats, int(size), rng if shuffle else None,
                    None if device is None else device_named(device, required=False))

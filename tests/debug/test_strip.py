@@ -60,6 +60,11 @@ def test_torn_never_written_and_pending_elements_have_bars_of_their_own():
         assert lines_of(y) == {"nowhere yet": [("pending", 0, 100_000)]}
         assert y.storage.is_pending
     assert strip(mat.zeros(0)).startswith("<div")
+    failed = mat.ones(4)
+    with pytest.raises(ZeroDivisionError), failed.facet("array", "output"):
+        1 / 0  # noqa: B018
+    assert lines_of(failed) == {"host": [("stale", 0, 4)],
+                                "fresh nowhere": [("never written", 0, 4)]}
 
 
 def test_torn_elements_of_a_part():

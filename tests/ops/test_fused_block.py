@@ -3,7 +3,10 @@
 import asyncio
 import io
 import operator
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -498,3 +501,44 @@ def test_a_reduction_of_copied_rows():
         z[...] = y
         assert is_pending(z)
         assert z.sum() == 2 * 300 * 300
+
+
+def test_values_that_are_read_twice_do_not_overflow_what_is_counted():
+    x, y = mat.ones(20_000) * 0.5, mat.ones(20_000) * 0.5
+    with mat.fused():
+        for _ in range(60):
+            x = x * (1 - x)
+    for _ in range(60):
+        y = y * (1 - y)
+    assert x.tolist() == y.tolist()
+
+
+def test_many_updates_in_one_block():
+    """More than one pass has, each of which overwrites its operands."""
+    xs, ms = ([mat.ones(9000) * k for k in range(150)] for _ in range(2))
+    before = [x.storage for x in xs]
+    with mat.fused():
+        for x, m in zip(xs, ms, strict=True):
+            m *= 0.5
+            m += x * 0.25
+            x -= m
+    for k, (x, m) in enumerate(zip(xs, ms, strict=True)):
+        assert (float(m.max()), float(x.min())) == (0.75 * k, 0.25 * k)
+    assert [x.storage for x in xs] == before
+
+
+def test_threads_with_small_stacks_compute():
+    code = """import threading, mat
+x = mat.ones(20_000)
+def compute():
+    with mat.fused():
+        y = x * 2 + 1
+    assert y.sum() == 60_000
+threading.stack_size(128 << 10)
+for thread in [threading.Thread(target=compute) for _ in range(2)]:
+    thread.start()
+    thread.join()
+"""
+    found = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True,
+                           capture_output=True, timeout=120, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -13,8 +13,10 @@
    if all loops are called directly: for more than FEW elements of MANY operands, which come from
    memory, so short that operands are read by turns as by one loop, and therefore fetched ahead. */
 enum { LINE = 64, PIECE = 4096, SHORT = 4, SHORTEST = 16, FEW = 1 << 18, MANY = 4 };
-/* Bytes of memory on the stack: `cpu/program.py` counts on 128 KB, of which a step has one. */
-enum { ON_STACK = (1 << 17) + 2 * PIECE };
+/* Bytes that each thread keeps: `cpu/program.py` counts on 128 KB, of which a step has one. Stacks of
+   threads can be as small. */
+enum { KEPT = (1 << 17) + 2 * PIECE };
+static _Thread_local char kept[KEPT];
 _Static_assert(sizeof(mat_direct) <= 1024, "a step needs too much memory");
 
 typedef struct {
@@ -109,7 +111,7 @@ void mat_run_program(const void *frame, char *const *operands, const double *num
     const mat_program *p = frame;
     const size_t temporary = ((size_t)p->room + LINE - 1) / LINE * LINE;
     const size_t needed = LINE + temporary + PIECE + (size_t)p->steps * sizeof(mat_direct);
-    char on_stack[ON_STACK], *const room = needed <= ON_STACK ? on_stack : malloc(needed);
+    char *const room = needed <= KEPT ? kept : malloc(needed);
     if (!room) {
         result[0] = 1;
         return;
@@ -127,7 +129,7 @@ void mat_run_program(const void *frame, char *const *operands, const double *num
         if (p->fold) do_fold(&s, k);
     }
     mat_stream_end();
-    if (room != on_stack) free(room);
+    if (room != kept) free(room);
 }
 
 void mat_finish_program(const void *frame, char *const *operands, const double *numbers,

@@ -139,10 +139,10 @@ class Node:
         self.args: tuple[Argument, ...] = args
         self.form: Form = form
         self.line: SourceLine | None = line
-        self.weight: int = 1  # of the nodes to compute, where none is read twice
+        self.weight: int = 1  # of the nodes to compute, where none is read twice; up to 2**16
         for a in args:
             if type(a) is Node:
-                self.weight += a.weight
+                self.weight = min(self.weight + a.weight, 1 << 16)
         self.leaf: Leaf | None = None  # the result, once it is computed
         self.enabled: bool = True  # for devices
         self.storage: ref[Storage] | None = None

@@ -18,12 +18,13 @@ cdef add_after_operands(Node node, dict found)
 
 cdef class Pass:
     cdef readonly object fold, into
+    cdef public set outside
     cdef readonly list order, operands, codes, letters
     cdef readonly dict position, targets, updates, slots
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
     @cython.locals(node=Node)
-    cdef bint has_all(self, list nodes) except -1
+    cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf)
     cdef bint reads_after(self, int k, Leaf old) except -1
     @cython.locals(node=Node, key=list, code=int)

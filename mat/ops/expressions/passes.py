@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from ...core.compiled import THREADS
@@ -46,6 +47,26 @@ def positions(roots: list[Node]) -> dict[Node, int]:
     return found
 
 
+def in_passes(nodes: list[Node]) -> Iterator[list[Node]]:
+    """Yield the nodes for one pass after another, as many as it may compute; each pass is carried
+    out before the next one is asked for.
+    """
+    some: list[Node] = []
+    found: dict[Node, int] = {}
+    for node in nodes:
+        grown = dict(found)
+        add_after_operands(node, grown)
+        if some and len(grown) > MOST_NODES:
+            yield some
+            some, grown = [], {}
+            add_after_operands(node, grown)
+        found = grown
+        if node in found:
+            some.append(node)
+    if some:
+        yield some
+
+
 def add_after_operands(node: Node, found: dict[Node, int]) -> None:
     """Add a node that is not computed to those found, after what it reads."""
     if node.leaf is None and node not in found:
@@ -69,6 +90,7 @@ class Pass:
         self.order: list[Node] = list(self.position)
         self.into: Mat | None = into
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
+        self.outside: set[Leaf] | None = None  # that others read, once it is known
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
         self.letters: list[str] = []  # "i" for a Mat among them, "n" for a number
@@ -112,14 +134,27 @@ class Pass:
             return None
         if any(leaf is not old and leaf.key != old.key for leaf in leaves):
             return None
-        if not (self.has_all(VALUES.wanted())
-                or self.has_all(Expressions.all.dependents(leaves))):
+        if self.outside is None:
+            self.outside = self.read_outside()
+        if self.outside and any(leaf in self.outside for leaf in leaves):
             return None
         return None if self.reads_after(k, old) else old
 
-    def has_all(self, nodes: list[Node]) -> bool:
-        """Return whether all of the nodes are in this pass."""
-        return self.position.keys() >= {*nodes}
+    def read_outside(self) -> set[Leaf]:
+        """Return the leaves on which pending values depend that are not in this pass."""
+        found: set[Leaf] = set()
+        seen: set[Node] = set()
+        left: list[Argument] = [n for n in VALUES.wanted() if n not in self.position]
+        while left:
+            one = left.pop()
+            if type(one) is Node and one.leaf is not None:
+                one = one.leaf
+            if type(one) is Leaf:
+                found.add(one)
+            elif type(one) is Node and one not in seen:
+                seen.add(one)
+                left += one.args
+        return found
 
     def reads_after(self, k: int, old: Leaf) -> bool:
         """Return whether a node after that at position `k` reads elements of a leaf."""
@@ -303,13 +338,8 @@ class Passes(Expressions):
         if len(one.order) <= MOST_NODES:
             self.run_within(one, nodes)
             return
-        nodes.sort(key=number_of)
-        count = 1
-        while count < len(nodes) and len(in_order(nodes[:count + 1])) <= MOST_NODES:
-            count += 1
-        self.run_within(Pass(nodes[:count]), nodes[:count])
-        if nodes[count:]:
-            self.compute_alike(nodes[count:])
+        for some in in_passes(sorted(nodes, key=number_of)):
+            self.run_within(Pass(some), some)
 
     def run_within(self, one: Pass, nodes: list[Node]) -> None:
         """Carry out the pass of some nodes, in several ones where a device has no room for all
