@@ -13,8 +13,8 @@
    if all loops are called directly: for more than FEW elements of MANY operands, which come from
    memory, so short that operands are read by turns as by one loop, and therefore fetched ahead. */
 enum { LINE = 64, PIECE = 4096, SHORT = 4, SHORTEST = 16, FEW = 1 << 18, MANY = 4 };
-/* Bytes that each thread keeps: `cpu/program.py` counts on 128 KB, of which a step has one. Stacks of
-   threads can be as small. */
+/* Bytes that each thread keeps: `cpu/program.py` counts on 128 KB, of which a step has one. The
+   stacks of threads can be as small. */
 enum { KEPT = (1 << 17) + 2 * PIECE };
 static _Thread_local char kept[KEPT];
 _Static_assert(sizeof(mat_direct) <= 1024, "a step needs too much memory");
