@@ -226,6 +226,46 @@ def test_what_reductions_are_made_of():
     assert k(mat.array([3.0, 5, 7, 5]), 5).item() == 1
 
 
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_out_of_a_reduction_is_checked(name):
+    k = mat.kernel("y = x * x", x="input", y="output", reduce=name)
+    x, wide = mat.array([0.5, 1, 2]), mat.zeros(3)
+    for out, error in ((wide, ShapeError), (mat.zeros((), dtype="int32"), mat.DTypeError),
+                       (np.zeros(()), mat.DTypeError)):
+        with pytest.raises(error) as found:
+            k(x, out=out)
+        with pytest.raises(error) as wanted:
+            getattr(mat, name)(x, out=out)
+        assert str(found.value) == str(wanted.value)
+    assert wide.tolist() == [0, 0, 0]
+    single = mat.zeros((), dtype="float32")
+    assert k(x, out=single) is single
+    assert single.item() == {"sum": 5.25, "prod": 1}[name]
+
+
+def test_arguments_of_a_reduction():
+    k = mat.kernel("y = a * x", x="input", a="number", y="output", reduce="sum")
+    x = mat.ones(3)
+    with pytest.raises(mat.DTypeError, match=r"kernel\(x, a\) takes 2 arguments .* got 3"):
+        k(x, 2, mat.ones(3))
+    with pytest.raises(mat.DTypeError, match="has no argument 'y'"):
+        k(x, 2, y=mat.ones(3))
+    for name in ("axis", "out", "keepdims"):
+        with pytest.raises(KernelError, match=name):
+            mat.kernel(f"y = {name}", **{name: "input"}, y="output", reduce="sum")
+
+
+def test_declared_numbers_of_a_reduction():
+    k = mat.kernel("y = a * x", a="number float64", x="input", y="output float64", reduce="sum")
+    assert k(0.5, mat.array([1, 2, 4])).item() == 3.5
+    k = mat.kernel("y = a + x", a="number int8", x="input", y="output int64", reduce="max")
+    assert k(100, mat.array([1, 100])).item() == 200
+    with pytest.raises(mat.RangeError, match="a is 300, out of the range of int8"):
+        k(300, mat.array([1]))
+    with pytest.raises(mat.DTypeError, match=r"a is 1\.5, but of int8"):
+        k(1.5, mat.array([1]))
+
+
 # Declarations, and places outside
 
 

@@ -143,6 +143,13 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
     assert_array_equal(y.to_numpy(), np.ones(3))
 
 
+def test_one_mat_is_not_written_twice(polar):
+    x = mat.ones(3)
+    with pytest.raises(AliasError, match="one Mat for both"):
+        polar(mat.ones(3), mat.ones(3), x, x)
+    assert_array_equal(x.to_numpy(), np.ones(3))
+
+
 @pytest.mark.parametrize(("text", "operands", "message"), [
     ("", {"y": "io"}, "string of C"), (3, {"y": "io"}, "string of C"),
     ("y = 1", {}, "writes something"),

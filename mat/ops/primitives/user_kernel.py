@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import DTypeError, KernelError, ShapeError
+from ...errors import AliasError, DTypeError, KernelError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.creation import from_numpy
@@ -28,12 +28,15 @@ from ...support.dtypes import (
     INEXACT,
     REAL_TYPES,
     as_dtype,
+    check_exact,
+    check_number,
     check_operand,
     promoted,
 )
 from ...support.native import lib
 from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
+from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, Op, Output, Scalar
 from ..engine.roles import readable
 from ..expressions.block import fused
@@ -456,6 +459,8 @@ def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Whe
                        same=True)
         check_disjoint(name, x, *(r for r, d in pairs if d.walked))
         check_disjoint(name, x, *(w for w in written[:k] if w is not x))
+        if any(w is x for w in written[:k]):
+            raise AliasError(f"{name} writes two operands, but got one Mat for both, {x.label()}")
 
 
 class KernelReduction:
@@ -473,6 +478,10 @@ class KernelReduction:
         if len(written) != 1 or not operands[written[0]].startswith("output"):
             raise KernelError("a reduction has one 'output', the value to reduce, and no 'io'; got "
                               f"{', '.join(f'{n}={operands[n]!r}' for n in written) or 'none'}")
+        taken = sorted(operands.keys() & {"axis", "out", "keepdims"})
+        if taken:
+            raise KernelError(f"{taken[0]!r} cannot be the name of an operand of a reduction, "
+                              "whose calls have an argument of that name")
         self.reduction: Function = reductions[name]
         # of floating-point numbers in a fixed order
         self.combine: Function | None = {"sum": elementwise.add, "prod": elementwise.multiply}.get(
@@ -497,8 +506,13 @@ class KernelReduction:
 
     def __call__(self, *args: Operand, axis: AxisLike = None, out: Mat | None = None,
                  keepdims: bool = False, **kwargs: Operand) -> Mat:
+        names = [x.name for x in self.map.declared[:-1]]
+        if len(args) > len(names) or not kwargs.keys() <= set(names):
+            unknown = [n for n in kwargs if n not in names]
+            raise DTypeError(f"{self.__name__}({', '.join(names)}) " + (
+                f"has no argument {unknown[0]!r}" if unknown else
+                f"takes {len(names)} arguments by position, got {len(args)}"))
         if self.numbers:
-            names = [x.name for x in self.map.declared[:-1]]
             like = [x.dtype for x in (*args, *kwargs.values()) if isinstance(x, Mat)]
             args = tuple(self._as_input(n, x, like) for n, x in zip(names, args, strict=False))
             kwargs = {n: self._as_input(n, x, like) for n, x in kwargs.items()}
@@ -507,6 +521,9 @@ class KernelReduction:
             if self.combine is None or values.dtype.char not in INEXACT or not values.size:
                 found: Mat = self.reduction(values, axis=axis, out=out, keepdims=keepdims)
                 return found
+            if out is not None:
+                vars(self.reduction)["op"].check(values, check_is_mat(out), plain_axis(axis),
+                                                 bool(keepdims))
         half = values.dtype.char in HALVES
         found = reduced_in_order(values.astype("float32") if half else values,
                                  axes_of(values, plain_axis(axis)), keepdims, self.combine)
@@ -514,8 +531,16 @@ class KernelReduction:
         return found if out is None else out.assign_(found)
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
-        """Return a number as a Mat without axes, of the dtype that the Mats promote it to."""
+        """Return a number as a Mat without axes, of the dtype that is declared, or that the Mats
+        promote it to.
+        """
         if name not in self.numbers or isinstance(value, Mat):
             return value
-        check_operand(value, np.dtype(np.float64), name)
-        return from_numpy(np.asarray(value, promoted(self.__name__, *like, value)))
+        dtype = next(x.dtype for x in self.map.declared if x.name == name)
+        if dtype is not None:
+            check_exact(value, dtype, name)
+        else:
+            check_operand(value, np.dtype(np.float64), name)
+            dtype = promoted(self.__name__, *like, value)
+            check_number(value, dtype, name)
+        return from_numpy(np.asarray(value, dtype))
