@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import AliasError, KernelError, ShapeError
+from mat.cpu.elementwise import KernelPlaces
 
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
@@ -273,10 +275,61 @@ def test_declared_numbers_of_a_reduction():
     ("input windo(1) wrap", "dtype"), ("input window(1)", "says what lies outside"),
     ("input window(1) mirror", "says what lies outside"), ("io raw", "only an 'input'"),
     ("output window(1) 0", "only an 'input'"), ("input raw(9)", "at most 8"),
-    ("input float32 raw", "may have a dtype")])
+    ("input float32 raw", "may have a dtype"), ("input window(1) 1e400", "says what lies outside"),
+    ("input window(1) 300 uint8", "outside of x is 300"),
+    ("input window(1) 1.5 int8", "outside of x is 1.5")])
 def test_bad_declarations(text, message):
     with pytest.raises((KernelError, mat.DTypeError), match=message):
         mat.kernel("y = 1", x=text, y="output")
+
+
+@pytest.mark.parametrize(("text", "dtype", "number"), [
+    ("010", "int32", 10), ("08", "float64", 8), ("1e2", "uint8", 100), ("-.5", "float32", -0.5),
+    ("-9223372036854775808", "int64", -2**63), ("18446744073709551615", "uint64", 2**64 - 1)])
+@pytest.mark.sample(3)
+def test_numbers_outside_of_a_window(text, dtype, number):
+    k = mat.kernel("y = x(-1)", x=f"input window(1) {text}", y="output")
+    assert k(mat.array([3, 4], dtype=dtype)).tolist() == [number, 3]
+
+
+def test_numbers_outside_are_of_the_dtype():
+    k = mat.kernel("y = x(-1)", x="input window(1) 300", y="output int64")
+    with pytest.raises(mat.RangeError, match="the number outside of x is 300"):
+        k(mat.array([1], dtype="uint8"))
+
+
+def test_indices_are_counted_with_the_operands():
+    inputs = {f"x{k}": "input" for k in range(12)}
+    assert mat.kernel("y = i0 + i1", **inputs, y="output")(*12 * [mat.ones(1, 1)]).tolist() == [[0]]
+    with pytest.raises(KernelError, match="at most 16 operands, with its indices"):
+        mat.kernel("y = i0 + i1 + i2", **inputs, y="output")
+    with pytest.raises(KernelError, match="at most 16 operands, with its indices"):
+        mat.kernel("y = 1", cuda="y = i0 + i1 + i2", **inputs, y="output")
+
+
+class FakeEngine:
+    """The functions of a device's engine, of which nothing is compiled."""
+
+    KernelPlaces = KernelPlaces
+    UserKernel = SimpleNamespace
+
+    @staticmethod
+    def prepare_user_kernel(kernel, mats, shape, last, places=None):
+        return kernel, places
+
+
+@pytest.mark.parametrize(("text", "cuda", "counters"), [
+    ("y = i0", "y = i0 + i1", 2), ("y = i + i0 + i1", "y = i", 1), ("y = 1", "y = i1", 1),
+    ("y = i", "y = 1", 0)])
+def test_places_are_those_of_the_statements_of_the_device(text, cuda, counters):
+    k = mat.kernel(text, cuda=cuda, y="output")
+    y = mat.zeros(2, 3)
+    found, places = k.prepare_cuda(FakeEngine, y, None)
+    assert found.counters == counters == len(places.counters if places else ())
+    assert found.facts == len(places.facts if places else ())
+    with pytest.raises(ShapeError, match="the index i3"):
+        mat.kernel("y = 1", cuda="y = i3", y="output").prepare_cuda(FakeEngine, y, None)
+    k(y)
 
 
 OUTSIDE = """

@@ -101,6 +101,17 @@ class Typed(NamedTuple):
         return "f" if self.char in HALVES else self.char
 
     @property
+    def outside(self) -> str:
+        """What lies outside of its window: one of `OUTSIDE`, or a literal."""
+        text = self.declared.outside
+        if text in OUTSIDE or self.char not in LIMITS:
+            return text if text in OUTSIDE else repr(float(text))
+        number = int(float(text)) if set(text) & set(".e") else int(text)
+        if self.char in "LQ":
+            return f"{number}ull"
+        return f"({number + 1}ll - 1)" if number == -2**63 else f"{number}ll"
+
+    @property
     def unset(self) -> str:
         """The value of an output that is not assigned: NaN, or else the largest one."""
         if self.char == "?":
@@ -327,7 +338,7 @@ class KernelSource(NamedTuple):
                 axes = range(len(radii))
                 check = "".join(self._checks(k, j, f"d{j} < -{r} || d{j} > {r}", f"d{j}", str(r),
                                              value) for j, r in enumerate(radii))
-                moved = "".join(_moved(x.declared.outside, j, f"facts[{at + j}]", value)
+                moved = "".join(_moved(x.outside, j, f"facts[{at + j}]", value)
                                 for j in axes)
                 offset = " + ".join(f"d{j} * facts[{at + len(radii) + j}]" for j in axes)
                 yield (f"{start}, bool inside, {', '.join(f'int64_t c{j}' for j in axes)}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import math
 import os
 import re
 import sys
@@ -31,6 +32,7 @@ from ...support.dtypes import (
     check_exact,
     check_number,
     check_operand,
+    is_integer,
     promoted,
 )
 from ...support.native import lib
@@ -62,7 +64,7 @@ _NVRTC_ERROR = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?",
 _WORD = re.compile(r"[^\s(]+(?:\([^)]*\))?|\S")
 _RAW = re.compile(r"raw(?:\((\d)\))?")
 _WINDOW = re.compile(r"window\((\s*\d+\s*(?:,\s*\d+\s*)*)\)")
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d{1,400}\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _READ_ONLY = "an 'input' or a 'number' cannot be assigned"
 _ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY}
 
@@ -183,7 +185,10 @@ class Kernel(Op):
         self.mats: list[Declared] = [x for x in self.declared if x.direction != "number"]
         self.sources: dict[str, KernelSource] = {}
         as_double = tuple(Typed(x, "d", "d") for x in self.declared)
-        self.walks: bool = KernelSource(source, as_double, "d").walks
+        whole = KernelSource(source, as_double, "d")
+        sources = [whole, self.for_device(whole)]
+        self.walks: bool = any(x.walks for x in sources)
+        _check_count(sources)
         check = _checker(self, origin.name or "kernel")
         check.__module__ = origin.module
         check.__doc__ = origin.doc or f"``{' '.join(source.split())}``"
@@ -283,8 +288,15 @@ class Kernel(Op):
             kinds = ((next(given) if x.direction != "number" else whole
                       if x.dtype is None else x.dtype.char) for x in self.declared)
             operands = tuple(map(Typed, self.declared, kinds, repeat(whole)))
+            for x in operands:
+                _check_outside(x.declared, as_dtype(BY_CHAR[x.char].name))
             found = self.sources[chars] = KernelSource(self.source, operands, whole)
         return found
+
+    def for_device(self, source: KernelSource) -> KernelSource:
+        """Return the source that is compiled for a device."""
+        return source if self.device.source is None else source._replace(
+            statements=self.device.source)
 
     def number_types(self, args: Arguments) -> dict[str, DType] | None:
         """Return the dtypes of numbers by name, where they are not those of the last Mat."""
@@ -321,10 +333,10 @@ class Kernel(Op):
     def prepare_cuda(self, cuda: Engine, *args: Any) -> Engine:
         """Prepare the kernel compiled for the device in use."""
         mats, where = self._split(args)
-        source, shape = self.typed(mats), self._last(mats).shape
+        source, shape = self.for_device(self.typed(mats)), self._last(mats).shape
+        if source.walks:
+            check_places(self.__name__, source, mats, shape)
         places = places_of(cuda, source, mats, shape, where) if source.walks else None
-        if self.device.source is not None:
-            source = source._replace(statements=self.device.source)
         try:
             return cuda.prepare_user_kernel(
                 source.cuda_kernel(cuda, self.device.grid, self.device.block), mats, shape,
@@ -378,6 +390,15 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
         raise KernelError(f"the name of a kernel is an identifier, got {name!r}")
 
 
+def _check_count(sources: list[KernelSource]) -> None:
+    """Raise unless there is room for the Mats, the indices and what is known of places."""
+    for x in sources:
+        count = len(x.mats) + len(x.counters) + 1
+        if x.walks and count > _MOST:
+            raise KernelError(f"a kernel has at most {_MOST} operands, with its indices, those of "
+                              f"its widest window, and one for places; got {count}")
+
+
 def declared(name: str, text: object) -> Declared:
     """Return an operand by the words that declare it."""
     words = _WORD.findall(text) if isinstance(text, str) else []
@@ -394,12 +415,39 @@ def declared(name: str, text: object) -> Declared:
         raise KernelError(f"{name}: only an 'input' is read at other places, got {text!r}")
     if not 0 <= found.raw <= MOST_AXES or len(found.radii) > MOST_AXES:
         raise KernelError(f"{name}: arrays have at most {MOST_AXES} axes here, got {text!r}")
-    if found.radii and found.outside not in OUTSIDE and not _NUMBER.fullmatch(found.outside):
+    number = _number(found.outside)
+    if number is not None:
+        found = found._replace(outside=str(number))
+    elif found.radii and found.outside not in OUTSIDE:
         raise KernelError(f"{name}: after its window an input says what lies outside of the array, "
                           f"{', '.join(OUTSIDE)} or a number, got {text!r}")
     if len(words) > 1:
         raise KernelError(f"{name}: after its role an operand may have a dtype, got {text!r}")
-    return found._replace(dtype=as_dtype(words[0])) if words else found
+    found = found._replace(dtype=as_dtype(words[0])) if words else found
+    if found.dtype is not None:
+        _check_outside(found, found.dtype)
+    return found
+
+
+def _number(text: str) -> int | float | None:
+    """Return the number outside of a window, None for what is none, or infinite as a float64."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else number
+
+
+def _check_outside(operand: Declared, dtype: DType) -> None:
+    """Raise unless the number outside of its window can be an element of `dtype`."""
+    number = _number(operand.outside)
+    if number is None:
+        return
+    what = f"the number outside of {operand.name}"
+    check_number(number, dtype, what)
+    if is_integer(dtype) and number != int(number):
+        raise DTypeError(f"{what} is {number}, which {dtype} cannot hold")
 
 
 def _shown(operation: Kernel) -> inspect.Signature:
