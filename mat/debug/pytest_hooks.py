@@ -46,8 +46,9 @@ class Directions:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, R, R]:
         """Run a test; read-only arrays among its fixtures and parameters are inputs."""
-        fixtures = getattr(item, "funcargs", {}).items()
-        inputs = [Watched(a, name, INPUT) for name, value in fixtures for a in _read_only(value)]
+        fixtures, seen = getattr(item, "funcargs", {}).items(), set[int]()
+        inputs = [Watched(a, name, INPUT) for name, value in fixtures
+                  for a in _read_only(value, seen)]
         with check_directions(), Watch(inputs):
             return (yield from self._raising())
 
@@ -59,12 +60,28 @@ class Directions:
         return result
 
 
-def _read_only(value: object) -> Iterator[Array]:
-    """Yield the read-only arrays in a value: itself, or in sequences and dictionaries."""
+def _read_only(value: object, seen: set[int]) -> Iterator[Array]:
+    """Yield the arrays in a value that nobody may write: itself, or in sequences and dictionaries.
+
+    `seen` receives the identities of the values, each of which is looked at once.
+    """
+    if id(value) in seen:
+        return
+    seen.add(id(value))
     if isinstance(value, np.ndarray):
-        if value.size and not value.flags.writeable and not value.dtype.hasobject:
+        if value.size and not value.dtype.hasobject and _is_constant(value):
             yield value
     elif type(value) in (list, tuple, dict):
         items: Any = value.values() if isinstance(value, dict) else value
         for item in items:
-            yield from _read_only(item)
+            yield from _read_only(item, seen)
+
+
+def _is_constant(a: Any) -> bool:
+    """Return whether an array and all those of which it is a view are read-only.
+
+    Memory of other objects, such as files, may be written by others.
+    """
+    while isinstance(a, np.ndarray) and not a.flags.writeable:
+        a = a.base
+    return a is None or isinstance(a, bytes)

@@ -36,7 +36,6 @@ from .snapshot import poison, still_poisoned
 BESIDE, INPUT, OUTPUT, INOUT = range(4)  # what a byte is
 _LOOKED = 1 << 20  # bytes of outputs that are compared at each line
 _MOST_NAMED = 3  # elements in a message
-_OF_POISON = "biufc"
 _OWN = ("mat.", "cffi.")  # modules whose lines are not those of the program
 Trace: TypeAlias = Callable[[FrameType, str, object], Any]
 
@@ -45,9 +44,11 @@ class Watched:
     """An array that is watched, and what it is for: `INPUT`, `OUTPUT` or `INOUT`."""
 
     def __init__(self, array: Array, name: str, kind: int) -> None:
-        self.array = array
+        self.array = array.view(np.ndarray)  # a masked array would lose its mask
         self.name = f"{name} ({array.dtype}, {'x'.join(map(str, array.shape)) or '()'})"
         self.kind = kind
+        self.poisoned = kind == OUTPUT and array.dtype.kind in "biufc" \
+            and array.dtype.char not in "gG"
         self.low, self.high = np.lib.array_utils.byte_bounds(array)
         self.writer: Place | None = None  # of an output, the first
 
@@ -95,7 +96,7 @@ class Region:
     def begin(self) -> None:
         """Take what is there as what is right, and protect pages without bytes to be written."""
         for x in self.arrays:
-            if x.kind == OUTPUT and x.array.dtype.kind in _OF_POISON:
+            if x.poisoned:
                 x.array[...] = poison(x.array.size, x.array.dtype).reshape(x.array.shape)
         self.last = self.bytes.copy()
         skip = -self.low % PAGE
@@ -284,11 +285,11 @@ class Watch(Block["Watch"]):
         self.frame = None
         for region in self.regions:
             region.end()
+        FAULT_HANDLER.end(self)
         if guard is None:
             return
         self._compare(True)
         guard.__exit__(None, None, None)
-        FAULT_HANDLER.end(self)
         if error is None:
             self.faults += self._unwritten()
             if self.faults:
@@ -301,9 +302,7 @@ class Watch(Block["Watch"]):
 
     def _unwritten(self) -> Iterator[str]:
         for x in self.arrays:
-            if x.kind != OUTPUT or x.array.dtype.kind not in _OF_POISON or not x.array.size:
-                continue
-            left = x.unwritten()
+            left = x.unwritten() if x.poisoned else ""
             if left:
                 by = (f"the rest was written at {x.writer}" if x.writer is not None else
                       f"the last line of the block was {self.last_line}" if self.last_line.file

@@ -16,7 +16,8 @@ import pytest
 
 import mat
 from mat import AliasError, DirectionError, DTypeError
-from mat.debug.protected_pages import system
+from mat.debug.protected_pages import FAULT_HANDLER, system
+from mat.debug.watching import Watch
 
 from ..support.mock_memories import in_thread, line
 
@@ -256,15 +257,33 @@ def test_a_fault_that_writes_what_is_there_is_one(path):
     assert w.faults == []  # zero is half of zero: nobody can tell
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u4", "i2", "i1", "?", "f2", "f4", "c16", "M8[s]", "S5"])
+@pytest.mark.parametrize("dtype", ["i8", "u4", "i2", "i1", "?", "f2", "f4", "c16", "M8[s]", "S5",
+                                   "g", "G"])
 def test_outputs_of_other_types(dtype):
     y = np.zeros(500, dtype)
     with mat.debug.watch(outputs=y):
         y[:] = np.ones(500, "i8").astype(dtype)
-    if y.dtype.kind in "biufc":
+    if y.dtype.kind in "biufc" and y.dtype.char not in "gG":
         with pytest.raises(DirectionError, match=r"y .* left unwritten"), \
                 mat.debug.watch(outputs=[y]):
             y[:300] = 1
+
+
+def test_masked_arrays_keep_their_masks():
+    y = np.ma.array([1.0, 2, 3], mask=[0, 1, 0])
+    with mat.debug.watch(outputs=[y]):
+        y.data[:] = 3
+    assert y.mask.tolist() == [False, True, False]
+
+
+def test_a_block_that_fails_at_its_beginning(monkeypatch):
+    x, y = np.zeros(20_000), np.zeros(3)
+    monkeypatch.setattr("mat.debug.watching.poison", None)
+    for _ in range(2):
+        with pytest.raises(TypeError), mat.debug.watch(x, outputs=[y]):
+            pass
+    assert not any(isinstance(user, Watch) for user in FAULT_HANDLER._users)
+    x[:] = 1
 
 
 def test_a_tracer_is_restored():
@@ -344,6 +363,21 @@ def test_reads(given):
 def test_writes(given):
     ctypes.memset(given.ctypes.data, 1, 8)
 
+@pytest.fixture
+def views():
+    x, table = np.eye(10), np.zeros((50, 4))
+    left, right = table[:, :2], table[:, 2:]
+    left.flags.writeable = False
+    found = [x, x.diagonal(), np.lib.stride_tricks.sliding_window_view(x[0], 3), left, right]
+    found.append(found)
+    return found
+
+def test_others_write(views):
+    x, d, windows, left, right = views[:5]
+    x += 1
+    right[:] = 1
+    assert d.sum() == 20
+
 def test_goes_too_far():
     y = np.zeros(4)
     ctypes.memset(y.ctypes.data, 0, 40)
@@ -365,10 +399,10 @@ def run_pytest(folder, *options):
 
 @pytest.mark.once
 def test_under_pytest(tmp_path):
-    assert "1 passed" in run_pytest(tmp_path, "-k", "reads")  # others damage the heap
+    assert "2 passed" in run_pytest(tmp_path, "-k", "reads or others")  # more damage the heap
     out = run_pytest(tmp_path, "--mat-directions")
-    assert "3 failed, 1 passed" in out
+    assert "3 failed, 2 passed" in out
     file = tmp_path / "test_it.py"
     assert f"given (float64, 10) is an input, and was written at {file}:14 (ctypes.memset(" in out
-    assert f"made at {file}:17 (y = np.zeros(4)), was accessed 0 bytes after its end at" in out
-    assert f"made at {file}:21 (y = np.zeros(4)), has memory beside it that was written" in out
+    assert f"made at {file}:32 (y = np.zeros(4)), was accessed 0 bytes after its end at" in out
+    assert f"made at {file}:36 (y = np.zeros(4)), has memory beside it that was written" in out
