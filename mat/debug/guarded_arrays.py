@@ -13,6 +13,7 @@ import linecache
 import sys
 from bisect import bisect_right, insort
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cache
 from types import FrameType
 from typing import Any, TypeAlias
@@ -284,24 +285,35 @@ class guarding(Block[None]):  # noqa: N801  # used as a function
     Nothing is guarded where the system has no pages to protect, or there is no C compiler.
     """
 
-    __slots__ = ("before", "report")
+    __slots__ = ("guards", "report")
 
     def __init__(self, report: Report) -> None:
         super().__init__()
         self.report = report
-        self.before: object = None
+        self.guards = False
 
     def begin(self) -> None:
         if system() is not None and ALLOCATOR.handler is not None:
             FAULT_HANDLER.begin(self)
             FAULT_HANDLER.ensure_installed()  # freed arrays that are kept are protected already
             ALLOCATOR.reports.append(self.report)
-            self.before = _set_handler()(ALLOCATOR.handler)
+            self.guards = True
+            before = _set_handler()(ALLOCATOR.handler)
+            foreign, blocks = _OPEN.get()
+            _OPEN.set((foreign if before is ALLOCATOR.handler else before, (*blocks, self)))
 
     def end(self, error: BaseException | None) -> None:
-        if self.before is not None:
-            _set_handler()(self.before)
-            self.before = None
+        if self.guards:
+            self.guards = False
+            foreign, blocks = _OPEN.get()
+            left = tuple(block for block in blocks if block.guards)
+            if blocks and not left:
+                _set_handler()(foreign)
+            _OPEN.set((foreign, left))
             ALLOCATOR.check_all()
             ALLOCATOR.reports.remove(self.report)
             FAULT_HANDLER.end(self)
+
+
+# of each context, the allocator that guarded ones replaced, and the blocks that began in it
+_OPEN: ContextVar[tuple[object, tuple[guarding, ...]]] = ContextVar("open", default=(None, ()))

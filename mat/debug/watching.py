@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from types import FrameType
@@ -36,7 +37,7 @@ from .snapshot import poison, still_poisoned
 BESIDE, INPUT, OUTPUT, INOUT = range(4)  # what a byte is
 _LOOKED = 1 << 20  # bytes of outputs that are compared at each line
 _MOST_NAMED = 3  # elements in a message
-_OWN = ("mat.", "cffi.")  # modules whose lines are not those of the program
+_OWN = ("mat.", "cffi.", "contextlib")  # modules whose lines are not those of the program
 Trace: TypeAlias = Callable[[FrameType, str, object], Any]
 
 
@@ -206,6 +207,59 @@ def _bounds(a: Array) -> tuple[int, int]:
     return (low, high) if block is None else (block.first, block.stop)
 
 
+def _is_own(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").startswith(_OWN)
+
+
+class Tracing:
+    """The lines of a thread, of which its open blocks of `watch` learn."""
+
+    def __init__(self) -> None:
+        self.watches: list[Watch] = []
+        self.frames: list[FrameType] = []
+
+    def begin(self, watch: Watch) -> None:
+        """Let a block learn of each line, unless a debugger traces."""
+        before = sys.gettrace()
+        if before is None:
+            frame: FrameType | None = sys._getframe()
+            while frame is not None:
+                if not _is_own(frame):
+                    self.frames.append(frame)
+                    frame.f_trace = self._step
+                frame = frame.f_back
+            sys.settrace(self._step)
+        elif before != self._step:
+            return
+        watch.tracing = self
+        self.watches.append(watch)
+
+    def end(self, watch: Watch) -> None:
+        """Let a block learn of no more lines."""
+        with suppress(ValueError):
+            self.watches.remove(watch)
+        if not self.watches:
+            self._stop()
+
+    def _stop(self) -> None:
+        if sys.gettrace() == self._step:
+            sys.settrace(None)
+        while self.frames:
+            self.frames.pop().f_trace = None
+
+    def _step(self, frame: FrameType, event: str, argument: object) -> Trace | None:
+        if not self.watches:
+            self._stop()
+        if not self.watches or _is_own(frame):
+            return None
+        for watch in tuple(self.watches):
+            watch.step(frame, event)
+        return self._step
+
+
+_THREAD = threading.local()
+
+
 class Watch(Block["Watch"]):
     """The block of `watch`.
 
@@ -220,7 +274,7 @@ class Watch(Block["Watch"]):
         What was found so far.
     """
 
-    __slots__ = ("arrays", "faults", "frame", "guard", "last_line", "place", "regions", "traced",
+    __slots__ = ("arrays", "faults", "frame", "guard", "last_line", "place", "regions", "tracing",
                  "where")
 
     def __init__(self, arrays: list[Watched]) -> None:
@@ -229,13 +283,16 @@ class Watch(Block["Watch"]):
         self.faults: list[str] = []
         self.regions: list[Region] = []
         self.guard: guarding | None = None
-        self.traced = False
+        self.tracing: Tracing | None = None
         self.frame: FrameType | None = None  # of the with statement
         self.where, self.place, self.last_line = Place(), Place(), Place()
         self.warn_unless_entered("mat.debug.watch(...)")
 
     def begin(self) -> Watch:
-        self.frame = frame = users(sys._getframe())
+        frame = users(sys._getframe())
+        while frame is not None and _is_own(frame):
+            frame = frame.f_back
+        self.frame = frame
         self.where = self.place = place_of(frame)
         self.faults.clear()
         regions: dict[tuple[int, int], Region] = {}
@@ -249,25 +306,20 @@ class Watch(Block["Watch"]):
         self.guard = guarding(self._note)
         self.guard.__enter__()
         needed = any(region.pieces for region in self.regions)
-        if needed and frame is not None and sys.gettrace() is None:  # else a debugger traces
-            self.traced = True
-            frame.f_trace = self._trace
-            sys.settrace(self._trace)
+        if needed:
+            _THREAD.__dict__.setdefault("tracing", Tracing()).begin(self)
         return self
 
-    def _trace(self, frame: FrameType, event: str, argument: object) -> Trace | None:
+    def step(self, frame: FrameType, event: str) -> None:
         """Compare, since the program goes on to another line."""
-        if frame.f_globals.get("__name__", "").startswith(_OWN):
-            return None
         self._compare(False)
         frame_now = frame.f_back if event == "return" else frame
         self.place = place_of(frame_now)
         if frame is self.frame and event == "line" and frame.f_lineno != self.where.line:
             self.last_line = self.place
-        return self._trace
 
     def _compare(self, whole: bool) -> None:
-        place = self.place if self.traced else Place()
+        place = self.place if self.tracing is not None else Place()
         for region in self.regions:
             self.faults += region.compare(place, whole)
 
@@ -278,10 +330,8 @@ class Watch(Block["Watch"]):
 
     def end(self, error: BaseException | None) -> None:
         guard, self.guard = self.guard, None
-        if self.traced:
-            sys.settrace(None)
-            if self.frame is not None:
-                self.frame.f_trace = None
+        if self.tracing is not None:
+            self.tracing.end(self)
         self.frame = None
         for region in self.regions:
             region.end()

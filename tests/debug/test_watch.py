@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -299,6 +299,44 @@ def test_a_tracer_is_restored():
     finally:
         sys.settrace(None)
     assert found
+
+
+def test_blocks_that_end_in_another_order():
+    x, y = np.zeros(20), np.zeros(20)
+    handler, trace = np._core.multiarray.get_handler_name(), sys.gettrace()
+    first, second = mat.debug.watch(x), mat.debug.watch(y)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    guarded = np.ones(3)
+    y[5] = 1
+    with pytest.raises(DirectionError, match=f":{line() - 1} "):
+        second.__exit__(None, None, None)
+    assert np._core.multiarray.get_handler_name(guarded) == "mat_guarded"
+    assert np._core.multiarray.get_handler_name() == handler
+    assert sys.gettrace() is trace
+
+
+@contextmanager
+def watched(x):
+    with mat.debug.watch(x):
+        yield
+
+
+def stacked(x):
+    found = ExitStack()
+    found.enter_context(mat.debug.watch(x))
+    return found
+
+
+@pytest.mark.parametrize("enter", [watched, stacked])
+def test_the_line_where_the_block_began_in_another_frame(enter):
+    x = random(10)
+    with pytest.raises(DirectionError) as caught, enter(x):  # noqa: PT012
+        len("before")
+        x[3] = 2
+        len("after")
+    assert f":{line() - 2} (x[3] = 2)" in str(caught.value)
 
 
 def test_arrays_that_are_freed_while_an_exception_is_raised():
