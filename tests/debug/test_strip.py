@@ -12,6 +12,7 @@ import pytest
 import mat
 from mat.debug.strip import BARS, HEIGHT, WIDTH, strip
 
+from ..support import needs
 from .test_printing import torn
 
 pytestmark = pytest.mark.host
@@ -50,15 +51,19 @@ def test_a_stale_copy_is_drawn_beside_the_fresh_one():
         assert lines_of(x) == {"host": [("stale", 0, 10)], "emulated": [("fresh", 0, 10)]}
 
 
-def test_torn_never_written_and_pending_elements_have_bars_of_their_own():
-    assert lines_of(torn()) == {"host": [("torn", 0, 2)]}
-    assert lines_of(mat.zeros(4)) == {"no copy": [("never written", 0, 4)]}
+@needs.native
+def test_pending_elements_have_bars_of_their_own():
     x = mat.ones(100_000)
     x[0] = 2
     with mat.fused():
         y = x + 1
         assert lines_of(y) == {"nowhere yet": [("pending", 0, 100_000)]}
         assert y.storage.is_pending
+
+
+def test_torn_and_never_written_elements_have_bars_of_their_own():
+    assert lines_of(torn()) == {"host": [("torn", 0, 2)]}
+    assert lines_of(mat.zeros(4)) == {"no copy": [("never written", 0, 4)]}
     assert strip(mat.zeros(0)).startswith("<div")
     failed = mat.ones(4)
     with pytest.raises(ZeroDivisionError), failed.facet("array", "output"):
