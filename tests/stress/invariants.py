@@ -4,8 +4,10 @@ not public, and does without where an attribute is gone.
 
 import gc
 import importlib
+import itertools
 import os
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -105,6 +107,16 @@ def hidden(module, name, otherwise=()):
         return otherwise
 
 
+def _beside_arrays():
+    """The pages beside arrays that were made in `watch` blocks, which stay protected."""
+    module = sys.modules.get("mat.debug.guarded_arrays")
+    if module is None:
+        return set()
+    allocator = module.ALLOCATOR
+    arrays = [*allocator.blocks.values(), *itertools.chain(*allocator._spare.values())]
+    return {page for one in arrays for page in one.guards}
+
+
 def in_use():
     """Settings, devices, barriers and observers of blocks that have ended."""
     found = []
@@ -125,7 +137,8 @@ def in_use():
         found.append("an operation is being cut")
     if not CHECKED:  # else they are, as long as the process
         pages = hidden("mat.debug.protected_pages", "_all", {})
-        if any(p.allowed != 3 for p in tuple(pages.values())):
+        beside = _beside_arrays()
+        if any(p.allowed != 3 and p not in beside for p in tuple(pages.values())):
             found.append("pages are protected")
         if getattr(hidden("mat.debug.protected_pages", "FAULT_HANDLER", None), "_users", ()):
             found.append("the handler of faults is installed")
