@@ -25,7 +25,10 @@ from .types import CData
 HEADERS = Path(__file__).parent.parent / "native"  # in folders: shared, cpu, cuda, python
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
          "-fwrapv", "-ffp-contract=off",  # integers and bits as on devices
-         "-fdiagnostics-color=never", "-Wall", "-Wno-unused", "-Wno-unknown-pragmas", "-Werror")
+         "-fno-strict-aliasing",
+         "-fdiagnostics-color=never", "-Wall", "-Wno-unused", "-Wno-unknown-pragmas",
+         # products of bools are elements; clang knows other warnings
+         "-Wno-int-in-bool-context", "-Wno-unknown-warning-option", "-Werror")
 NO_COMPILER = ("mat.kernel needs a C compiler at run time, and found none (tried {}). Install "
                "one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
                "xcode-select --install), or name it in the variable CC")

@@ -37,6 +37,9 @@ def test_complex_functions(there, dtype):
 def test_numbers_and_what_is_unset(there):
     types.test_numbers_are_of_the_common_type()
     types.test_integers_wrap_around()
+    types.test_absolute_values_of_integers_are_exact()
+    for dtype in ("int32", "int64", "uint8", "uint64"):
+        types.test_checked_division(dtype)
     for dtype, unset in (("float16", np.nan), ("int8", 127), ("uint64", 2**64 - 1)):
         types.test_what_is_not_assigned_shows(dtype, unset)
 

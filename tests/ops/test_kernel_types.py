@@ -102,6 +102,41 @@ def test_integers_wrap_around():
     assert_array_equal(y.to_numpy(), [-4, 0])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64"])
+@pytest.mark.sample(3)
+def test_checked_division(dtype):
+    ends = np.iinfo(dtype)
+    values = np.array([ends.min, ends.min + 1, 0, 1, 7, ends.max // 2, ends.max], dtype)
+    if ends.min:
+        values = np.concatenate([values, np.array([-1, -7], dtype)])
+    a, b = (x.copy() for x in np.broadcast_arrays(values[:, None], values))
+    k = mat.kernel("q = div(a, b); r = mod(a, b); s = abs(a)", a="input", b="input", q="output",
+                   r="output", s="output")
+    with np.errstate(all="ignore"):
+        wanted = a // b, a % b, np.abs(a)
+    for found, want in zip(k(mat.array(a), mat.array(b)), wanted, strict=True):
+        assert_array_equal(found.to_numpy(), want)
+
+
+def test_absolute_values_of_integers_are_exact():
+    x = [2**53 + 1, -2**62 - 1, -2**63]
+    k = mat.kernel("y = abs(x) == 9007199254740993 || abs(x - 1) == 4611686018427387906", x="input",
+                   y="output bool")
+    assert k(mat.array(x)).tolist() == [True, True, False]
+    assert mat.kernel("y = abs(x)", x="input", y="output")(mat.array(x)).tolist() == [
+        2**53 + 1, 2**62 + 1, -2**63]
+    assert mat.kernel("y = 2 * abs(x / 4.0)", x="input", y="output float32")(
+        mat.array([-1])).tolist() == [0.5]
+
+
+@pytest.mark.parametrize("text", ["T t = x * z; y = t", "y = x * z ? 1 : 0", "if (x * z) y = 1; "
+                                  "else y = 0"])
+@pytest.mark.sample(1)
+def test_products_of_bools(text):
+    k = mat.kernel(text, x="input", z="input", y="output")
+    assert k(mat.array([True, True]), mat.array([True, False])).tolist() == [True, False]
+
+
 def test_numbers_are_of_the_common_type():
     scale = mat.kernel("y = a * x", a="number", x="input", y="output")
     x, y = mat.arange(3, dtype="int32"), mat.empty(3, dtype="float64")

@@ -1,4 +1,5 @@
-/* Places in arrays, for users' kernels: elements by number, neighbours outside of an array. */
+/* For users' kernels: places in arrays, elements by number and neighbours outside of an array; and
+   functions of integers, exact and defined for all. */
 #ifndef MAT_PLACES_INLINE_H
 #define MAT_PLACES_INLINE_H
 
@@ -42,7 +43,57 @@ INLINE void mat_interior(int64_t r, int64_t n, int64_t first, int64_t each, int6
     }
 }
 
-#if !defined(__cplusplus)
+/* Quotients rounded down and their remainders, 0 where the divisor is 0, as NumPy has them;
+   absolute values. The least integer stays as it is. */
+INLINE int64_t mat_minus_i64(int64_t a) { return (int64_t)(0 - (uint64_t)a); }
+INLINE int64_t mat_div_i64(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return b ? mat_minus_i64(a) : 0;
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+INLINE int64_t mat_mod_i64(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return 0;
+    const int64_t rest = a % b;
+    return rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+INLINE uint64_t mat_div_u64(uint64_t a, uint64_t b) { return b ? a / b : 0; }
+INLINE uint64_t mat_mod_u64(uint64_t a, uint64_t b) { return b ? a % b : 0; }
+INLINE int64_t mat_abs_i64(int64_t a) { return a < 0 ? mat_minus_i64(a) : a; }
+INLINE uint64_t mat_abs_u64(uint64_t a) { return a; }
+
+#if defined(__cplusplus)
+
+/* The type in which integers of the type I are computed; for floats there is none */
+template <class I> struct mat_integer_of { typedef int64_t type; };
+template <> struct mat_integer_of<unsigned long> { typedef uint64_t type; };
+template <> struct mat_integer_of<unsigned long long> { typedef uint64_t type; };
+template <> struct mat_integer_of<float> {};
+template <> struct mat_integer_of<double> {};
+
+#define MAT_OF_INTEGERS(name) \
+    INLINE int64_t name##_of(int64_t a, int64_t b) { return name##_i64(a, b); } \
+    INLINE uint64_t name##_of(uint64_t a, uint64_t b) { return name##_u64(a, b); } \
+    template <class A, class B> \
+    INLINE typename mat_integer_of<decltype(A() + B())>::type name(A a, B b) { \
+        typedef typename mat_integer_of<decltype(A() + B())>::type W; \
+        return name##_of((W)a, (W)b); \
+    }
+MAT_OF_INTEGERS(mat_div)
+MAT_OF_INTEGERS(mat_mod)
+INLINE float mat_abs(float a) { return fabsf(a); }
+INLINE double mat_abs(double a) { return fabs(a); }
+INLINE uint64_t mat_abs(uint64_t a) { return a; }
+template <class I> INLINE typename mat_integer_of<I>::type mat_abs(I a) { return mat_abs_i64(a); }
+
+#else
+
+#define MAT_BY_INTEGERS(name, type) _Generic(type, bool: name##_i64, \
+    signed char: name##_i64, unsigned char: name##_i64, short: name##_i64, \
+    unsigned short: name##_i64, int: name##_i64, unsigned: name##_i64, long: name##_i64, \
+    long long: name##_i64, unsigned long: name##_u64, unsigned long long: name##_u64)
+#define mat_div(a, b) MAT_BY_INTEGERS(mat_div, (a) + (b))(a, b)
+#define mat_mod(a, b) MAT_BY_INTEGERS(mat_mod, (a) + (b))(a, b)
+#define mat_abs(a) _Generic((a), float: fabsf, double: (fabs), unsigned long: mat_abs_u64, \
+    unsigned long long: mat_abs_u64, default: mat_abs_i64)(a)
 
 /* Elements mat_from to mat_to */
 #if defined(__clang__)

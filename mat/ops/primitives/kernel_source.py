@@ -23,6 +23,7 @@ _OF_ONE = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "c
            "trunc")
 _OF_TWO = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow",
            "remainder")
+_OF_INTEGERS = ("div", "mod")
 # C's are generic, C++'s overloaded
 _CUDA_REAL = (*(f"#define {n}(x) {n}((MAT_REAL_TYPE)(x))" for n in _OF_ONE),
               *(f"#define {n}(x, y) {n}((MAT_REAL_TYPE)(x), (MAT_REAL_TYPE)(y))" for n in _OF_TWO),
@@ -286,6 +287,7 @@ class KernelSource(NamedTuple):
         yield '#define MAT_NAN ((MAT_REAL_TYPE)__builtin_nan(""))'
         for n, name in names.items():
             yield f"#undef {n}\n#define {n}(...) {name}(__VA_ARGS__)"
+        yield from self._of_integers()
 
     # CUDA
 
@@ -301,6 +303,7 @@ class KernelSource(NamedTuple):
                 f"typedef {_cuda_type(self.whole)} T;",
                 f"typedef {_real(self.whole)} MAT_REAL_TYPE;",
                 *(_CUDA_COMPLEX if BY_CHAR[self.whole].kind == "c" else _CUDA_REAL),
+                *self._of_integers(),
                 *self._access(_cuda_type, _cuda_stored, _cuda_loaded),
                 self.function(_cuda_type, _cuda_stored, _cuda_loaded)]),
             call=f"mat_user({', '.join(filter(None, (plain, *places)))})",
@@ -312,6 +315,13 @@ class KernelSource(NamedTuple):
             grid=grid, block=block)
 
     # Both
+
+    def _of_integers(self) -> Iterator[str]:
+        """Yield macros for functions of integers, but for the names of operands."""
+        taken = {x.name for x in self.operands}
+        for n in (*_OF_INTEGERS, *(("abs",) if self.whole in LIMITS else ())):
+            if n not in taken:
+                yield f"#undef {n}\n#define {n}(...) mat_{n}(__VA_ARGS__)"
 
     def _access(self, type_of: TypeOf, stored: TypeOf, loaded: Loaded) -> Iterator[str]:
         """Yield the functions that return elements of other places."""
