@@ -26,7 +26,17 @@ from ..errors import KernelError
 from ..support.c_compiler import CompileError, library
 from ..support.open_blocks import Block
 from ..support.types import CData
-from .protected_pages import FAULT_HANDLER, NO_ACCESS, PAGE, PageRange, Pages, mapped, system, unmap
+from .protected_pages import (
+    FAULT_HANDLER,
+    NO_ACCESS,
+    PAGE,
+    READ_WRITE,
+    PageRange,
+    Pages,
+    mapped,
+    system,
+    unmap,
+)
 
 MOST = 8000  # arrays at a time, each of which takes three of the system's 65,530 mappings
 _SPARE = 16  # freed arrays of a size that are kept, and their pages
@@ -128,6 +138,8 @@ class Guarded:
 
     def unmap(self) -> None:
         """Give the pages back."""
+        for guard in self.guards:
+            guard.allowed, guard.notify = READ_WRITE, None  # nothing refers to self any more
         unmap(self.first - PAGE, self.stop - self.first + 2 * PAGE)
 
 
