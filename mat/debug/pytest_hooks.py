@@ -1,5 +1,8 @@
-"""What ``pytest --mat-directions`` does: the direction check and `watch` around each test. Imported
-by ``mat_pytest.py``.
+"""The plugin of pytest, ``pytest -p mat.debug.pytest_hooks --mat-directions``: the direction check
+and `watch` around each test.
+
+It is no entry point of the distribution: pytest would import `mat` in every run where that is
+installed, and rewrite the assertions of all its modules.
 """
 
 from __future__ import annotations
@@ -17,6 +20,18 @@ from .guarded_arrays import Guarded, guarding
 from .watching import INPUT, Watch, Watched
 
 R = TypeVar("R")  # what a hook returns
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("mat").addoption(
+        "--mat-directions", action="store_true",
+        help="find writes to read-only arrays, and beside arrays of NumPy, by C code, and accesses "
+             "to Mats against their direction")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--mat-directions"):
+        config.pluginmanager.register(Directions(), "mat-directions")
 
 
 class Directions:

@@ -397,7 +397,7 @@ def watch(*inputs: Array, outputs: Iterable[Array] = (), inout: Iterable[Array] 
     Notes
     -----
     Memory beside an array is the rest of the array of which it is a view. Arrays that are made in
-    such a block, or under ``pytest --mat-directions``, have pages of their own between protected
+    such a block, or under pytest's ``--mat-directions``, have pages of their own between protected
     ones, on Linux: all that is written beside these is found. See ``docs/debugging.md``.
 
     Examples

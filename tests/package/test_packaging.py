@@ -100,7 +100,6 @@ def test_a_source_distribution_has_no_generated_files(any_sources):
 
 def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
     wanted = {name for name in files_of_repository() if name.startswith("mat/")} | STUBS
-    wanted.add("mat_pytest.py")
     assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh",
             "mat/native/shared/philox_inline.h"} <= wanted
     with zipfile.ZipFile(any_wheel) as packed:
@@ -111,10 +110,6 @@ def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
              if not name.startswith(f"facetmat-{mat.__version__}.dist-info/")}
     assert extra in (made_by_compilers(), set())
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in found)
-
-
-def test_pytest_finds_its_plugin(any_wheel):
-    assert "[pytest11]\nmat_pytest = mat_pytest" in text_of(any_wheel, "entry_points.txt")
 
 
 def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
