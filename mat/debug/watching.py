@@ -108,7 +108,8 @@ class Region:
         if system() is None or not edges or is_watched(self.low + edges[0], edges[-1] - edges[0]):
             edges = []
         ends = [0, *edges, len(self.bytes)]
-        self.pieces = [slice(*at) for at in zip(ends[::2], ends[1::2], strict=True)]
+        self.pieces = [slice(begin, end) for begin, end in zip(ends[::2], ends[1::2], strict=True)
+                       if begin < end]
         for begin, end in zip(edges[::2], edges[1::2], strict=True):
             span = PageRange(self.low + begin, end - begin, self.bytes)
             self.spans.append(span)

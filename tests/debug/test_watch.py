@@ -430,8 +430,8 @@ def run_pytest(folder, *options):
     (folder / "test_it.py").write_text(TESTS, encoding="utf-8")
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "mat.debug.pytest_hooks", "-p",
-         "no:cacheprovider", *options, "test_it.py"], capture_output=True, text=True, cwd=folder, check=False,
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "MAT_DEBUG": ""})
+         "no:cacheprovider", *options, "test_it.py"], capture_output=True, text=True, cwd=folder,
+        check=False, env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "MAT_DEBUG": ""})
     return found.stdout
 
 
