@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -288,7 +289,7 @@ def _digits(at: Setting) -> Section:
     net, s = digits.Network(first, second), digits.new_scratch()
 
     def train() -> None:
-        for x, t in parts[:2] if at.small else parts:
+        for x, t in islice(parts, 2 if at.small else None):
             digits.train_batch_(x, t, net, s)
 
     yield Item("epoch of the digits example", train,

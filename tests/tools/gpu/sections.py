@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import computing, moves
+from . import computing, library, moves
 from .item import Section
 from .setting import Setting
 
 SECTIONS: dict[str, Callable[[Setting], Section]] = {
-    "Element-wise and reductions": computing.bounded, "Products": computing.products,
-    "Calls": computing.calls, "Permutes": moves.permutes, "Transfers": moves.transfers,
-    "Training": computing.training, "Copies ahead": moves.ahead, "Compiling": computing.compiling,
+    "Expressions": library.expressions, "Library": library.library, "Calls": computing.calls,
+    "Training": computing.training, "Element-wise and reductions": computing.bounded,
+    "Products": computing.products, "Permutes": moves.permutes, "Transfers": moves.transfers,
+    "Copies ahead": moves.ahead, "Compiling": computing.compiling,
 }
