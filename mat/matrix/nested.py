@@ -72,9 +72,10 @@ def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Ar
     if (is_integer(dtype) and plain.size and plain.dtype.kind != "c"
             and not isinstance(obj, (Mat, np.ndarray))):
         check_number(plain.min(), dtype, "an element")
-        check_number(plain.max(), dtype, "an element")
         if plain.dtype.kind == "f" and dtype.itemsize == 8:  # too few digits for 64 bits
             plain = _exact_integers(obj, dtype)
+        else:
+            check_number(plain.max(), dtype, "an element")
     new = isinstance(obj, _SEQUENCES) and plain.dtype == dtype and order != "F"
     return plain if new else np.array(plain, dtype, order=order, copy=True)
 
@@ -94,8 +95,9 @@ def numbers_of(obj: Nested, plain: Array, dtype: DType) -> Array:
 def _exact_integers(obj: Nested, dtype: DType) -> Array:
     """Return the elements as integers that were no floating-point numbers in between."""
     try:
-        return np.array(without_mats(obj), dtype)
-    except OverflowError as error:
+        with np.errstate(invalid="raise"):  # of NumPy's own numbers, which otherwise wrap around
+            return np.array(without_mats(obj), dtype)
+    except (ArithmeticError, ValueError) as error:
         raise RangeError(f"an element is out of the range of {dtype}: {error}") from None
 
 

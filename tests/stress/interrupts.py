@@ -148,6 +148,14 @@ def sweep(scenario, most=0, begin=1):
     return ""
 
 
+def became(error):
+    """Return a text that says what an interrupt became; "" where `zipfile` hid it: NumPy's `savez`
+    closes its archive also while an interrupted member is open, which is a `ValueError`.
+    """
+    hidden = isinstance(error.__context__, KeyboardInterrupt) and "open writing handle" in str(error)
+    return "" if hidden else f"became {type(error).__name__}: {error}"
+
+
 def interrupted(scenario, k, legal, strange):
     """Interrupt `scenario` at its `k`-th line; return the fault, or ""."""
     lines, mats = Lines(k), scenario.make()
@@ -155,7 +163,7 @@ def interrupted(scenario, k, legal, strange):
     try:
         lines.run(lambda: scenario.run(**mats))
     except Exception as caught:
-        error = f"became {type(caught).__name__}: {caught}"
+        error = became(caught)
     found = [error] if error else faults(mats, legal)
     if found or strange:
         text = "; ".join(map(str, [*found[:MOST], *strange]))
@@ -230,6 +238,7 @@ def one_signal(scenario, signals, known, random, burst):
     try:
         signals.run(lambda: scenario.run(**mats), after, burst)
     except Exception as caught:
-        return f"interrupted after {after:.7f} s: became {type(caught).__name__}: {caught}"
+        if text := became(caught):
+            return f"interrupted after {after:.7f} s: {text}"
     found = faults(mats, known.legal)
     return f"interrupted after {after:.7f} s: {'; '.join(found[:MOST])}" if found else ""
