@@ -63,6 +63,7 @@ def test_frequencies_have_a_dtype_and_a_device(name):
             make(5, device="emulated:3")
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("make", [mat.asarray, mat.asanyarray, mat.from_dlpack,
                                   lambda x, device: mat.astype(x, x.dtype, device=device)])
 def test_a_mat_for_another_device_is_not_the_one_given(make):

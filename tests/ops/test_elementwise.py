@@ -176,7 +176,9 @@ def test_operators_with_scalars_in_both_orders(rng, name, scalar):
     for dtype in NUMPY_DTYPES:
         x = operands(rng, dtype)
         for first in (True, False):
-            wanted = reference(getattr(np, name), *((x, scalar) if first else (scalar, x)))
+            # NumPy's operator squares booleans to int8, and its function to int64
+            function = symbol if name == "pow" and dtype == "bool" else getattr(np, name)
+            wanted = reference(function, *((x, scalar) if first else (scalar, x)))
             if isinstance(wanted, type):
                 with pytest.raises(DTypeError):
                     symbol(mat.array(x), scalar) if first else symbol(scalar, mat.array(x))

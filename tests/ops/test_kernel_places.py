@@ -193,7 +193,10 @@ def test_some_outputs_are_given():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint16", "bool"])
 def test_reductions(name, dtype):
     k = mat.kernel("y = x * z", x="input", z="input", y="output", reduce=name)
-    for shape in ((3, 4), (700,), (20, 30, 5), ()):
+    shapes = ((3, 4), (700,), (20, 30, 5), ())
+    if (name, dtype) == ("prod", "float16"):  # which overflows or is 0, by the order of factors
+        shapes = ((3, 4), ())
+    for shape in shapes:
         a, b = numbers(shape, dtype), numbers(shape, dtype, 2)
         for axis in (None, *range(len(shape))):
             found = k(mat.array(a), mat.array(b), axis=axis)
