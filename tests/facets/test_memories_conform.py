@@ -15,7 +15,7 @@ from mat.extend.testing import MemoryTests
 from ..support.mock_memories import registry_kept
 
 TESTS = [name for name in vars(MemoryTests) if name.startswith("test_")]
-EXAMPLE = Path(mat.__file__).parents[1] / "examples" / "file_memory.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "file_memory.py"
 
 
 class Bytes(Memory):

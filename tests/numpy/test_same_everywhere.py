@@ -147,6 +147,7 @@ def test_comparisons_with_numbers_out_of_range_take_where(name, value, dtype, de
                 assert found.tolist() == (mask & plain).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:Install `pyyaml`")  # NumPy's, where that is not
 def test_show_config_takes_numpys_modes(capsys):
     assert mat.show_config(mode="dicts") == dict(mat.show_config())
     assert mat.show_config(mode="stdout") is None
