@@ -25,9 +25,9 @@ def only_in(cube: AnyCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
 
 
 def is_used(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> bool:
-    """Return whether a copy is accessed, kept, or being copied to."""
-    return (copy in spans.pending or copy.is_kept or cube.is_kept(copy.memory)
-            or any(r.used is copy for r in tuple(cube.accesses)))
+    """Return whether a copy is accessed, kept, or being copied."""
+    return (copy in spans.pending or copy in spans.used or copy.is_kept
+            or cube.is_kept(copy.memory) or any(r.used is copy for r in tuple(cube.accesses)))
 
 
 def evict(cube: AnyCube, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:

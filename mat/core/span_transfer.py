@@ -30,15 +30,40 @@ def refresh(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None
             _refresh_all(cube, spans, copy)
         return
     missing = runs - copy.fresh - spans.in_flux(cube, copy)
-    if missing:
+    if not missing:
+        return
+    with _UsedCopy(spans, copy):
         missing = missing - _take_torn(cube, spans, copy, missing)
-    for source in _sources(spans, copy, missing) if missing else ():
-        there = missing & spans.committed(cube, source)
-        if there:
-            _transfer(cube, spans, source, copy, there)
-            missing = missing - there
-    if missing:
-        _fill(cube, spans, copy, missing & spans.pristine)
+        missing = _gather(cube, spans, copy, missing)
+        if missing:
+            _fill(cube, spans, copy, missing & spans.pristine)
+
+
+class _UsedCopy:
+    """A block in which a copy is not evicted: the memory may take room meanwhile, to pack runs."""
+
+    def __init__(self, spans: SpansLike, copy: SpanCopy) -> None:
+        self.spans, self.copy = spans, copy
+
+    def __enter__(self) -> None:
+        self.spans.used.append(self.copy)
+
+    def __exit__(self, *error: object) -> None:
+        self.spans.used.remove(self.copy)
+
+
+def _gather(cube: AnyCube, spans: SpansLike, copy: SpanCopy, missing: Runs) -> Runs:
+    """Copy the missing elements that other copies have to `copy`; return those that none has."""
+    before = NONE
+    while missing and missing != before:  # those of a copy that is evicted meanwhile are elsewhere
+        before = missing
+        for source in _sources(spans, copy, missing):
+            there = missing & spans.committed(cube, source)
+            if there and source in spans.copies:
+                with _UsedCopy(spans, source):
+                    _transfer(cube, spans, source, copy, there)
+                missing = missing - there
+    return missing
 
 
 def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
@@ -96,7 +121,7 @@ def read_runs(cube: AnyCube, copy: SpanCopy, target: Handle, runs: Runs) -> None
     if memory is hub:
         copy_on_host(copy.in_units(target), copy.in_units(copy.handle), runs)
         return
-    with wait(COPY, cube, memory):
+    with wait(COPY, cube, memory), _UsedCopy(cube.spans, copy):
         if memory.has_spans:
             memory.read_runs(copy.counted, copy.handle, copy.part_of(target),
                              copy.positions(runs))

@@ -67,6 +67,7 @@ class Spans:
         self.spoiled: Runs = NONE  # what an outer block left that failed before an inner one ended
         self.busy: int = 0  # it is being changed, and is not to be ended
         self.pending: dict[SpanCopy, AsyncCopy] = {}  # copies in progress, by their targets
+        self.used: list[SpanCopy] = []  # copies that elements are being copied from or to
         for record in cube.accesses:
             self.adopt(record)
 

@@ -97,3 +97,26 @@ def test_what_was_written_of_columns_is_kept_by_both(dev):
         a[:, 9] += 2
         assert_array_equal(np.asarray(x[:, 5:12] + 0), a[:, 5:12])
     assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.parametrize("fill", [3, None])
+def test_room_for_thin_rows_is_not_that_of_the_part_they_are_copied_to(cuda, fill):
+    """A pool that has room for the part, but not for its packed rows, too."""
+    x = mat.full((120,), 3, dtype="int64") if fill else mat.array(np.full(120, 3))
+    for _ in range(2):
+        with mat.use_device("cuda", required=True, pool_bytes=1200):
+            y = x[:119:2]
+            y += 1
+        assert_array_equal(x.to_numpy()[::2], np.full(60, 4))
+        x[::2] = 3
+
+
+def test_a_part_is_evicted_to_make_room_for_the_thin_rows_of_another(cuda):
+    """Both take the buffers that copies go through."""
+    x, y = (mat.array(np.zeros((100, 400))) for _ in range(2))
+    with mat.use_device("cuda", required=True, pool_bytes=634_000):  # both parts, and 366 bytes
+        y[:, :2] += 1
+        x[:, :2] += 1
+        assert y[:, :2].fresh == {"host"}
+    for z in (x, y):
+        assert_array_equal(z.to_numpy(), np.repeat([[1, 1, *[0] * 398]], 100, 0))

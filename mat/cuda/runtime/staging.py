@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ...cpu.kernel import CpuKernel
 from ...cpu.permute import Switches, Workspace, prepare_axes
+from ...errors import OutOfDeviceMemory
 from ...layout.merged_axes import CopyAxis
 from ...layout.shapes import Ints
 from ...support.c_pointers import address_of
@@ -130,38 +132,54 @@ class Stage:
 
     def send_rows(self, address: int, source: Array) -> None:
         """Copy the rows of an array to its memory on the device, from `address` on."""
-        with self.lock:
+        with self._packing_room(source) as room, self.lock:
             for begin, rows in self._portions(source):
                 buffer, event = self.next()
                 copy_array(rows, buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape))
                 width, pitch = rows.shape[1] * rows.itemsize, source.strides[0]
                 to, shape = Rows(address + begin * pitch, pitch), (len(rows), width)
-                if are_thin(*shape):
-                    with self.gpu.plain_room(rows.nbytes) as room:
-                        put(self.gpu, room, address_of(buffer), rows.nbytes, self.gpu.stream)
-                        move_rows(self.gpu, to[:2], (room, width), shape)
+                if room is not None and are_thin(*shape):
+                    put(self.gpu, room, address_of(buffer), rows.nbytes, self.gpu.stream)
+                    move_rows(self.gpu, to[:2], (room, width), shape)
                 else:
                     copy_2d(self.gpu, to, Rows(address_of(buffer), width, True), shape)
                 event.record(self.gpu.stream)
 
     def fetch_rows(self, target: Array, address: int) -> None:
         """Copy from the device, as `send_rows` does to it."""
-        with self.lock:
+        with self._packing_room(target) as room, self.lock:
             coming: tuple[Array, Bytes, StreamEvent] | None = None
             for begin, rows in self._portions(target):
                 buffer, event = self.next()
                 width, pitch = rows.shape[1] * rows.itemsize, target.strides[0]
                 source, shape = Rows(address + begin * pitch, pitch), (len(rows), width)
-                if are_thin(*shape):
-                    with self.gpu.plain_room(rows.nbytes) as room:
-                        move_rows(self.gpu, (room, width), source[:2], shape)
-                        get(self.gpu, address_of(buffer), room, rows.nbytes, self.gpu.stream)
+                if room is not None and are_thin(*shape):
+                    move_rows(self.gpu, (room, width), source[:2], shape)
+                    get(self.gpu, address_of(buffer), room, rows.nbytes, self.gpu.stream)
                 else:
                     copy_2d(self.gpu, Rows(address_of(buffer), width, True), source, shape)
                 event.record(self.gpu.stream)
                 _unpack(coming)
                 coming = rows, buffer, event
             _unpack(coming)
+
+    @contextmanager
+    def _packing_room(self, rows: Array) -> Iterator[int | None]:
+        """Yield memory of the device for a portion of thin rows; None for others, and where there
+        is no room.
+
+        To make room, copies may be evicted, by other calls with these buffers: it comes first.
+        """
+        portion = next(self._portions(rows))[1]
+        if not are_thin(len(portion), portion.shape[1] * portion.itemsize):
+            yield None
+            return
+        with ExitStack() as stack:
+            try:
+                room = stack.enter_context(self.gpu.plain_room(portion.nbytes))
+            except OutOfDeviceMemory:
+                room = None
+            yield room
 
     def _portions(self, rows: Array) -> Iterator[tuple[int, Array]]:
         """Yield as many rows as fit into a buffer, after the number of the first."""
