@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat import AliasError, KernelError, ShapeError
 from mat.cpu.elementwise import KernelPlaces
+from mat.debug import trace
 
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
@@ -200,26 +202,55 @@ def test_reductions(name, dtype):
         a, b = numbers(shape, dtype), numbers(shape, dtype, 2)
         for axis in (None, *range(len(shape))):
             found = k(mat.array(a), mat.array(b), axis=axis)
-            wanted = getattr(np, name)(np.asarray(a * b), axis=axis)
+            values, half = np.asarray(a * b), dtype == "float16" and name in ("sum", "prod")
+            with np.errstate(all="ignore"):  # NumPy's products of float16 overflow on the way
+                wanted = getattr(np, name)(values.astype("f") if half else values, axis=axis)
+                wanted = wanted.astype(dtype) if half else wanted
             assert found.dtype == wanted.dtype
             assert_allclose(found.to_numpy(), wanted, rtol=1e-2 if dtype == "float16" else 1e-6)
     assert k(mat.array(a), mat.array(b), keepdims=True).shape == ()
 
 
-@pytest.mark.parametrize("n", [1000, 300_001])
-def test_the_order_of_a_reduction(n):
-    x = np.random.default_rng(3).standard_normal(n).astype("float32")
-    k = mat.kernel("y = a * x", a="number", x="input", y="output", reduce="sum")
-    lanes = min(n, 1 << 14)
-    parts = [np.float32(0.5) * x[j:j + lanes] for j in range(0, n, lanes)]
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total[:len(part)] += part
-    while len(total) > 1:
-        half = (len(total) + 1) // 2
-        total[:len(total) - half] += total[half:]
-        total = total[:half]
-    assert k(0.5, mat.array(x)).item() == total[0]
+REDUCED = {  # shapes, and axes: in one pass on the host, and in two
+    True: [((1000,), None), ((300_001,), None), ((300, 700), 1), ((700, 300), 0), ((5, 6, 70), 2),
+           ((40_000, 3), (0, 1)), ((1, 1), 0)],
+    False: [((3, 100_000), 1), ((40, 2000), 0), ((20, 30, 50), 1), ((0, 4), 0)]}
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "all"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
+@pytest.mark.parametrize("in_one", REDUCED)
+def test_bits_of_a_reduction_are_those_of_two_steps(name, dtype, in_one):
+    for (shape, axis), source in product(REDUCED[in_one], SOURCES):
+        if name == "max" and 0 in shape:
+            continue
+        given = {n: mat.array((1 + numbers(shape, dtype, k) / 50).astype(dtype))
+                 for k, n in enumerate("xzt")}
+        operands = {"x": "input", "z": "input window(1) wrap", "t": "input raw", "y": "output"}
+        k = mat.kernel(source, **operands, reduce=name)
+        values = mat.kernel(source, **operands)(**given)
+        for keepdims in (False, True):
+            found = k(**given, axis=axis, keepdims=keepdims)
+            wanted = getattr(mat, name)(values, axis=axis, keepdims=keepdims)
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            assert found.to_numpy().tobytes() == wanted.to_numpy().tobytes()
+        if in_one and (name, dtype) != ("prod", "bool"):
+            assert not any(one.left for one in k.passes.values())
+
+
+SOURCES = ["y = x * z + t(0)", "y = i < n / 2 ? x - z(1) : t(n - 1 - i)"]
+
+
+@pytest.mark.host
+def test_values_that_are_reduced_are_nowhere():
+    k = mat.kernel("y = x * x", x="input", y="output", reduce="sum")
+    x = mat.ones(1 << 20)
+    with trace() as t:
+        assert k(x, axis=0).item() == 1 << 20
+    assert [e.mat for e in t.operations] == ["kernel"]
+    with mat.fused():
+        assert k(2 * x).item() == 1 << 22
 
 
 def test_what_reductions_are_made_of():

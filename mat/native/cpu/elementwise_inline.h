@@ -255,10 +255,10 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
     }
 }
 
-/* Store how the loop can be called for any range of elements, if all are adjacent. */
+/* Store how the loop can be called for any range of elements, if all are adjacent and in memory. */
 static void mat_describe(const mat_state *s, mat_direct *direct) {
     const mat_strided *w = s->frame;
-    if (w->rank > 1 || s->moved) return;
+    if (w->rank > 1 || s->moved || w->counters) return;
     for (int64_t k = 0; k < w->count; k++) {
         direct->step[k] = s->step[k], direct->stride[k] = s->stride[k], direct->at[k] = s->at[k];
         if (!w->number[k]) continue;

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...devices.in_use import CPU, in_use
 from ...errors import AliasError, DTypeError, KernelError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import form_of_result
@@ -25,8 +26,6 @@ from ...support.c_compiler import CompileError, library
 from ...support.dtypes import (
     BY_CHAR,
     EVERY,
-    HALVES,
-    INEXACT,
     REAL_TYPES,
     as_dtype,
     check_exact,
@@ -41,15 +40,14 @@ from ...support.unbound import DeferredSignature
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, Op, Output, Scalar
 from ..engine.roles import readable
-from ..expressions.block import fused
 from ..tiles.overlap import apart, check_disjoint
 from ..tiles.signatures import by_elements, or_by_host, over
-from . import elementwise, reduce
-from .declare_reduce import axes_of, plain_axis
+from . import reduce
+from .declare_reduce import plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of
 from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, Declared, KernelSource, Typed
-from .ordered_reduce import reduced_in_order
-from .truth import all_true, any_true
+from .one_pass import OnePass
+from .truth import ALL, ANY, all_true, any_true
 
 # whether the host checks the places from which kernels take elements
 CHECKED = "bounds" in os.environ.get("MAT_DEBUG", "").split(",")
@@ -59,6 +57,7 @@ _KEYWORDS = frozenset((  # of C, those that Python has not
     "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static",
     "struct", "switch", "typedef", "union", "unsigned", "void", "volatile"))
 _MOST = 16  # operands that the machinery has room for
+_MOST_PASSES = 100  # reductions of one kernel, by axis and keepdims
 _ERROR = re.compile(r"^kernel:(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
 _NVRTC_ERROR = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)
 _WORD = re.compile(r"[^\s(]+(?:\([^)]*\))?|\S")
@@ -229,11 +228,11 @@ class Kernel(Op):
         if (len(given) != len(args) + len(kwargs) or not given.keys() <= set(names) or not missing
                 or any(x.direction != "output" for x in missing)):
             return self.bind_arguments(args, kwargs)[0], ()
-        made = {x.name: self._made(x, given) for x in missing}
+        made = {x.name: self.made(x, given) for x in missing}
         given |= made
         return (*(given[n] for n in names), *self.hidden), tuple(made.values())
 
-    def _made(self, output: Declared, given: dict[str, Any]) -> Mat:
+    def made(self, output: Declared, given: dict[str, Any]) -> Mat:
         """Return a new Mat for an output of a call."""
         mats = {x.name: given[x.name] for x in self.mats if given.get(x.name) is not None}
         for n, x in mats.items():
@@ -531,9 +530,7 @@ class KernelReduction:
             raise KernelError(f"{taken[0]!r} cannot be the name of an operand of a reduction, "
                               "whose calls have an argument of that name")
         self.reduction: Function = reductions[name]
-        # of floating-point numbers in a fixed order
-        self.combine: Function | None = {"sum": elementwise.add, "prod": elementwise.multiply}.get(
-            name)
+        self.operation: Op = {"any": ANY, "all": ALL}.get(name) or vars(self.reduction)["op"]
         self.numbers: frozenset[str] = frozenset(n for n, text in operands.items()
                                                  if str(text).startswith("number"))
         # numbers are Mats without axes, since passes have no other ones
@@ -542,6 +539,7 @@ class KernelReduction:
         self.map: Kernel = Kernel(source, inputs | {written[0]: operands[written[0]]}, origin,
                                   device)
         self.given: Arguments = source, operands, origin, device, name
+        self.passes: dict[tuple[AxisLike, bool], OnePass] = {}
         self.__name__ = self.__qualname__ = self.map.__name__
         self.__doc__ = self.map.__doc__
         self.__module__ = self.map.__module__
@@ -564,19 +562,27 @@ class KernelReduction:
             like = [x.dtype for x in (*args, *kwargs.values()) if isinstance(x, Mat)]
             args = tuple(self._as_input(n, x, like) for n, x in zip(names, args, strict=False))
             kwargs = {n: self._as_input(n, x, like) for n, x in kwargs.items()}
-        with fused():
-            values: Mat = self.map(*args, **kwargs)
-            if self.combine is None or values.dtype.char not in INEXACT or not values.size:
-                found: Mat = self.reduction(values, axis=axis, out=out, keepdims=keepdims)
-                return found
+        one = self._one_pass(plain_axis(axis), bool(keepdims))
+        given = dict(zip(names, args, strict=False)) | kwargs
+        mats = tuple(x for n in names if isinstance(x := given.get(n), Mat))
+        if len(given) == len(args) + len(kwargs) == len(mats) == len(names):
             if out is not None:
-                vars(self.reduction)["op"].check(values, check_is_mat(out), plain_axis(axis),
-                                                 bool(keepdims))
-        half = values.dtype.char in HALVES
-        found = reduced_in_order(values.astype("float32") if half else values,
-                                 axes_of(values, plain_axis(axis)), keepdims, self.combine)
-        found = found.astype(values.dtype) if half else found
-        return found if out is None else out.assign_(found)
+                one.check(*mats, check_is_mat(out))
+            found = one.reduced(mats) if in_use() is CPU else None
+            if found is not None and (out is None or out.dtype == found.dtype):
+                return found if out is None else out.assign_(found)
+        result: Mat = self.reduction(self.map(*args, **kwargs), axis=axis, out=out,
+                                     keepdims=keepdims)
+        return result
+
+    def _one_pass(self, axis: AxisLike, keepdims: bool) -> OnePass:
+        """Return the operation with these settings."""
+        found = self.passes.get((axis, keepdims))
+        if found is None:
+            if len(self.passes) > _MOST_PASSES:
+                self.passes.clear()
+            found = self.passes[axis, keepdims] = OnePass(self.map, self.operation, axis, keepdims)
+        return found
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
         """Return a number as a Mat without axes, of the dtype that is declared, or that the Mats
