@@ -10,3 +10,5 @@ cdef class ForeignStorage(Storage):
     cdef public object owners_version, seen_home
     cdef public long long process
     cpdef share(self)
+    cdef bint ready_there(self, unsigned long long mask, unsigned long long bit, bint reads,
+                          bint writes, bint whole) except -1

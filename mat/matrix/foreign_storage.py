@@ -173,6 +173,26 @@ class ForeignStorage(Storage):
             self.call_home(view, memory, direction is not _input)
             self.verify(view, direction is _input)
 
+    def ready_there(self, mask: int, bit: int, reads: bool, writes: bool, whole: bool) -> bool:
+        """Return whether a device's kernel may use the copy there without a record of the access:
+        where no other Mat has the same memory, the copy is fresh, and the owner has not written.
+        """
+        home: Any = self.adopted
+        if not self.away or self.neighbours or home is None or not self.fresh & mask:
+            return False
+        if self.spans is not None or self.pending is not None or OBSERVERS:
+            return False
+        if writes and (self.fresh & ~mask or self.process != _process()):
+            return False
+        if self.fresh & home.bit and not self.exclusive:
+            seen = self.seen_home
+            if seen is None or not seen.stands():
+                return False
+        if self.records and self.may_conflict(mask, writes):
+            return False
+        self.seen |= bit
+        return True
+
     # Whether the owner has written
 
     def verify(self, view: ViewLike, reads: bool) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.memories.change_stamps import Seen
 from tests.support import needs
 
 pytestmark = [pytest.mark.usefixtures("cuda"), needs.native]
@@ -253,3 +254,46 @@ def test_one_index_selects_as_several_do(dev):
     for wrong in (mat.array(np.array([60])), m[:-1]):
         with pytest.raises(IndexError):
             x[wrong]
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("size", [10, 1000, 100_000])
+def test_memory_of_an_owner_who_did_not_write(dev, monkeypatch, size, exclusive):
+    a, b = np.arange(float(size)), np.ones(size)
+    x, y = (mat.from_numpy(v, exclusive=exclusive) for v in (a, b))
+    for _ in range(2):
+        x + y
+    with monkeypatch.context() as patch:
+        patch.setattr(Seen, "changes", None)  # the slow way of finding out
+        for _ in range(2):
+            assert np.array_equal(np.asarray(x + y), a + 1)
+    b[size // 2] = 7
+    if exclusive:
+        y.changed()
+    assert np.array_equal(np.asarray(x + y), a + b)
+
+
+def test_memory_of_an_owner_that_a_device_has_written(dev):
+    a, b = np.zeros(10), np.ones(10)
+    x, y = mat.from_numpy(a), mat.from_numpy(b)
+    for k in range(4):
+        x += y
+        assert x.fresh == {"cuda:0"}
+        b += 1
+    a[3] = -1
+    x += y  # which does not look at what is overwritten
+    with pytest.raises(mat.ConflictError, match="written by its owner"):
+        np.asarray(x)
+    x.changed()
+    assert np.asarray(x).tolist() == a.tolist()
+
+
+def test_many_integers_are_looked_at_where_they_are_needed(dev, mock):
+    x, at = mat.array(np.arange(10.0)), mat.array(np.arange(20_000) % 10)
+    mat.take(x, at)
+    before = mock.calls("cuLaunchKernel")
+    assert at.fresh == {"host", "cuda:0"}
+    assert np.array_equal(np.asarray(mat.take(x, at)), np.arange(20_000) % 10)
+    assert mock.calls("cuLaunchKernel") - before == 2
+    with pytest.raises(IndexError, match="from 1 to 10"):
+        mat.take(x, at + 1)

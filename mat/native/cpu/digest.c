@@ -31,3 +31,12 @@ void mat_digests(const void *data, int64_t nbytes, int64_t block, uint64_t *foun
     for (int64_t at = 0; at < nbytes; at += block)
         *found++ = digest_of((const char *)data + at, nbytes - at < block ? nbytes - at : block);
 }
+
+int mat_has_digests(const void *data, int64_t nbytes, int64_t block, const uint64_t *digests,
+                    const uint8_t *known) {
+    for (int64_t at = 0, k = 0; at < nbytes; at += block, k++) {
+        const int64_t size = nbytes - at < block ? nbytes - at : block;
+        if (!known[k] || digest_of((const char *)data + at, size) != digests[k]) return 0;
+    }
+    return 1;
+}

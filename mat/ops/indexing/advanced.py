@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...devices.in_use import has_kernels
 from ...errors import IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
@@ -26,6 +27,7 @@ from ..tiles.overlap import DEVICE_AXES
 from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
 
 _ALL = slice(None)
+_FEW = 1 << 13  # integers that the host has looked at before a device has answered
 _INTEGERS = (int, np.integer)
 _ARRAYS = (Mat, np.ndarray, list, tuple, range)
 
@@ -215,9 +217,9 @@ def _check_range(x: Mat, index: Mat, axis: int) -> None:
 
 def all_within(index: Mat, low: int, high: int) -> bool:
     """Return whether all integers are at least `low` and below `high`, looked up where they are
-    fresh: on a device that costs a small copy.
+    fresh, or where they are needed next if they are many: on a device that costs a small copy.
     """
-    if not index.storage.is_elsewhere:
+    if not index.storage.is_elsewhere and (index.size <= _FEW or not has_kernels(index)):
         with index.facet("array", "input") as a:
             found = None if core is None else core.integers_within(a, low, high)
             if found is not None:

@@ -28,7 +28,8 @@ Trio = tuple[Thunk, Thunk, Thunk | None]  # ours, torch's, CuPy's
 
 def calls(at: Setting) -> Section:
     """Ten elements: what is left is the cost of the call."""
-    x, y, z = (mat.from_numpy(random(10, "float32", k)) for k in range(3))
+    x, y, z = (mat.array(random(10, "float32", k)) for k in range(3))
+    of_numpy = [mat.from_numpy(random(10, "float32", k)) for k in range(2)]
     t = [at.torch.ones(10, device="cuda") for _ in range(3)] if at.torch else None
     c = [at.cupy.ones(10, "float32") for _ in range(3)] if at.cupy else None
     goals = {TORCH: 1.0, CUPY: 1.0}
@@ -43,6 +44,8 @@ def calls(at: Setting) -> Section:
                lambda: at.torch.add(t[0], t[1], out=t[2]),
                lambda: at.cupy.add(c[0], c[1], out=c[2]))
     yield item("add, a new result,", lambda: mat.add(x, y), lambda: t[0] + t[1],
+               lambda: c[0] + c[1])
+    yield item("add, over memory of NumPy,", lambda: mat.add(*of_numpy), lambda: t[0] + t[1],
                lambda: c[0] + c[1])
     yield item("exp in place", z.exp_, lambda: t[2].exp_(), lambda: at.cupy.exp(c[2], out=c[2]))
     yield _launch(at)
@@ -119,7 +122,7 @@ def bounded(at: Setting) -> Section:
     for dtype in ("float32", "float64"):
         yield from _elementwise(at, dtype)
     m = at.size(8192, 32)
-    x = mat.from_numpy(random(m * m, "float32").reshape(m, m))
+    x = mat.array(random(m * m, "float32").reshape(m, m))
     t = at.torch.ones(m, m, device="cuda") if at.torch else None
     c = at.cupy.ones((m, m), "float32") if at.cupy else None
     for axis in (0, 1):
@@ -130,7 +133,7 @@ def bounded(at: Setting) -> Section:
 
 def _elementwise(at: Setting, dtype: str) -> Section:
     n, torch, cupy = at.size(LARGE, 4096) // np.dtype(dtype).itemsize, at.torch, at.cupy
-    x, y, z = (mat.from_numpy(random(n, dtype, k)) for k in range(3))
+    x, y, z = (mat.array(random(n, dtype, k)) for k in range(3))
     t = [torch.ones(n, dtype=getattr(torch, dtype), device="cuda")
          for _ in range(3)] if torch else None
     c = [cupy.ones(n, dtype) for _ in range(3)] if cupy else None
@@ -167,7 +170,7 @@ def products(at: Setting) -> Section:
 
 
 def _product(at: Setting, kind: str, n: int) -> Item:
-    a, b = (mat.from_numpy(random(n * n, "float32", k).reshape(n, n)).astype(kind)
+    a, b = (mat.array(random(n * n, "float32", k).reshape(n, n)).astype(kind)
             for k in range(2))
     c = mat.zeros(n, n, dtype=kind)
     others = peers(cublas=lambda: _cublas_product(at, kind, (a, b, c)),
@@ -225,7 +228,7 @@ def training(at: Setting) -> Section:
 
 def _short_steps(at: Setting) -> Section:
     """Thirty launches that each take less than the host needs to queue them."""
-    x, y = (mat.from_numpy(random(1000, "float32", k)) for k in range(2))
+    x, y = (mat.array(random(1000, "float32", k)) for k in range(2))
 
     def step(x: mat.Mat, y: mat.Mat) -> None:
         for _ in range(10):
@@ -248,7 +251,7 @@ def _short_steps(at: Setting) -> Section:
 
 
 def _mlp(rows: int, wide: int) -> Thunk:
-    x, t, first, second = (mat.from_numpy(random(m * wide, "float32", k).reshape(m, wide))
+    x, t, first, second = (mat.array(random(m * wide, "float32", k).reshape(m, wide))
                            for k, m in enumerate((rows, rows, wide, wide)))
     hidden, out, back = (mat.zeros(rows, wide, dtype="float32") for _ in range(3))
 

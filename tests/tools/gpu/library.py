@@ -37,7 +37,7 @@ class Operands:
         self.at = at
         arrays = {"x": random(n, "float32"), "i": random(n, "int64", 1) % 256,
                   "at": random(n, "int64", 2) * (n // 100), "mask": random(n, "float32", 3) > 0.5}
-        self.ours = {name: mat.from_numpy(a) for name, a in arrays.items()}
+        self.ours = {name: mat.array(a) for name, a in arrays.items()}
         self.torch = at.torch and {name: at.torch.from_numpy(a).cuda()
                                    for name, a in arrays.items()}
         self.cupy = at.cupy and {name: at.cupy.asarray(a) for name, a in arrays.items()}
@@ -110,7 +110,7 @@ def _of_matrices(at: Setting, name: str, shape: tuple[int, ...],
         size *= length
     a = random(size, "float32").reshape(shape)
     t, c = at.torch and at.torch.from_numpy(a).cuda(), at.cupy and at.cupy.asarray(a)
-    return Item(f"{name}, float32", partial(function, mat, mat.from_numpy(a)), peers(
+    return Item(f"{name}, float32", partial(function, mat, mat.array(a)), peers(
         torch=at.torch and (lambda: partial(function, at.torch, t)),
         cupy=at.cupy and (lambda: partial(function, at.cupy, c))), BEST)
 
@@ -120,7 +120,7 @@ def expressions(at: Setting) -> Section:
     n = at.size(1 << 26, 4096)
     for name, each, function in EXPRESSIONS:
         arrays = [random(n, "float32", k) + 0.5 for k in range(4)]
-        ours = [mat.from_numpy(a) for a in arrays]
+        ours = [mat.array(a) for a in arrays]
         fused = mat.fused(function)
         others = peers(copy=lambda each=each: at.copying(each * n),
                        torch=at.torch and (lambda f=function, a=arrays: _compiled(at, f, a)))
@@ -141,7 +141,7 @@ def _rows(at: Setting) -> Section:
     """Functions of rows, by operations one by one."""
     rows, wide = at.size(16384, 8), at.size(1024, 16)
     a = random(rows * wide, "float32").reshape(rows, wide)
-    x = mat.from_numpy(a)
+    x = mat.array(a)
     t = at.torch and at.torch.from_numpy(a).cuda()
 
     def softmax() -> object:

@@ -159,7 +159,7 @@ def _permute(at: Setting, order: tuple[int, ...], itemsize: int) -> Item:
     lengths = [round(bits * share) for share in ORDERS[order]]
     lengths[-1] = bits - sum(lengths[:-1])
     shape = tuple(1 << n for n in lengths)
-    x = mat.from_numpy(random(1 << bits, DTYPES[itemsize]).reshape(shape)).permute(*order)
+    x = mat.array(random(1 << bits, DTYPES[itemsize]).reshape(shape)).permute(*order)
     nbytes = 2 * itemsize << bits
     goals: dict[str, float] = {}
     if order in ((1, 0), (0, 2, 1)) and itemsize in (4, 8):
