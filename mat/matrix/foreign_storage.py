@@ -173,7 +173,9 @@ class ForeignStorage(Storage):
             self.call_home(view, memory, direction is not _input)
             self.verify(view, direction is _input)
 
-    def ready_there(self, mask: int, bit: int, reads: bool, writes: bool, whole: bool) -> bool:
+    # the parameters are those of other storages
+    def ready_there(self, mask: int, bit: int, reads: bool,  # noqa: ARG002
+                    writes: bool, whole: bool) -> bool:  # noqa: ARG002
         """Return whether a device's kernel may use the copy there without a record of the access:
         where no other Mat has the same memory, the copy is fresh, and the owner has not written.
         """

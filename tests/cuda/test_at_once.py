@@ -276,7 +276,7 @@ def test_memory_of_an_owner_who_did_not_write(dev, monkeypatch, size, exclusive)
 def test_memory_of_an_owner_that_a_device_has_written(dev):
     a, b = np.zeros(10), np.ones(10)
     x, y = mat.from_numpy(a), mat.from_numpy(b)
-    for k in range(4):
+    for _ in range(4):
         x += y
         assert x.fresh == {"cuda:0"}
         b += 1

@@ -22,6 +22,12 @@ def device(cuda):
         yield cuda
 
 
+def within_bits(found, a, b, bits):
+    """Whether a product is that of factors of so many bits, rounded in any way: GPUs truncate."""
+    a, b = a.astype("f8"), b.astype("f8")
+    return (abs(found - a @ b) <= 2.01 * 2.0**-bits * (abs(a) @ abs(b))).all()
+
+
 def rounded(a, bits):
     """Round fractions to so many bits, ties to even."""
     size = np.exp2(np.floor(np.log2(np.abs(a.astype("f8")))) - bits)
@@ -37,7 +43,7 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_each_setting_computes_what_it_allows(rng, name):
+def test_each_setting_computes_what_it_allows(rng, name, device):
     shapes, function = PRODUCTS[name]
     a, b = (numbers(rng, shape, "float32") for shape in shapes)
     x, y = mat.array(a), mat.array(b)
@@ -46,8 +52,10 @@ def test_each_setting_computes_what_it_allows(rng, name):
             with mat.settings(float32_products=setting), mat.debug.list_calls() as made:
                 found = function(x, y)
             assert found.dtype == np.float32
-            assert_allclose(found.to_numpy(), rounded(a, bits) @ rounded(b, bits), rtol=2e-6,
-                            atol=1e-6)
+            assert within_bits(found.to_numpy(), a, b, bits)
+            if device.is_mock:
+                assert_allclose(found.to_numpy(), rounded(a, bits) @ rounded(b, bits), rtol=2e-6,
+                                atol=1e-6)
             assert all(call.routine.endswith("Ex") == (setting != "ieee") for call in made.calls)
             assert made.calls
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import mat
 from mat.extend import Facet, Memory, register_facet
 from mat.extend.testing import MemoryTests
 

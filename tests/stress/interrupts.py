@@ -152,8 +152,10 @@ def became(error):
     """Return a text that says what an interrupt became; "" where `zipfile` hid it: NumPy's `savez`
     closes its archive also while an interrupted member is open, which is a `ValueError`.
     """
-    hidden = isinstance(error.__context__, KeyboardInterrupt) and "open writing handle" in str(error)
-    return "" if hidden else f"became {type(error).__name__}: {error}"
+    hidden = "open writing handle" in str(error)
+    if hidden and isinstance(error.__context__, KeyboardInterrupt):
+        return ""
+    return f"became {type(error).__name__}: {error}"
 
 
 def interrupted(scenario, k, legal, strange):

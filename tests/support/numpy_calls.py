@@ -74,6 +74,12 @@ def each(*names):
     return [lambda f, o, n=n: f(getattr(o, n)) for n in names]
 
 
+def without_signs(f, x):
+    """The eigenvectors of x, each of which may have another sign from another library."""
+    found = f(x)
+    return found._replace(eigenvectors=abs(found.eigenvectors))
+
+
 def then(change):
     """A call for what it does to its first operand."""
     def call(f, o):
@@ -349,8 +355,9 @@ FUNCTIONS = {
     "linalg.slogdet": SQUARE,
     "linalg.norm": [*each("v", "a", "none"), lambda f, o: f(o.a, 1), lambda f, o: f(o.a, axis=0)],
     "linalg.vector_norm": each("v", "a"), "linalg.matrix_norm": each("a"), "linalg.cond": SQUARE,
-    "linalg.cross": [lambda f, o: f(o.sq, o.sq2)], "linalg.eig": each("wide"),
-    "linalg.eigh": SQUARE,
+    "linalg.cross": [lambda f, o: f(o.sq, o.sq2)],
+    "linalg.eig": [lambda f, o: without_signs(f, o.wide)],
+    "linalg.eigh": [lambda f, o: without_signs(f, o.spd)],
     "linalg.eigvals": SQUARE, "linalg.eigvalsh": SQUARE,
     "linalg.lstsq": [lambda f, o: f(o.spd, o.sq, rcond=None)],
     "linalg.matrix_power": [lambda f, o: f(o.spd, 3)], "linalg.matrix_rank": SQUARE,

@@ -179,18 +179,15 @@ class Factors:
 def _check(name: str, reason: str, at: Areas, form: PackedStack, nan: bool = False) -> None:
     """Raise `LinAlgError` if a matrix could not be factored.
 
-    The libraries report pivots that are not numbers, too, which are no error to LAPACK's LU; with
-    `nan`, as for Cholesky, where they stand for a negative pivot, they are one.
+    The libraries report matrices with NaN, too, which are no error to LAPACK's LU; with `nan`, as
+    for Cholesky, where a pivot of NaN stands for a negative one, they are one.
     """
-    found, pivot = np.empty(form.many, np.int32), np.empty(1, form.letter)
+    found, factors = np.empty(form.many, np.int32), np.empty(form.shape[-2:], form.letter)
     transfers.fetch(at.infos.gpu, found, at.infos.address)
-    step = form.item * (form.shape[-1] + 1)  # from a pivot to the next one
     for k in found.nonzero()[0].tolist():
-        if nan:
-            raise LinAlgError(f"{name}: the matrix is {reason}")
-        place = k * form.each + step * (found[k].item() - 1)
-        transfers.fetch(at.a.gpu, pivot, at.a.address + place)
-        if not np.isnan(pivot[0]):
+        if not nan:
+            transfers.fetch(at.a.gpu, factors, at.a.address + k * form.each)
+        if nan or not np.isnan(factors).any():
             raise LinAlgError(f"{name}: the matrix is {reason}")
 
 
