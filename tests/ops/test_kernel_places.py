@@ -19,6 +19,7 @@ import mat
 from mat import AliasError, KernelError, ShapeError
 from mat.cpu.elementwise import KernelPlaces
 from mat.debug import trace
+from mat.ops.primitives.kernel_names import index_names
 
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
@@ -57,6 +58,27 @@ def test_indices_and_lengths(layout):
 def test_names_of_operands_and_variables_come_first():
     k = mat.kernel("int i = 2; y = i * n", n="input", y="output")
     assert k(mat.arange(3.0)).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(("source", "names"), [
+    ("y = i + n", "i n"), ("y = i0 * n1 + i1 - x", "i0 i1 n1"), ("y = x8 + in + ni", ""),
+    ("double n2 = x * x; y = n2", ""), ("T a = 1, n2; n = 2; y = a * n3", "n3"),
+    ("for (int i = 0; i < n; i++) y += i0", "i0 n"), ("int64_t *i1 = &k; y = *i1", ""),
+    ("int n[3] = {1, i}; y = n[2]", "i"), ("y = T(i) * (float)n / sizeof n1", "i n n1"),
+    ("if (x) return i; else n4 + n5; y = a * i2", "i i2 n4 n5"),
+    ("float4 n = f(i, n1), i3", "i n1"),
+    ("y = p.i + q->n; // i\n/* n1 */ f(\"i2\", 'i')", ""), ("n += 2; --i; y = i3 == n5", "i3 n5"),
+    ("y = f(x, i, n) ? i0 : i1", "i i0 i1 n"), ("#define n2 3\ny = n2 + i", "i"),
+    ("y = 1.e-3 * i + 0x1p-3 - n", "i n"), ("const T *const n3 = 0; y = x * i", "i"),
+    ("for (int a = 0, i = 1; a < i; a++) y += n", "n"), ("unsigned long n6; scan(&n6);", "")])
+def test_names_of_indices(source, names):
+    assert " ".join(sorted(index_names(source))) == names
+
+
+def test_a_variable_of_such_a_name():
+    k = mat.kernel("T n2 = x * x; /* i7 */ y = n2 + i", x="input", y="output")
+    assert k(mat.arange(3.0)).tolist() == [0, 2, 6]
+    assert not mat.kernel("T n2 = x * x; y = n2", x="input", y="output").walks
 
 
 def test_an_index_needs_its_axis():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...layout.shapes import Ints
 from ...support.dtypes import BY_CHAR, HALVES, LIMITS
 from ...support.types import DType, Engine
+from .kernel_names import index_names
 
 LITERAL = re.compile(r"(?<![\w.])"
                      r"(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
@@ -42,7 +43,6 @@ _C_COMPLEX = ("#define real(z) creal(z)", "#define imag(z) cimag(z)", "#define a
               '#define MAT_NAN ((MAT_REAL_TYPE)__builtin_nan(""))')
 OUTSIDE = ("nearest", "wrap", "reflect")
 MOST_AXES = 8  # whose indices and lengths have names
-_INDEX = re.compile(r"\b[in][0-7]?\b")
 _RAW_FACTS = 2 + 2 * MOST_AXES  # size, rank, lengths and strides
 _RETURN = re.compile(r"\breturn\b")
 TypeOf = Callable[[str], str]  # the name of a dtype character's type in a language
@@ -170,7 +170,7 @@ class KernelSource(NamedTuple):
     def names(self) -> list[str]:
         """The indices and lengths that the statements use: i, n, i0, n0, i1 ..."""
         taken = {x.name for x in self.operands}
-        return sorted({*_INDEX.findall(self.statements)} - taken)
+        return sorted(index_names(self.statements) - taken)
 
     @property
     def counters(self) -> list[str]:

@@ -79,7 +79,9 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     source : str
         Statements of C about one element: `T` is its type; local variables are allowed, and the
         functions of C's ``math.h`` under their plain names, besides `erf` and `logistic`. A
-        `return` ends them for this element.
+        `return` ends them for this element. `i` is the index of the element, `n` how many there
+        are; `i0`, `n0`, `i1` ... those along axes. Such a name is none of these if an operand has
+        it, or if it is declared or assigned anywhere in the statements.
     name, doc : str, optional
         Name and docstring of the operation.
     cuda : str, optional
