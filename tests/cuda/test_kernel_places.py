@@ -61,6 +61,9 @@ def test_neighbours(there, outside):
 
 def test_tiles_and_made_outputs(there):
     places.test_places_in_tiles()
+    for outside in ("nearest", "reflect", "wrap"):
+        places.test_windows_in_tiles_have_halos(*places.TILED[0], outside)
+        places.test_windows_in_tiles_have_halos(*places.TILED[3], outside)
     places.test_some_outputs_are_given()
     places.test_a_gather_of_another_shape()
 

@@ -20,6 +20,7 @@ from mat import AliasError, KernelError, ShapeError
 from mat.cpu.elementwise import KernelPlaces
 from mat.debug import trace
 from mat.ops.primitives.kernel_names import index_names
+from mat.ops.primitives.kernel_places import grid_of
 
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
@@ -180,6 +181,48 @@ def test_places_in_tiles():
     out.fill_(0)
     assert in_tiles(k, args, {}, 8000)[1] > 1
     assert_array_equal(out.to_numpy(), wanted)
+
+
+TILED = [  # radii, the shapes of x and y, whether x is cut, and whether where it wraps
+    ("1, 1", (40, 30), (40, 30), True, False), ("2", (60,), (60,), True, False),
+    ("0, 3", (50, 20), (50, 20), True, True), ("1, 0", (40, 1), (40, 30), True, False),
+    ("1", (30,), (40, 30), True, False), ("2, 2", (3, 30, 20), (3, 30, 20), True, True),
+    ("5", (4,), (4,), False, False)]
+
+
+@pytest.mark.parametrize("outside", [*MODES, "1"])
+@pytest.mark.parametrize(("radii", "of", "shape", "cut", "wraps"), TILED)
+def test_windows_in_tiles_have_halos(radii, of, shape, cut, wraps, outside):
+    r = tuple(map(int, radii.split(",")))
+    ends = ", ".join(map(str, r)), ", ".join(str(-n) for n in r)
+    k = mat.kernel(f"y = 2 * x({ends[0]}) - x({ends[1]}) + x + i",
+                   x=f"input window({radii}) {outside}", y="output")
+    x, out = mat.array(np.random.default_rng(1).random(of)), mat.empty(shape)
+    wanted, least = k(x, mat.empty(shape)).to_numpy().copy(), x.nbytes
+    for tile in tiles(k, x, out, None):
+        for part, *rest in tiles(k, *tile):  # a tile of a tile
+            k.run((part, *rest))
+            least = min(least, part.nbytes)
+    assert_array_equal(out.to_numpy(), wanted)
+    assert (least < 0.7 * x.nbytes) == (wraps if outside == "wrap" else cut)
+
+
+@pytest.mark.host
+def test_a_device_gets_each_element_about_once():
+    k = mat.kernel("y = x(-1, 0) + x(1, 0)", x="input window(1, 0) nearest", y="output")
+    x = mat.array(np.ones((1000, 200)))
+    found = mat.debug.plan(k, x, pool_bytes=400_000)
+    assert x.nbytes < found.moved - x.nbytes < 1.05 * x.nbytes
+    with mat.use_device("emulated", pool_bytes=400_000), mat.debug.count_copies() as n:
+        y = k(x)
+    assert (y.to_numpy() == 2).all()
+    assert n.bytes < 2.1 * x.nbytes
+
+
+def tiles(k, *args):
+    """Arguments of the tiles of a call, three along each axis."""
+    grid = grid_of(k, args, {})
+    return map(grid.arguments, grid.windows(tuple(-(-n // 3) for n in grid.shape)))
 
 
 # Outputs that are made

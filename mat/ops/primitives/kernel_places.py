@@ -11,35 +11,69 @@ from ...core.source_line import line_of, user_line
 from ...errors import KernelError, ShapeError
 from ...layout.merged_axes import merged
 from ...layout.shapes import Ints
+from ...layout.sliding_window import WindowAxis
 from ...layout.strided import Layout, packed_strides
 from ...matrix.mat import Mat
 from ...support.native import ffi
 from ...support.types import Arguments, Engine, Function, Keywords
-from ..tiles.tile_grid import TileGrid
+from ..tiles.tile_grid import GridAxes, Span, TileGrid
 from .kernel_source import MOST_AXES, KernelSource
 
-Where = tuple[Ints, Ints] | None  # of a tile: its first element, and the shape of the whole
+# of a tile: its first element, the shape of the whole, and of each operand with a window the first
+# element of the part that is there
+Where = tuple[Ints, Ints, tuple[Ints, ...]] | None
 
 
 class PlaceGrid(TileGrid):
-    """The grid of a kernel's call, whose last argument says where in the whole a tile is."""
+    """The grid of a kernel's call, whose last argument says where in the whole a tile is.
+
+    `halos`: of operands with windows, how many elements to each side a tile reads, by axes.
+    """
+
+    def __init__(self, shape: Ints, operands: dict[int, GridAxes], halos: dict[int, Ints],
+                 args: Arguments) -> None:
+        super().__init__(shape, {k: axes for k, axes in operands.items() if k not in halos}, args)
+        self.halos = halos
+        self.axes = operands
+        for k, radii in halos.items():
+            seen = [WindowAxis(n, n, 2 * r + 1, 1, -r) for n, r in zip(shape, radii, strict=True)]
+            self.spans.append(Span(args[k], operands[k], seen))
 
     def arguments(self, window: tuple[slice, ...]) -> Arguments:
         *found, where = super().arguments(window)
-        first, shape = where or ((0,) * len(self.shape), self.shape)
+        none = (0,) * len(self.shape)
+        first, shape, origins = where or (none, self.shape, (none,) * len(self.halos))
         starts = tuple(a + part.start for a, part in zip(first, window, strict=True))
-        return *found, (starts, shape)
+        begun = []
+        for (k, radii), origin in zip(self.halos.items(), origins, strict=True):
+            index, begin = list[slice](), [*origin]
+            for n, axis in zip(found[k].shape, self.axes[k], strict=True):
+                if axis is None or n == 1:
+                    index.append(slice(None))
+                    continue
+                low = starts[axis] - radii[axis] - origin[axis]
+                high = low + window[axis].stop - window[axis].start + 2 * radii[axis]
+                index.append(slice(max(low, 0), min(high, n)))
+                begin[axis] += max(low, 0)
+            found[k] = found[k].over(found[k].layout.part(tuple(index)))
+            begun.append(tuple(begin))
+        return *found, (starts, shape, tuple(begun))
 
 
 def grid_of(kernel: Any, args: Arguments, kwargs: Keywords) -> TileGrid:
-    """Return the grid of a call, in which operands that are read at other places stay whole."""
+    """Return the grid of a call, in which raw operands stay whole, and those with windows have
+    their neighbours; along axes at whose ends the others are, they are whole, too.
+    """
     shape: Ints = args[kernel.main_output].shape
-    axes = tuple(range(len(shape)))
-    operands = {}
+    every = tuple(range(len(shape)))
+    axes, halos = dict[int, GridAxes](), dict[int, Ints]()
     for k, declared in zip(kernel.operands, kernel.mats, strict=True):
-        ndim = args[k].ndim
-        operands[k] = (None,) * ndim if declared.walked else axes[len(axes) - ndim:]
-    return PlaceGrid(shape, operands, args)
+        own = every[len(every) - args[k].ndim:]
+        axes[k] = (None,) * args[k].ndim if declared.raw else own
+        if declared.radii:
+            radii = halos[k] = (0,) * (len(shape) - len(declared.radii)) + declared.radii
+            axes[k] = tuple(None if declared.outside == "wrap" and radii[a] else a for a in own)
+    return PlaceGrid(shape, axes, halos, args)
 
 
 def check_places(name: str, source: KernelSource, mats: Sequence[Mat], shape: Ints) -> None:
@@ -64,7 +98,9 @@ def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Int
     """Return what the kernel is to know of places, for Mats of these forms; `shape` is that of the
     Mats that are written.
     """
-    first, whole = where or ((0,) * len(shape), shape)
+    none = (0,) * len(shape)
+    first, whole, origins = where or (none, shape, (none,) * len(mats))
+    rest = iter(origins)
     facts = [_count(whole), *_padded(whole)]
     strides: list[Ints | None] = []
     for x, typed in zip(mats, source.mats, strict=True):
@@ -72,15 +108,21 @@ def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Int
             strides.append((0,) * len(shape))
             facts += _raw_facts(x.layout, typed.declared.raw)
         elif typed.declared.radii:
-            layout = x.layout.broadcast_to(whole)
-            strides.append(layout.strides)
+            steps = _steps(x.layout, len(shape))
+            strides.append(steps)
             last = len(shape) - len(typed.declared.radii)
-            facts += [*whole[last:], *layout.strides[last:],
-                      sum(a * s for a, s in zip(first, layout.strides, strict=True))]
+            facts += [*whole[last:], *steps[last:], sum(
+                (a - o) * s for a, o, s in zip(first, next(rest), steps, strict=True))]
         else:
             strides.append(None)
     counters = [_counter(n, first, whole) for n in source.counters]
     return engine.KernelPlaces(strides, counters, facts)
+
+
+def _steps(layout: Layout, axes: int) -> Ints:
+    """Return the strides of an operand along so many axes, 0 along those that it has not."""
+    return (*(0,) * (axes - len(layout.shape)),
+            *(0 if n == 1 else s for n, s in zip(layout.shape, layout.strides, strict=True)))
 
 
 def _counter(name: str, first: Ints, whole: Ints) -> tuple[Ints, int]:

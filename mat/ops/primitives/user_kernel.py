@@ -483,8 +483,8 @@ def _checker(operation: Kernel, name: str) -> Function:
 def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Where) -> None:
     """Raise unless the Mats are of dtypes that kernels are compiled for, and fit together.
 
-    Those written are of one shape, to which the others broadcast, and none overlaps another. An
-    input with a window broadcasts to the whole of which the call is a tile.
+    Those written are of one shape, to which the others broadcast, and none overlaps another. Of an
+    input with a window, a tile has a part.
     """
     pairs = list(zip(mats, operands, strict=True))
     written = [x for x, d in pairs if d.written]
@@ -498,11 +498,10 @@ def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Whe
                              f"with x.astype({d.dtype.name!r})")
         if d.written and x.shape != out.shape:
             raise ShapeError(f"{name} writes Mats of one shape, got {x.shape} and {out.shape}")
-        shape = where[1] if where and d.radii else out.shape
-        if (d.direction == "input" and not d.raw
-                and broadcast_shapes((x.shape, shape)) != shape):
+        if (d.direction == "input" and not d.raw and not (where and d.radii)
+                and broadcast_shapes((x.shape, out.shape)) != out.shape):
             raise ShapeError(f"{name}: an input of shape {x.shape} does not broadcast to "
-                             f"{shape}, the shape of the Mats that are written")
+                             f"{out.shape}, the shape of the Mats that are written")
     for k, x in enumerate(written):
         check_disjoint(name, x, *(r for r, d in pairs if d.read and not d.written and r is not x),
                        same=True)
