@@ -120,11 +120,11 @@ def outcomes() -> Iterator[str]:
     found = rows("Outcomes")
     total, cuda = counted(found, "tests/"), counted(found, "tests/cuda")
     date = next(iter(rows("Where")["date"].values()))
-    yield f"The CUDA code has run on one GPU, an H100, for some minutes ({date})."
-    for of, counts in (("the tests of `tests/cuda`", cuda), ("all tests that ran there", total)):
+    yield f"The CUDA code has run on an H100 for some minutes ({date}), and later on an H200."
+    for of, counts in (("the tests of `tests/cuda`", cuda), ("all tests that ran", total)):
         said = ", ".join(f"{number:,} {'passed' if kind == 'ok' else kind}"
                          for kind, number in counts.items() if number)
-        yield f"Of {of}: {said}."
+        yield f"Of {of} on the H100: {said}."
 
 
 def counted(found: dict[str, dict[str, str]], path: str) -> dict[str, int]:
