@@ -27,6 +27,9 @@ cdef class Leaf:
     cpdef register(self)
 
 
+cdef Pending pending_of(Storage storage)
+
+
 @cython.locals(storage=Storage, leaf=Leaf, pending=Pending)
 cpdef Leaf leaf_of(MatBase view)
 

@@ -60,6 +60,14 @@ class Nodes:
 _values = VALUES = Nodes()  # of all storages; with a type of C
 
 
+def pending_of(storage: Storage) -> Pending:
+    """Return what is pending of a storage; the caller holds its lock."""
+    found = storage.pending
+    if found is None:
+        found = storage.pending = Pending()
+    return found
+
+
 class Leaf:
     """A view of elements that pending expressions read."""
 
@@ -86,9 +94,7 @@ class Leaf:
         lock = storage._guard()
         lock.acquire()
         try:
-            pending = storage.pending
-            if pending is None:
-                pending = storage.pending = Pending()
+            pending = pending_of(storage)
             pending.readers = [*[r for r in pending.readers if r() is not None], ref(self)]
         finally:
             lock.release()
@@ -162,10 +168,7 @@ class Node:
         lock = storage._guard()
         lock.acquire()
         try:
-            pending = storage.pending
-            if pending is None:
-                pending = storage.pending = Pending()
-            pending.value = self
+            pending_of(storage).value = self
         finally:
             lock.release()
         _values.add(found)
