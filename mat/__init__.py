@@ -21,7 +21,7 @@ from .version import __version__  # by which the next one sees that this file is
 from .support import native as _native_first  # chooses whether modules are compiled ones
 
 # isort: split
-from . import errors, extend
+from . import errors
 from .core.direction import Direction
 from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
@@ -57,9 +57,6 @@ from .errors import (
 from .facets import array as _array
 from .facets import cuda_host as _cuda_host
 from .interop import adapters as _adapters
-from .interop import dask as _dask
-from .interop import pickling as _pickling
-from .interop.dlpack import from_dlpack
 from .matrix import changes as _changes
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
@@ -73,56 +70,13 @@ from .memories.trim import trim
 from .numpy import attributes as _attributes
 from .numpy import constructor as _constructor
 from .numpy import importing as _importing
-from .numpy import operators as _operators
 from .numpy import refused_methods as _refused_methods
-from .ops.indexing import indexing as _index
-from .ops.linear.blas_gemm import gemm, gemm_batched
-from .ops.linear.matmul import matmul
-from .ops.primitives.elementwise import (
-    abs,
-    add,
-    ceil,
-    cos,
-    cosh,
-    divide,
-    equal,
-    erf,
-    exp,
-    expm1,
-    floor,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    log,
-    log1p,
-    logistic,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    not_equal,
-    pow,
-    reciprocal,
-    rint,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-)
-from .ops.primitives.joining import concat, stack
-from .ops.primitives.reduce import argmax, argmin, max, mean, min, prod, sum
-from .ops.primitives.reshape import reshape
-from .ops.primitives.shape import transpose
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute
 
 # a constant of that module, named in lower case as an attribute of mat
 from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811
+from .support.plugins import after_import as _after_import
 from .support.plugins import plugin as _plugin
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
@@ -142,7 +96,7 @@ _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
-for _name in ("blas", "fft", "lib", "linalg", "nn", "random"):
+for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name in ("shutil", "tempfile"):
     _register_plugin(_name, _name)  # of Python, which take long to import
@@ -153,39 +107,70 @@ _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 # What takes time to import and many programs do without: names and methods, by their modules.
 _NAMES = {
     "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
-    "debug.show": "show", "debug.show_config": "show_config", "io.api": "save",
+    "debug.show": "show", "debug.show_config": "show_config", "interop.dlpack": "from_dlpack",
+    "io.api": "save",
     "io.archives": "load load_all save_all", "io.batches": "batches",
     "io.memmap": "open_memmap", "matrix.graph": "graph", "matrix.prefetch": "prefetch",
     "matrix.scratch": "ones_view scratch",
     "numpy.changed_names": "allclose convolve copy dot trace vdot",
-    "numpy.ndarray_methods": "clip",
+    "numpy.ndarray_methods": "clip", "numpy.operators": "__array_api_version__",
     "ops.expressions.block": "fused", "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
+    "ops.linear.blas_gemm": "gemm gemm_batched",
     "ops.linear.blas_level23": "gemv ger syrk trsm",
-    "ops.linear.linalg": "cholesky inv slogdet solve",
+    "ops.linear.linalg": "cholesky inv slogdet solve", "ops.linear.matmul": "matmul",
     "ops.nn.quantization": "dequantize quantize scaled_matmul",
+    "ops.primitives.elementwise": """abs add ceil cos cosh divide equal erf exp expm1 floor greater
+        greater_equal less less_equal log log1p logistic maximum minimum multiply negative
+        not_equal pow reciprocal rint sign sin sinh sqrt square subtract tan tanh""",
     "ops.primitives.fused": "add_sign geem geerv scale_columns scale_rows",
+    "ops.primitives.joining": "concat stack",
     "ops.primitives.mapping": "map_concat map_displacements map_into",
     "ops.primitives.product_chains": "multi_dot",
-    "ops.primitives.random": "multivariate_normal", "ops.primitives.user_kernel": "kernel"}
+    "ops.primitives.random": "multivariate_normal",
+    "ops.primitives.reduce": "argmax argmin max mean min prod sum",
+    "ops.primitives.reshape": "reshape", "ops.primitives.shape": "transpose",
+    "ops.primitives.user_kernel": "kernel"}
 _METHODS = {
-    "debug.show": "_repr_html_", "io.api": "load_ read_ write", "io.memmap": "flush",
+    "debug.show": "_repr_html_", "interop.dask": "__dask_tokenize__ __sizeof__",
+    "interop.dlpack": """__arrow_array__ __arrow_c_array__ __cuda_array_interface__ __dlpack__
+        __dlpack_device__""",
+    "interop.pickling": "__reduce_ex__", "io.api": "load_ read_ write", "io.memmap": "flush",
     "numpy.array_function": "__array_function__", "numpy.array_ufunc": "__array_ufunc__",
     "numpy.ndarray_methods": """__imatmul__ __round__ __trunc__ all any argpartition argsort
         byteswap choose clip compress conj conjugate cumprod cumsum dot dump dumps fill nonzero
         partition put repeat round searchsorted sort std take tobytes tofile trace var""",
+    "ops.indexing.indexing": "__contains__ _get_by _set_by _set_view replace_",
+    "ops.linear.blas_gemm": "gemm_ gemm_batched_",
+    "numpy.operators": "__array_namespace__ __divmod__ __pos__ __rdivmod__ mT to_device",
     "ops.linear.blas_level1": "axpy_ copy_ scal_ swap_",
     "ops.linear.blas_level23": "gemv_ ger_ syrk_ trsm_",
-    "ops.linear.linalg": "cholesky inv slogdet", "ops.nn.nn": "convolve_",
-    "ops.nn.pooling": "derive_max_pool_ max_pool_",
+    "ops.linear.linalg": "cholesky inv slogdet", "ops.linear.matmul": "__matmul__ __rmatmul__",
+    "ops.nn.nn": "convolve_", "ops.nn.pooling": "derive_max_pool_ max_pool_",
+    "ops.primitives.copying": "__copy__ __deepcopy__ astype copy",
+    "ops.primitives.elementwise": """__abs__ __add__ __eq__ __ge__ __gt__ __iadd__ __imul__ __ipow__
+        __isub__ __itruediv__ __le__ __lt__ __mul__ __ne__ __neg__ __pow__ __radd__ __rmul__
+        __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ abs abs_ add_ assign_ ceil ceil_ cos
+        cos_ cosh cosh_ divide_ equal_ erf erf_ exp exp_ expm1 expm1_ fill_ floor floor_
+        greater_ greater_equal_ less_ less_equal_ log log1p log1p_ log_ logistic logistic_
+        maximum_ minimum_ multiply_ negative negative_ not_equal_ pow_ reciprocal reciprocal_
+        rint rint_ sign sign_ sin sin_ sinh sinh_ sqrt sqrt_ square square_ subtract_ tan tan_
+        tanh tanh_""",
     "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
-    "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_"}
+    "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_",
+    "ops.primitives.reduce": "argmax argmin max mean min prod sum sum_",
+    "ops.primitives.reshape": "_as_bytes_of _reshape_any flatten ravel transpose",
+    "ops.primitives.shape": "contiguous equals",
+    "ops.primitives.ufuncs": """__and__ __floordiv__ __iand__ __ifloordiv__ __ilshift__ __imod__
+        __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__
+        __rlshift__ __rmod__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__"""}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
-for _name in ("debug", "cpu.conv", "cpu.nn", "cpu.small_systems", "numpy.ufunc_calls", *_NAMES,
-              *_METHODS):
+for _name in ("debug", "cpu.blas", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.nn",
+              "cpu.permute", "cpu.reduce", "cpu.selection", "cpu.small_systems",
+              "numpy.ufunc_calls", *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():
     _bind_at_first_use(_name, *_methods.split())
-_dask.register()
+_after_import("dask", lambda _: _plugin("interop.dask").register())
 if _os.environ.get("MAT_DEBUG"):
     _plugin("debug")  # which reads the variable
 
@@ -231,7 +216,6 @@ __all__ = [
     "SettingError", "ExchangeError", "PerformanceWarning", "__version__",
     "__array_api_version__",
 ]
-__array_api_version__ = _operators.VERSIONS[-1]
 array_api = _sys.modules[__name__]  # the name that version 0.1 had for these functions
 
 _name_what_is_close("mat.errors")
@@ -239,7 +223,7 @@ _name_what_is_close("mat.errors")
 
 def __getattr__(name: str) -> object:
     """Return a name that is imported at its first use, or NumPy's object of this name."""
-    if name in ("blas", "debug", "nn"):
+    if name in ("blas", "debug", "extend", "nn"):
         return _plugin(name)
     if name == "dask":
         try:

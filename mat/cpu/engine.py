@@ -11,21 +11,6 @@ from ..support.blas_library import LIMIT
 from ..support.native import ffi, lib
 from ..support.plugins import plugin
 from ..support.types import Operand, Presented
-from .blas import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .blas_kernels import (
-    is_long,
-    long_vectors,
-    one_call,
-    prepare_dot,
-    prepare_gemm,
-    prepare_gemm_batched,
-    prepare_gemv,
-    prepare_ger,
-    prepare_scale_vector,
-    prepare_syrk,
-    prepare_trsm,
-    vectors,
-)
 from .elementwise import (
     KernelPlaces,
     prepare_convert,
@@ -34,17 +19,22 @@ from .elementwise import (
     prepare_fill_bits,
     prepare_user_kernel,
 )
-from .integer_matmul import prepare_integer_matmul, prepare_scaled_matmul
 from .kernel import CpuKernel
-from .permute import prepare_copy
-from .reduce import prepare_scan, reduction
-from .selection import prepare_select
 
-# modules that are imported at the first use of their functions
-_AT_FIRST_USE = {
-    **dict.fromkeys(("prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x"), "cpu.conv"),
-    **dict.fromkeys(("prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w",
-                     "prepare_to_x"), "cpu.nn"), "prepare_systems": "cpu.small_systems"}
+# functions of modules that are imported at their first use
+_NAMES = {
+    "cpu.blas": "asum axpy copy dot iamax nrm2 scal swap vdot",
+    "cpu.blas_kernels": """is_long long_vectors one_call prepare_dot prepare_gemm
+        prepare_gemm_batched prepare_gemv prepare_ger prepare_scale_vector prepare_syrk prepare_trsm
+        vectors""",
+    "cpu.conv": "prepare_conv prepare_conv_to_w prepare_conv_to_x",
+    "cpu.integer_matmul": "prepare_integer_matmul prepare_scaled_matmul",
+    "cpu.nn": "prepare_convolve prepare_pool prepare_pool_back prepare_to_w prepare_to_x",
+    "cpu.permute": "prepare_copy",
+    "cpu.reduce": "prepare_scan reduction",
+    "cpu.selection": "prepare_select",
+    "cpu.small_systems": "prepare_systems"}
+_AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
@@ -86,18 +76,7 @@ def _kernel(kernel: object, n: int, bins: int) -> CpuKernel:
     return CpuKernel(kernel, frame, 1, int(n <= LITTLE))
 
 
-__all__ = [  # noqa: RUF022  a line for each module
-    "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",
-    "one_call", "prepare_dot", "prepare_gemm", "prepare_gemm_batched", "prepare_gemv",
-    "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm", "vectors",
-    "prepare_convert", "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
-    "KernelPlaces", "prepare_user_kernel",
-    "is_long", "long_vectors",
-    "prepare_integer_matmul", "prepare_scaled_matmul",
-    "prepare_count_bins", "prepare_extent",
-    "prepare_random",
-    "prepare_copy",
-    "reduction",
-    "prepare_scan",
-    "prepare_select",
+__all__ = [  # and those of `_NAMES`
+    "LIMIT", "KernelPlaces", "prepare_convert", "prepare_count_bins", "prepare_elementwise",
+    "prepare_extent", "prepare_fill", "prepare_fill_bits", "prepare_random", "prepare_user_kernel",
 ]

@@ -17,7 +17,7 @@ import numpy as np
 from ..devices.device import Device
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..support.plugins import AttributeAtFirstUse, loaded_plugin
+from ..support.plugins import AttributeAtFirstUse, loaded_plugin, plugin
 from ..support.types import (
     Arguments,
     ArrayFlags,
@@ -344,9 +344,20 @@ def method(name: str) -> Callable[[F], F]:
     return decorate
 
 
+def _operator_at_first_use(module: str, name: str) -> Function:
+    """Return a function of an operator that imports the plugin that binds the operator's own."""
+    def operate(*operands: Operand) -> Any:
+        plugin(module)
+        function: Any = OPERATORS[name].function
+        return function(*operands)
+
+    return operate
+
+
 def bind_at_first_use(module: str, *names: str) -> None:
     """Import a module, given by its name as a plugin, when one of the methods that it binds is
     first used, unless it has been imported.
     """
     for name in names if loaded_plugin(module) is None else ():
-        bind(name, AttributeAtFirstUse(module, name, Methods))
+        bind(name, _operator_at_first_use(module, name) if name in OPERATORS else
+             AttributeAtFirstUse(module, name, Methods))

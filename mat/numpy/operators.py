@@ -17,6 +17,7 @@ from ..support.plugins import plugin
 from ..support.types import DeviceName, Function, Operand
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
+__array_api_version__ = VERSIONS[-1]
 
 
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:

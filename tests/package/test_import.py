@@ -84,6 +84,43 @@ print(encoder.dumps([early, [name for name in {late} if name in sys.modules]]))"
                           "mat.ops.primitives.user_kernel"}
 
 
+@needs.native
+@pytest.mark.unchecked("the check of directions loads more")
+def test_import_loads_few_modules_and_no_operations():
+    names = after("import mat, sys, json\nprint(json.dumps(sorted(sys.modules)))")
+    own = [name for name in names if name.startswith("mat.")]
+    late = ("mat.ops.engine", "mat.ops.tiles", "mat.ops.linear", "mat.extend", "mat.interop.dask")
+    assert [name for name in own if name.startswith(late)] == []
+    assert len(own) <= 120  # each takes about 0.2 ms, of which `import numpy` takes 40
+
+
+def test_every_method_that_is_loaded_late_is_bound_by_its_module():
+    code = """import json, mat
+from mat.matrix.methods import Methods
+from mat.matrix.operators import OPERATORS
+from mat.support.plugins import AttributeAtFirstUse, plugin
+late = {n: f for n, f in vars(Methods).items() if isinstance(f, AttributeAtFirstUse)}
+for f in late.values():
+    plugin(f.module)
+x = mat.ones(1, dtype=mat.int8)
+for use in ("x + x", "x @ x", "x // x", "divmod(x, x)"):
+    eval(use)
+print(json.dumps([n for n in late if isinstance(vars(Methods)[n], AttributeAtFirstUse)]
+                 + [n for n, o in OPERATORS.items() if "at_first_use" in repr(o.function)]))"""
+    assert after(code) == []
+
+
+@pytest.mark.parametrize("use", ["x + x", "2 - x", "x @ x", "-x", "x ** 2", "~x",
+                                 "x // 2", "divmod(x, 2)", "x == x", "x[[0]]", "x.sum()", "x.T.mT"])
+@pytest.mark.sample(4)
+def test_the_first_operation_of_a_process_gives_what_later_ones_do(use):
+    code = f"""import json, mat
+x = mat.full((2, 2), 3, mat.int64)
+print(json.dumps([repr({use}), repr({use})]))"""
+    first, second = after(code)
+    assert first == second
+
+
 @pytest.mark.parametrize("use", ["x.load_", "mat.Mat.write", "x._repr_html_()", "x.read_"])
 @pytest.mark.sample(4)
 def test_a_method_has_its_module_loaded_at_its_first_use(use):
