@@ -136,59 +136,113 @@ def prepare_program(program: Sequence[ProgramLine], operands: Sequence[Operand],
     their `directions` are "i" for a Mat that is read, "n" for a number, "o" and "u" for a Mat that
     is overwritten and updated.
     """
-    mats = [k for k, direction in enumerate(directions) if direction != "n"]
-    numbers = [k for k, direction in enumerate(directions) if direction == "n"]
-    kinds = {k: type_of(operands[k].element_type) for k in mats}
-    given = {k: line.part.number for line in program for k in line.reads if k in numbers}
-    group = 16 // max(operands[k].itemsize for k in mats)
+    places = ProgramPlaces(program, operands, directions)
+    mats = [operands[k] for k in places.mats]
+    group = 16 // max(x.itemsize for x in mats)
     shape = operands[-1].layout.shape
-    found = strided_loop(shape, [strides_of(operands[k].layout, shape) for k in mats], group, OWN)
-    heavy = (len(mats) > MANY or len(program) > FEW or any(line.part.heavy for line in program))
-    few = len(operands) < OPERANDS  # then numbers have places among the operands
-    at = {k: k if few else n for order in (mats, numbers) for n, k in enumerate(order)}
-    text = _source(program, kinds, given, directions, (found.way, group, heavy), at)
-    launch = CudaKernel(Program(text, (EXACT,)), "mat_program", (*found.frame, 0),
-                        (blocks_of(found, group, heavy), 1, 1), (THREADS, 1, 1))
-    long = {k for k in numbers if given[k] in ("i64", "u64")}
-    if not few:
-        launch.bind(mats, numbers)
-    return launch if few and not long else ProgramKernel(launch, long)
+    found = strided_loop(shape, [strides_of(x.layout, shape) for x in mats], group, OWN)
+    heavy = is_heavy(program, len(mats))
+    text = "\n".join(['#include "program.cuh"', *composed(program, places, heavy),
+                      f"MAT_PROGRAM(mat_program, {found.way}, {len(mats)}, {group}, mat_composed)",
+                      ""])
+    return places.called(CudaKernel(
+        Program(text, (EXACT,)), "mat_program", (*found.frame, 0),
+        (blocks_of(found, group, heavy), 1, 1), (THREADS, 1, 1)))
 
 
-def _source(program: Sequence[ProgramLine], kinds: dict[int, str], given: dict[int, str],
-            directions: str, loop: tuple[str, int, bool], at: dict[int, int]) -> str:
-    """Return the source of the kernel: `kinds` are the types of Mats by their positions, `given`
-    those of numbers; `at` are their places in a call.
+class ProgramPlaces:
+    """What a program's kernel is called with: the types of operands, and where it finds them."""
+
+    def __init__(self, program: Sequence[ProgramLine], operands: Sequence[Operand],
+                 directions: str) -> None:
+        self.directions = directions
+        self.mats = [k for k, direction in enumerate(directions) if direction != "n"]
+        self.kinds = {k: type_of(operands[k].element_type) for k in self.mats}
+        numbers = [k for k, direction in enumerate(directions) if direction == "n"]
+        # the types that numbers become
+        self.given = {k: line.part.number for line in program for k in line.reads if k in numbers}
+        self.few = len(operands) < OPERANDS  # then numbers have places among the operands
+        self.numbers = numbers
+        self.at = {k: k if self.few else n for order in (self.mats, numbers)
+                   for n, k in enumerate(order)}
+
+    def called(self, launch: CudaKernel) -> CudaKernel | ProgramKernel:
+        """Return a kernel that is called with the operands of the program."""
+        long = {k for k in self.numbers if self.given[k] in ("i64", "u64")}
+        if not self.few:
+            launch.bind(self.mats, self.numbers)
+        return launch if self.few and not long else ProgramKernel(launch, long)
+
+
+def is_heavy(program: Sequence[ProgramLine], mats: int) -> bool:
+    """Return whether threads do fewer elements."""
+    return mats > MANY or len(program) > FEW or any(line.part.heavy for line in program)
+
+
+class Folded(NamedTuple):
+    """What is known of a program whose results are reduced: their type, whether all axes are one,
+    whether groups are computed of groups or of single elements, and of which operands they are
+    adjacent.
     """
-    way, group, heavy = loop
-    axes = {k: n for n, k in enumerate(kinds)}
-    read = [k for k in kinds if directions[k] != "o"]
-    written = [k for k in kinds if directions[k] in "ou"]
-    count = len(axes)
-    names = {k: f"x{k}" for k in read} | {k: f"number{k}" for k in given}
-    body = [f"const mat_{kinds[k]} x{k} = held{k}.pack[u].at[v];" for k in read]
-    for n, line in enumerate(program):
-        result = line.part.expression.format(*(names[k] for k in line.reads))
-        body.append(f"const mat_{type_of(line.dtype)} result{n} = {result};")
-        names[line.writes] = f"result{n}"
-    body += [f"held{k}.pack[u].at[v] = {names[k]};" for k in written]
-    aligned = " && ".join(f"mat_aligned<mat_{kind}, V>({at[k]}, {axes[k]}, frame, call)"
-                          for k, kind in kinds.items())
+
+    result: str
+    flat: bool
+    packed: bool
+    adjacent: Collection[int]
+
+
+def composed(program: Sequence[ProgramLine], places: ProgramPlaces, heavy: bool,
+             folded: Folded | None = None) -> list[str]:
+    """Return the lines of the class `mat_composed`, which computes elements and stores those that
+    are written; or returns the last one's results, if they are to be reduced.
+    """
+    directions, at = places.directions, places.at
+    read = [k for k in places.mats if directions[k] != "o"]
+    held = places.mats if folded is None else read
+    written = [k for k in held if directions[k] in "ou"]
+    axes, count = {k: n for n, k in enumerate(held)}, len(held) + (folded is not None)
+    body = _statements(program, places, read)
+    names = {line.writes: f"result{n}" for n, line in enumerate(program)}
+    body += [f"held{k}.pack[u].at[v] = {names.get(k, f'x{k}')};" for k in written]
+    aligned = " && ".join(f"mat_aligned<mat_{places.kinds[k]}, V>({at[k]}, {axes[k]}, frame, call)"
+                          for k in held)
     made = ", ".join(f"number{k}(mat_number<mat_{kind}>(call.numbers + {2 * at[k]}))"
-                     for k, kind in given.items())
-    return "\n".join([
-        '#include "program.cuh"', "struct mat_composed {", f"    enum {{ HEAVY = {heavy:d} }};",
-        *(f"    const mat_{kind} number{k};" for k, kind in given.items()),
+                     for k, kind in places.given.items())
+    name, taken, facts, types = "run", "", "", []
+    loads = [f"held{k}.load({at[k]}, {axes[k]}, frame, call, at, there);" for k in read]
+    if folded is not None:
+        body.append(f"to[u].at[v] = result{len(program) - 1};")
+        name, taken = "compute", f", mat_pack<mat_{folded.result}, V> (&to)[U]"
+        facts = f", FLAT = {folded.flat:d}, PACKED = {folded.packed:d}"
+        types = [f"    typedef mat_{folded.result} result;"]
+        loads = [f"held{k}.load_by({k in folded.adjacent:d}, {at[k]}, {axes[k]}, call, at, there);"
+                 for k in read]
+    return [
+        "struct mat_composed {", f"    enum {{ HEAVY = {heavy:d}{facts} }};", *types,
+        *(f"    const mat_{kind} number{k};" for k, kind in places.given.items()),
         f"    INLINE mat_composed(const mat_call &call){' : ' if made else ''}{made} {{}}",
         "    template <int V>",
         f"    static INLINE bool aligned(const mat_axes<{count}> &frame, const mat_call &call) {{",
         f"        return {aligned};", "    }", "    template <int U, int V>",
-        f"    INLINE void run(const mat_axes<{count}> &frame, const mat_call &call,",
-        f"                    const int64_t (&at)[U][{count}], const bool (&there)[U]) const {{",
-        *(f"        mat_held<mat_{kind}, U, V> held{k};" for k, kind in kinds.items()),
-        *(f"        held{k}.load({at[k]}, {axes[k]}, frame, call, at, there);" for k in read),
+        f"    INLINE void {name}(const mat_axes<{count}> &frame, const mat_call &call,",
+        f"                    const int64_t (&at)[U][{count}], const bool (&there)[U]{taken})",
+        "                    const {",
+        *(f"        mat_held<mat_{places.kinds[k]}, U, V> held{k};" for k in held),
+        *(f"        {load}" for load in loads),
         "#pragma unroll", "        for (int u = 0; u < U; u++)", "#pragma unroll",
         "            for (int v = 0; v < V; v++) {", *(f"                {one}" for one in body),
         "            }",
         *(f"        held{k}.store({at[k]}, {axes[k]}, call, at, there);" for k in written),
-        "    }", "};", f"MAT_PROGRAM(mat_program, {way}, {count}, {group}, mat_composed)", ""])
+        "    }", "};"]
+
+
+def _statements(program: Sequence[ProgramLine], places: ProgramPlaces,
+                read: Sequence[int]) -> list[str]:
+    """Return the statements that compute the results of one element."""
+    names = {k: f"x{k}" for k in read} | {k: f"number{k}" for k in places.given}
+    found = [f"const mat_{places.kinds[k]} x{k} = held{k}.pack[u].at[v];" for k in read]
+    for n, line in enumerate(program):
+        result = line.part.expression.format(*(names[k] for k in line.reads))
+        found.append(f"const mat_{type_of(line.dtype)} result{n} = {result};")
+        names[line.writes] = f"result{n}"
+    return found

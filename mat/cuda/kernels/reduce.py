@@ -26,7 +26,7 @@ from ...support.dtypes import (
     UNSIGNED,
 )
 from ..runtime.kernel import CudaKernel
-from ..runtime.nvrtc import Program
+from ..runtime.nvrtc import EXACT, Program
 from .division import magic
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
@@ -59,14 +59,45 @@ def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
     `nbytes` are those of an element of the result, where integers are summed. Variances divide by
     the number of elements less `ddof`, and take the square `root` of that.
     """
+    kernels = made_of.kernels(letter)
+    planned = plan(made_of, letter, form, accumulate=accumulate, nbytes=nbytes, ddof=ddof,
+                   root=root)
+    return planned.kernel_of(kernels.program(planned.way), kernels.name)
+
+
+class PlannedReduction(NamedTuple):
+    """The launch of a kernel, and that of the second stage, if there is one."""
+
+    way: str
+    kernel: str
+    frame: list[int]
+    grid: tuple[int, int, int]
+    block: int
+    room: int
+    finish: int  # blocks of the second stage; 0: there is none
+
+    def kernel_of(self, program: Program, name: str, more: Sequence[int] = ()) -> CudaKernel:
+        """Return the kernels with names that begin so, of a program; the frame has `more`."""
+        frame = [*self.frame, *more]
+        second = CudaKernel(program, f"{name}_finish", frame, (self.finish, 1, 1),
+                            (THREADS, 1, 1)) if self.finish else None
+        return CudaKernel(program, f"{name}_{self.kernel}", frame, self.grid, (self.block, 1, 1),
+                          room=self.room, then=second)
+
+
+# the parameters are those of `reduction`
+def plan(made_of: ReductionType, letter: str, form: ReductionForm, *, accumulate: bool = False,
+         nbytes: int = 0, ddof: int | None = None, root: bool = False) -> PlannedReduction:
+    """Return how operands of this form are reduced."""
     total = prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
     divisor = ddof if ddof is not None else total if made_of.divides else 1
     ends = {"divisor": divisor, "accumulate": int(accumulate or root), "bytes": nbytes,
             "mask": signed(made_of.mask(letter))}
-    plan = _ReductionPlan(made_of.kernels(letter), form, reduced, total, ends)
+    planned = _ReductionPlan(made_of.kernels(letter), form, reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
-    return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
+    columns = form.kept and 0 < form.kept[-1].x < least
+    return planned.by_columns() if columns else planned.by_lines()
 
 
 class _ReductionPlan(NamedTuple):
@@ -85,8 +116,8 @@ class _ReductionPlan(NamedTuple):
         """The items in 16 bytes."""
         return 16 // self.kernels.item
 
-    def by_lines(self) -> CudaKernel:
-        """Return the kernel whose threads step along the reduced axes."""
+    def by_lines(self) -> PlannedReduction:
+        """Return the launch whose threads step along the reduced axes."""
         results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
         long = len(self.reduced) == 1 or last.n >= self.vector
         together = last.x == 1 and "lines" in self.kernels.ways and long
@@ -102,8 +133,8 @@ class _ReductionPlan(NamedTuple):
                  "width": width}
         return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
 
-    def by_columns(self) -> CudaKernel:
-        """Return the kernel whose neighbouring threads compute adjacent results."""
+    def by_columns(self) -> PlannedReduction:
+        """Return the launch whose neighbouring threads compute adjacent results."""
         columns, results = self.form.kept[-1], prod(a.n for a in self.form.kept)
         steps = [columns.n, *(a.x for a in (*self.form.kept[:-1], *self.reduced))]
         has_columns = "columns" in self.kernels.ways
@@ -138,8 +169,8 @@ class _ReductionPlan(NamedTuple):
         return chunk, -(-total // chunk)
 
     def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int],
-               block: int) -> CudaKernel:
-        """Return the kernel, and after it that for the second stage, if there is one."""
+               block: int) -> PlannedReduction:
+        """Return the launch of a kernel, and after it that for the second stage."""
         results, chunks = sizes["results"], sizes["chunks"]
         across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y,
@@ -147,14 +178,9 @@ class _ReductionPlan(NamedTuple):
                  "finish_across": across}
         frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept),
                  *axes_frame(self.reduced)]
-        program, name = self.kernels.program(way), self.kernels.name
-        if chunks == 1:
-            return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
-        second = CudaKernel(program, f"{name}_finish", frame, (-(-results // across), 1, 1),
-                            (THREADS, 1, 1))
-        room = results * chunks * self.kernels.state
-        return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room,
-                          then=second)
+        room = results * chunks * self.kernels.state if chunks > 1 else 0
+        return PlannedReduction(way, kernel, frame, grid, block, room,
+                      -(-results // across) if chunks > 1 else 0)
 
 
 _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width",
@@ -218,7 +244,7 @@ class Kernels(NamedTuple):
 def _program(k: Kernels, way: str) -> Program:
     return Program(f'#include "reduce.cuh"\nstatic_assert(sizeof({k.made_of}::State) == {k.state}, '
                    '"room is made for these");\n'
-                   f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n")
+                   f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n", (EXACT,))
 
 
 def _item_letter(letter: str) -> str:

@@ -28,11 +28,17 @@ template <class S, int U, int V> struct mat_held {
     template <int N>
     INLINE void load(int place, int k, const mat_axes<N> &frame, const mat_call &call,
                      const int64_t (&at)[U][N], const bool (&there)[U]) {
+        load_by(V == 1 || frame.step[k], place, k, call, at, there);
+    }
+    /* Groups of adjacent elements, or one element for each */
+    template <int N>
+    INLINE void load_by(bool adjacent, int place, int k, const mat_call &call,
+                        const int64_t (&at)[U][N], const bool (&there)[U]) {
         const S *from = (const S *)call.at[place];
 #pragma unroll
         for (int u = 0; u < U; u++) {
             if (!there[u]) continue;
-            if (V == 1 || frame.step[k]) {
+            if (V == 1 || adjacent) {
                 pack[u] = *(const mat_pack<S, V> *)(from + at[u][k]);
             } else {
                 const S one = from[at[u][k]];

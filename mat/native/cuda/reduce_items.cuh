@@ -23,7 +23,7 @@ template <class S> INLINE S mat_turned(S x, uint64_t mask) {
 struct mat_plus {
     template <class T> static INLINE T of(T a, T b) { return a + b; }
 };
-struct mat_times {
+struct mat_product_of {
     template <class T> static INLINE T of(T a, T b) { return a * b; }
 };
 /* The larger of the two, or the first of two as large; a NaN if there is one. */

@@ -280,7 +280,7 @@ template <class I> struct mat_prod {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_convert<T>(items[j]);
-        s.total = s.total * mat_tree<mat_times, N>::of(t);
+        s.total = s.total * mat_tree<mat_product_of, N>::of(t);
     }
     static INLINE void join(State &a, State b) { a.total = a.total * b.total; }
     static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
@@ -299,7 +299,7 @@ template <class I> struct mat_prod_integer {
         uint64_t t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - (I)mask;
-        s.total *= mat_tree<mat_times, N>::of(t);
+        s.total *= mat_tree<mat_product_of, N>::of(t);
     }
     static INLINE void join(State &a, State b) { a.total *= b.total; }
     static INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }

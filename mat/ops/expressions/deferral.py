@@ -12,6 +12,7 @@ from ...core.direction import OUTPUT
 from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
+from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
@@ -26,7 +27,7 @@ from ..tiles.tiling import CUT_NOW, being_cut
 from .kept import kept_bytes, most_kept
 from .nodes import Argument, Leaf, Node, Nodes, leaf_of, new_node, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
-from .program import fold_of, is_loop, part_of
+from .program import fold_of, fold_part_of, is_loop, part_of
 
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
@@ -60,7 +61,7 @@ PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is 
 # with types of C
 _mat, _expressions, _lock, _threads, _exact = Mat, EXPRESSIONS, EXPRESSIONS.lock, THREADS, EXACT
 _innermost, _cut_now = INNERMOST.get, CUT_NOW.get
-_folds: dict[tuple[Op, Form, Form, Arguments], bool] = {}
+_folds: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 _MOST = 1024
 
 
@@ -77,7 +78,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         return False
     out = args[operation.main]
     if operation.folds:
-        return not uses_kernels(device, out) and compute_fold(operation, device, args, out)
+        return compute_fold(operation, device, args, out)
     if out.layout.size * out.element_size < block.least or not out.layout.size:
         return False
     if _cut_now() is not None and being_cut():
@@ -300,12 +301,21 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
     if device is not CPU and device.limit is not None:
         return False
     with EXPRESSIONS.lock:
-        if node.leaf is not None or not folds(operation, node, out, args[2:]):
+        by_kernels = uses_kernels(device, out)
+        if node.leaf is not None or not folds(operation, node, out, args[2:],
+                                              device if by_kernels else CPU):
             return False
         if not has_shape_of_operands(node):
             return False
+        one = Pass([node], out, (operation, args[2:]))
+        if by_kernels and not one.joins():
+            return False
         node.reduced = True
-        EXPRESSIONS.run(Pass([node], out, (operation, args[2:])))
+        try:
+            EXPRESSIONS.run(one)
+        except OutOfDeviceMemory:  # for all operands together
+            node.reduced = False
+            return False
     return True
 
 
@@ -322,15 +332,16 @@ def has_shape_of_operands(node: Node) -> bool:
     return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
 
 
-def folds(operation: Op, node: Node, out: Mat, settings: Arguments) -> bool:
+def folds(operation: Op, node: Node, out: Mat, settings: Arguments, device: Device) -> bool:
     """Return whether a reduction of a node's results can be part of a program."""
-    key = operation, node.form, out.form, settings
+    key = operation, node.form, out.form, settings, device
     found = _folds.get(key)
     if found is None:
         if len(_folds) > _MOST:
             _folds.clear()
-        stand_in = node.form.new(node.enabled, None)
-        found = _folds[key] = fold_of(operation, (stand_in, out, *settings)) is not None
+        args = node.form.new(node.enabled, None), out, *settings
+        part = fold_of(operation, args) if device is CPU else fold_part_of(operation, args, device)
+        found = _folds[key] = part is not None
     return found
 
 

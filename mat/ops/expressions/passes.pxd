@@ -19,6 +19,7 @@ cdef add_after_operands(Node node, dict found)
 cdef class Pass:
     cdef readonly object fold, into
     cdef public set outside
+    cdef public object known
     cdef readonly list order, operands, codes, letters
     cdef readonly dict position, targets, updates, slots
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)

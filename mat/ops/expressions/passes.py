@@ -97,6 +97,7 @@ class Pass:
         # what is read of leaves, by these and by their keys: see `code_of`
         self.slots: dict[object, int] = {}
         self.codes: list[int] = []  # of what nodes read, in their order
+        self.known: FusedOp | None = None  # the program, once it was asked for
 
     # Where the results go
 
@@ -187,6 +188,11 @@ class Pass:
             found = _programs[known] = FusedOp(self.structure())
         return found
 
+    def joins(self) -> bool:
+        """Return whether a reduction is one kernel of the device in use, together with the rest."""
+        self.known = self.program()
+        return self.known.joins((*self.operands, self.into))
+
     def code_of(self, argument: Argument) -> int:
         """Return a number for what a node reads: that of an operand, an even negative one for the
         result of a node, or an odd one for the old elements where one goes to.
@@ -242,7 +248,7 @@ class Pass:
         self.choose_targets()
         if self.fold is None and not self.targets:
             return  # other threads have dropped all that was wanted
-        program = self.program()
+        program = self.program() if self.known is None else self.known
         try:
             self.claim(THREADS.current())
             if OBSERVERS:

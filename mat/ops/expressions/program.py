@@ -105,8 +105,12 @@ class FusedOp(Op):
         key = "".join(x.dtype.char for x in mats)
         self.uses[key] += 1
         return (self.uses[key] > 1 or bool(RECORDERS)
-                or bool(engine.is_compiled(engine.prepare_program(program, values,
-                                                                  self.structure.operands))))
+                or bool(engine.is_compiled(self.kernel(engine, program, values))))
+
+    def joins(self, values: Arguments) -> bool:
+        """Return whether it is one kernel of the device in use, which has kernels of its own."""
+        mats = [x for x in values if isinstance(x, Mat)]
+        return has_kernels(*mats) and self.is_one_kernel(in_use(), values, mats)
 
     def one_by_one(self, values: Arguments) -> None:
         """Carry out the operations one after another."""
@@ -128,8 +132,7 @@ class FusedOp(Op):
         """
         letters = self.structure.operands
         written = [x for x, letter in zip(operands, letters, strict=True) if letter in "ou"]
-        if self.structure.fold is not None or not cuda.fits_call(operands) or not all(
-                apart(*operands, out) for out in written):
+        if not cuda.fits_call(operands) or not all(apart(*operands, out) for out in written):
             return None
         shape, values, found = self.shape(operands), list(operands), []
         for operation, reads, writes, dtype in self.structure.instructions:
@@ -147,8 +150,19 @@ class FusedOp(Op):
         program = self.lines(cuda, operands)
         if program is None:
             raise NotOnePassError
-        kernel: Function = cuda.prepare_program(program, operands, self.structure.operands)
-        return kernel
+        return self.kernel(cuda, program, operands)
+
+    def kernel(self, cuda: Engine, program: list[Any], operands: Arguments) -> Function:
+        """Return the kernel of a device for instructions that are lines of it."""
+        letters = self.structure.operands
+        if self.structure.fold is None:
+            found: Function = cuda.prepare_program(program, operands, letters)
+        else:
+            operation, settings = self.structure.fold
+            x = form_of_result(self.shape(operands), program[-1].dtype).new(True, None)
+            part = fold_part_of(operation, (x, operands[-1], *settings), in_use())
+            found = cuda.prepare_fold(program, part, x.shape, operands, letters)
+        return found
 
     def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
         """Prepare the kernels of the instructions, for operands of these forms."""
@@ -226,6 +240,16 @@ def part_of(operation: Op, args: Arguments, device: Device) -> Any:
         return implementation.function(engine.PARTS, *args) if of_device else None
     kernel = implementation.function(engine, *args)
     return kernel if is_loop(kernel) else None
+
+
+def fold_part_of(operation: Op, args: Arguments, device: Device) -> Any:
+    """Return a reduction as a `FoldPart` of a device; None for others."""
+    implementation, pack = choose(operation, operation.implementations, args, device)
+    if pack or not implementation.prepares or not is_of_device(implementation, device):
+        return None
+    engine = implementation.facet.engine
+    found = implementation.function(engine.FOLDS, *args)
+    return found if isinstance(found, engine.FoldPart) else None
 
 
 def fold_of(operation: Op, args: tuple[Operand, ...]) -> Fold | None:

@@ -1,0 +1,169 @@
+"""Reductions that join the pass of a `mat.fused` block on a device: one kernel, with the bits of
+the operations one by one.
+"""
+
+import numpy as np
+import pytest
+
+import mat
+
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+from mat.cuda.runtime import nvrtc
+
+from ..support.needs_nvrtc import needs_nvrtc
+from ..tools.mock_driver.cubin import kernels
+from ..tools.mock_driver.ptx.nvrtc_ptx import ptx
+from .computing import only_there
+from .test_fused import arrays, counted, same
+
+__all__ = ["counted"]  # a fixture
+pytestmark = pytest.mark.host
+
+SHAPE = 300, 260
+FOLDS = {
+    "sum": lambda x, axis: x.sum(axis=axis),
+    "mean": lambda x, axis: x.mean(axis=axis, keepdims=True),
+    "max": lambda x, axis: x.max(axis=axis),
+    "min": lambda x, axis: x.min(axis=axis, keepdims=True),
+    "prod": lambda x, axis: (x * 0.01 + 1).prod(axis=axis),
+    "var": lambda x, axis: x.var(axis=axis),
+    "std": lambda x, axis: x.std(axis=axis, ddof=1),
+    "argmax": lambda x, axis: x.argmax(axis=axis),
+    "count": lambda x, axis: mat.count_nonzero(x > 1, axis=axis),
+    "any": lambda x, axis: (x > 3.9).any(axis=axis),
+    "all": lambda x, axis: (x > -3.9).all(axis=axis),
+}
+
+
+def finite(*args, **kwargs):
+    """Return Mats of the device with numbers that are finite."""
+    return [only_there(mat.array(np.where(np.isnan(a), 0, a).astype(a.dtype)))
+            for a in arrays(*args, **kwargs)]
+
+
+def check(counted, function, *operands):
+    """Hold a function against the operations one by one; return how many launches it takes, and
+    these.
+    """
+    separate, expected = counted_alone(counted, function, *operands)
+    for _ in range(3):
+        found, (launches, _) = counted(function, *operands)
+        assert found.fresh == {"cuda:0"}
+        same(found, expected)
+    return launches, separate
+
+
+def counted_alone(counted, function, *operands):
+    """Return how many launches a function takes outside of blocks, and its result."""
+    before = counted.driver.calls("cuLaunchKernel")
+    found = function(*operands)
+    return counted.driver.calls("cuLaunchKernel") - before, found
+
+
+@pytest.fixture(autouse=True)
+def driver(counted, mock):
+    counted.driver = mock
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+@pytest.mark.parametrize("name", FOLDS)
+def test_a_reduction_joins_the_pass(counted, name, axis):
+    operands, fold = finite(2, shape=SHAPE), FOLDS[name]
+    launches, separate = check(counted, lambda x, y: fold(x * y - 0.5, axis), *operands)
+    assert launches <= 2  # the second one puts parts together
+    assert separate >= launches + 2
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16",
+                                   "bfloat16", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("axis", [-1, 0, None])
+def test_elements_of_any_dtype(counted, dtype, axis):
+    operands = finite(2, dtype, shape=SHAPE)
+    join = (lambda x, y: x ^ y) if dtype == "bool" else lambda x, y: x * y + x
+    for name in ("sum", "max"):
+        if name == "max" and dtype.startswith("complex"):
+            continue
+        launches, separate = check(counted, lambda x, y, f=FOLDS[name]: f(join(x, y), axis),
+                                   *operands)
+        assert launches < separate
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+def test_conversions_before_a_reduction(counted, axis):
+    x, = finite(1, "int32" if axis == 0 else "float32", shape=SHAPE)
+    for dtype in ("float64", "float16", "int8"):
+        check(counted, lambda x, dtype=dtype: ((x + 1).astype(dtype) * 3).sum(axis=axis), x)
+
+
+OTHERS = {"row": lambda x: x[:1], "column": lambda x: x[:, :1], "one": lambda x: x[:1, :1],
+          "transposed": lambda x: x[:260, :260].T, "every second": lambda x: x[:, ::2],
+          "odd": lambda x: x[:, 3:133]}
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+@pytest.mark.parametrize("name", OTHERS)
+def test_operands_have_any_layout(counted, name, axis):
+    wide, = finite(1, shape=(300, 300))
+    y = OTHERS[name](wide)
+    x, = finite(1, shape=y.shape if y.size > 300 else (300, 300))
+    launches, separate = check(counted, lambda x, y: ((x - y) * 2).sum(axis=axis), x, y)
+    assert launches < separate
+
+
+@pytest.mark.parametrize("shape", [(300, 257), (70_001,), (40, 60, 30), (3, 30_000), (30_000, 3)])
+def test_rows_that_are_odd_long_short_and_of_more_axes(counted, shape):
+    x, y = finite(2, shape=shape)
+    axes = (-1, 0, None, (0, -1))[:2 + len(shape)]
+    for axis in axes[:3] if len(shape) == 1 else axes:
+        check(counted, lambda x, y, axis=axis: (x + 2 * y).sum(axis=axis), x, y)
+
+
+def softmax(x):
+    e = mat.exp(x - x.max(axis=1, keepdims=True))
+    e /= e.sum(axis=1, keepdims=True)
+    return e
+
+
+def layer_norm(x):
+    d = x - x.mean(axis=1, keepdims=True)
+    d /= mat.sqrt((d * d).mean(axis=1, keepdims=True) + 1e-5)
+    return d
+
+
+def rms_norm(x):
+    return x / mat.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)
+
+
+def log_sum_exp(x):
+    m = x.max(axis=1, keepdims=True)
+    return mat.log(mat.exp(x - m).sum(axis=1, keepdims=True)) + m
+
+
+@pytest.mark.parametrize(("function", "launches"),
+                         [(softmax, 3), (layer_norm, 5), (rms_norm, 4), (log_sum_exp, 4)])
+def test_chains_of_rows(counted, function, launches):
+    """Statistics, what is computed of these few, and a pass that writes the result."""
+    x, = finite(1, shape=(1024, 256))
+    found, separate = check(counted, function, x)
+    assert found == launches < separate
+
+
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_nvrtc_contracts_nothing_and_reads_128_bits_at_once(counted, dtype):
+    x, y = finite(2, dtype, shape=(512, 512))
+    for _ in range(2):
+        counted(lambda x, y: ((x - y[:, :1]) * x + y).var(axis=1) if dtype != "float16"
+                else ((x - y[:, :1]) * x + y).sum(axis=1), x, y)
+    text = next(t for t in counted.texts if "mat_fold" in t)
+    found = ptx(text, (nvrtc.EXACT,), "sm_80")
+    assert "fma." not in found
+    assert "v4.u32" in found or "v4.f32" in found or "v2.f64" in found or "v4.b32" in found, found
+    for arch in ("sm_80", "sm_90"):
+        one = kernels(nvrtc.Nvrtc().compile(text, (nvrtc.EXACT,), arch))["mat_fold_lines"]
+        # of halves, what is done one by one at odd addresses spills some
+        assert one.stack <= (64 if dtype == "float16" else 0)
+        assert one.registers <= 128
