@@ -3,11 +3,13 @@
 import ctypes
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import cffi
@@ -71,10 +73,72 @@ def by_cffi(path, name, *args):
                       for kind, a in zip(kinds, args, strict=True)]
 
 
-@pytest.fixture(params=[by_ctypes, by_cffi])
-def prepared(request, path):
+def by_cython(folder):
+    """Return a module of Cython with the functions."""
+    pytest.importorskip("Cython")
+    lines = ["cdef extern from *:", '    """', *(f"    {line}" for line in (
+        HERE / "foreign.c").read_text(encoding="utf-8").split("\n")), '    """',
+        "    ctypedef unsigned char uint8_t", "    ctypedef long int64_t"]
+    for result, name, parameters in FUNCTIONS:
+        lines.append(f"    {result} c_{name} \"{name}\"({', '.join(parameters)})")
+    lines += ["cdef size_t data(a): return a.__array_interface__['data'][0]"]
+    for _, name, parameters in FUNCTIONS:
+        kinds = [p.rpartition(" ")[0] for p in parameters]
+        given = (f"<{p.rpartition('*')[0]}*><size_t>data(x{k})" if "*" in p else f"<{kinds[k]}>x{k}"
+                 for k, p in enumerate(parameters))
+        names = ", ".join(f"x{k}" for k in range(len(parameters)))
+        lines += [f"def {name}({names}):", f"    return c_{name}({', '.join(given)})"]
+    (folder / "by_cython.pyx").write_text("\n".join(lines), encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "Cython.Build.Cythonize", "-i", "by_cython.pyx"],
+                   cwd=folder, check=True, capture_output=True, env={**os.environ, "CFLAGS": "-O1"})
+
+
+def by_pybind(folder):
+    """Return a module of pybind11 with the functions."""
+    pybind = pytest.importorskip("pybind11")
+    lines = ["#include <pybind11/pybind11.h>", "#include <pybind11/numpy.h>", 'extern "C" {',
+             *(f"{result} {name}({', '.join(p)});" for result, name, p in FUNCTIONS), "}",
+             "namespace py = pybind11;", "PYBIND11_MODULE(by_pybind, m) {"]
+    for _, name, parameters in FUNCTIONS:
+        types = ("py::array" if "*" in p else p.rpartition(" ")[0] for p in parameters)
+        given = (f"({p.rpartition('*')[0]}*)x{k}.data()" if "*" in p else f"x{k}"
+                 for k, p in enumerate(parameters))
+        names = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
+        lines.append(f'm.def("{name}", []({names}) {{ return {name}({", ".join(given)}); }});')
+    (folder / "by_pybind.cpp").write_text("\n".join([*lines, "}"]), encoding="utf-8")
+    subprocess.run(["cc", "-O1", "-fPIC", "-c", "-o", "foreign.o", HERE / "foreign.c"], cwd=folder,
+                   check=True)
+    subprocess.run(["c++", "-shared", "-fPIC", "-std=c++17", "-I", pybind.get_include(), "-I",
+                    sysconfig.get_paths()["include"], "by_pybind.cpp", "foreign.o", "-o",
+                    "by_pybind" + sysconfig.get_config_var("EXT_SUFFIX")], cwd=folder, check=True)
+
+
+FUNCTIONS = [(result, name, parameters.split(", ")) for result, name, parameters in
+             re.findall(r"(\w+) (\w+)\((.*)\);", DECLARATIONS)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return what makes a module, which it imports."""
+    @cache
+    def module(make):
+        folder = tmp_path_factory.mktemp(make.__name__)
+        make(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(folder)
+            return importlib.import_module(make.__name__)
+    return module
+
+
+@pytest.fixture(params=[by_ctypes, by_cffi, *(
+    pytest.param(make, marks=[pytest.mark.once, pytest.mark.slow])
+    for make in (by_cython, by_pybind))])
+def prepared(request, path, made):
     """What prepares a call, by one way or the other."""
-    return partial(request.param, path)
+    if request.param in (by_ctypes, by_cffi):
+        return partial(request.param, path)
+    module = made(request.param)
+    return lambda name, *args: (getattr(module, name), args)
 
 
 def random(n):
@@ -157,11 +221,11 @@ def clear(const double[:] x, double[:] y):
 @pytest.mark.slow
 def test_cython(tmp_path, monkeypatch):
     pytest.importorskip("Cython")
-    (tmp_path / "by_cython.pyx").write_text(CYTHON, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "Cython.Build.Cythonize", "-i", "by_cython.pyx"],
+    (tmp_path / "with_views.pyx").write_text(CYTHON, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "Cython.Build.Cythonize", "-i", "with_views.pyx"],
                    cwd=tmp_path, check=True, capture_output=True)
     monkeypatch.syspath_prepend(tmp_path)
-    module = importlib.import_module("by_cython")
+    module = importlib.import_module("with_views")
     x, y = random(10_000), np.zeros(10_000)
     with mat.debug.watch(x, outputs=[y]):
         module.scale(x, y)
@@ -175,14 +239,14 @@ def test_cython(tmp_path, monkeypatch):
 SHAPE = 40, 50
 
 
-def made(*shapes, dtype=float):
+def zeros_of(*shapes, dtype=float):
     return [np.zeros(s, dtype) for s in shapes]
 
 
 def correct_calls():
     """The names of functions, their arguments, and which of these are inputs, outputs, inout."""
     x, large = random(100), random(200_000)
-    y, y_large, two = made(100, 200_000, 2)
+    y, y_large, two = zeros_of(100, 200_000, 2)
     a, b = random(SHAPE).astype("f"), np.zeros(SHAPE[::-1], "f")
     data, counts = np.arange(10_000, dtype="u1"), np.zeros(256, "i8")
     z, w = (np.zeros(50, complex) + 1j, np.zeros(50, complex))
