@@ -40,6 +40,7 @@ _DECLARATIONS = """
     int munmap(void *, size_t);
     int mprotect(void *, size_t, int);
     int madvise(void *, size_t, int);
+    int memcmp(const void *, const void *, size_t);
     typedef struct { void *handler; unsigned long mask[16]; int flags; void *restorer; } mat_action;
     typedef struct { int number, error, code, padding; uintptr_t address; } mat_fault;
     int sigaction(int, const mat_action *, mat_action *);
@@ -57,6 +58,7 @@ class System:
         self.munmap: CData = library.munmap
         self.mprotect: CData = library.mprotect
         self.madvise: CData = library.madvise
+        self.memcmp: CData = library.memcmp
         self.sigaction: CData = library.sigaction
         self.callback: CData = self.ffi.callback("void(int, mat_fault *, void *)", _on_fault)
         self.handler: CData = self.ffi.cast("void *", self.callback)

@@ -13,8 +13,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,8 +36,10 @@ from .protected_pages import (
 from .snapshot import poison, still_poisoned
 
 BESIDE, INPUT, OUTPUT, INOUT = range(4)  # what a byte is
-_LOOKED = 1 << 20  # bytes of outputs that are compared at each line
+_LOOKED = 1 << 16  # bytes of outputs that are compared at each line, until one writes them
 _MOST_NAMED = 3  # elements in a message
+_FEW = 1 << 12  # bytes that are compared by copies as fast
+_MOST_PIECES = 9  # of memory, whose ends these are
 _OWN = ("mat.", "cffi.", "contextlib")  # modules whose lines are not those of the program
 Trace: TypeAlias = Callable[[FrameType, str, object], Any]
 
@@ -71,6 +74,14 @@ class Watched:
         return _counted(int(left.sum()), "element", found)
 
 
+class Piece(NamedTuple):
+    """Bytes that are compared; `checked`: some of them must not be written."""
+
+    start: int
+    stop: int
+    checked: bool
+
+
 class Region:
     """The memory of an array that owns it, with the watched arrays over it."""
 
@@ -80,9 +91,10 @@ class Region:
         memory: Any = (ctypes.c_ubyte * (high - low)).from_address(low)
         self.bytes: Array = np.frombuffer(memory, np.uint8)
         self.kinds = np.zeros(high - low, np.uint8)
-        self.last = self.bytes  # a copy of the bytes when they were last compared
+        self.last = self.bytes  # a copy of the bytes when they were last compared, and its address
+        self.last_low = low
         self.spans: list[PageRange] = []
-        self.pieces: list[slice] = []  # of bytes that are not protected
+        self.pieces: list[Piece] = []  # of bytes that are not protected
         self.touched: dict[int, Place] = {}  # by the first byte of protected pages, the writer
 
     def add(self, watched: Watched) -> None:
@@ -100,6 +112,7 @@ class Region:
             if x.poisoned:
                 x.array[...] = poison(x.array.size, x.array.dtype).reshape(x.array.shape)
         self.last = self.bytes.copy()
+        self.last_low = self.last.ctypes.data
         skip = -self.low % PAGE
         whole = max(0, len(self.bytes) - skip) // PAGE
         pages = self.kinds[skip:skip + whole * PAGE].reshape(whole, PAGE)
@@ -108,19 +121,33 @@ class Region:
         if system() is None or not edges or is_watched(self.low + edges[0], edges[-1] - edges[0]):
             edges = []
         ends = [0, *edges, len(self.bytes)]
-        self.pieces = [slice(begin, end) for begin, end in zip(ends[::2], ends[1::2], strict=True)
-                       if begin < end]
+        self.pieces = [piece for begin, end in zip(ends[::2], ends[1::2], strict=True)
+                       for piece in self._cut(begin, end)]
         for begin, end in zip(edges[::2], edges[1::2], strict=True):
             span = PageRange(self.low + begin, end - begin, self.bytes)
             self.spans.append(span)
             span.notify = self._note
             span.protect(READ_ONLY)
 
+    def _cut(self, begin: int, end: int) -> Iterator[Piece]:
+        """Yield pieces of some bytes, such that bytes that may be written are apart, unless there
+        are many by turns.
+        """
+        edges = [begin, end]
+        if begin < end:
+            free = self.kinds[begin:end] > INPUT
+            edges = [begin, *(begin + 1 + np.flatnonzero(free[1:] != free[:-1])).tolist(), end]
+        if len(edges) > _MOST_PIECES:
+            edges = [begin, end]
+        for first, last in pairwise(edges):
+            if first < last:
+                yield Piece(first, last, bool((self.kinds[first:last] <= INPUT).any()))
+
     def _note(self, pages: Pages) -> None:
         """Note the first write to protected pages, and compare them from now on."""
         begin = pages.address - self.low
         self.touched[begin] = place_of(sys._getframe())
-        self.pieces.append(slice(begin, begin + pages.nbytes))
+        self.pieces.append(Piece(begin, begin + pages.nbytes, True))
 
     def end(self) -> None:
         """Protect nothing any more."""
@@ -131,18 +158,30 @@ class Region:
     def compare(self, place: Place, whole: bool) -> Iterator[str]:
         """Yield what is wrong with what was written since the last call, by the line `place`.
 
-        Of outputs only the first bytes are compared, unless it is the `whole`.
+        Of outputs only the first bytes are compared, unless it is the `whole`, and none if it is
+        known which line wrote them first.
         """
+        known = all(x.writer is not None for x in self.arrays if x.kind == OUTPUT)
         for piece in tuple(self.pieces):
+            if known and not piece.checked:
+                continue
             first = piece.start in self.touched
             writer = self.touched.pop(piece.start, place)
             stop = piece.stop if whole or first else min(piece.stop, piece.start + _LOOKED)
-            now, last = self.bytes[piece.start:stop], self.last[piece.start:stop]
-            if now.tobytes() == last.tobytes():
+            if self._is_unchanged(piece.start, stop):
                 continue
+            now, last = self.bytes[piece.start:stop], self.last[piece.start:stop]
             at = np.flatnonzero(now != last) + piece.start
             yield from self._faults(at, writer)
             last[...] = now
+
+    def _is_unchanged(self, start: int, stop: int) -> bool:
+        """Return whether some bytes are as they were, without copies of many."""
+        c = system()
+        if c is None or stop - start < _FEW:
+            return self.bytes[start:stop].tobytes() == self.last[start:stop].tobytes()
+        return not c.memcmp(c.pointer(self.low + start), c.pointer(self.last_low + start),
+                            stop - start)
 
     def _faults(self, at: Array, place: Place) -> Iterator[str]:
         kinds = self.kinds[at]

@@ -185,6 +185,22 @@ def test_what_is_beside_a_view_belongs_to_others(prepared):
     assert f":{here} (" in text
 
 
+def test_mistakes_after_outputs_are_written():
+    table, other = np.zeros((9, 40_000)), np.zeros(300_000)
+    y, x = table[2], table[5]
+    with mat.debug.watch(x, outputs=[y, other]) as w:
+        y[:] = other[:] = 1
+        mine = table[1, 39_999:]
+        mine[:] = 3
+        x[0] = 7
+        table[0, 0] = 1
+        first = line() - 3
+        assert [f"{__file__}:{first + k} " in text for k, text in enumerate(w.faults)] == 3 * [True]
+        w.faults.clear()
+    with mat.debug.watch(outputs=[y]):  # in turns with what is beside them
+        y[:] = 1
+
+
 def test_a_mistake_of_another_thread(prepared):
     with mat.debug.watch():
         x, y = random(10), np.zeros(10)
