@@ -104,6 +104,35 @@ class Capturing(Protocol):
         """Return the address of a workspace within so many others."""
 
 
+class Current:
+    """The block in which a device is the thread's current one."""
+
+    __slots__ = ("gpu", "pushed")
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self.pushed = False
+
+    def __enter__(self) -> None:
+        gpu = self.gpu
+        gpu.raise_if_lost()
+        status, now = driver.cuCtxGetCurrent()
+        if status:
+            raise error_of(int(status), f"using device {gpu.number}")
+        now = int(now or 0)
+        if now == gpu.address:
+            return
+        if not now and gpu.alone:
+            check(driver.cuCtxSetCurrent(gpu.context), f"using device {gpu.number}")
+            return
+        check(driver.cuCtxPushCurrent(gpu.context), f"using device {gpu.number}")
+        self.pushed = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.pushed:
+            check(driver.cuCtxPopCurrent(), "leaving a device")
+
+
 class Gpu:
     """A device by its number.
 
@@ -224,27 +253,13 @@ class Gpu:
         if self.lost:
             raise failed_earlier(self.address)
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Current:
         """Make this device the current one of the thread within the block.
 
         The context before, of another device or of another library, becomes the current one again.
         A thread without a context keeps this one if there is no other device.
         """
-        self.raise_if_lost()
-        now = int(check(driver.cuCtxGetCurrent(), f"using device {self.number}") or 0)
-        if now == self.address:
-            yield
-            return
-        if not now and self.alone:
-            check(driver.cuCtxSetCurrent(self.context), f"using device {self.number}")
-            yield
-            return
-        check(driver.cuCtxPushCurrent(self.context), f"using device {self.number}")
-        try:
-            yield
-        finally:
-            check(driver.cuCtxPopCurrent(), "leaving a device")
+        return Current(self)
 
     def in_context(self, call: DriverCall,
                    failed: Callable[..., None] | None = None) -> DriverCall:
