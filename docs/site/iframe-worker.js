@@ -1,15 +1,15 @@
 // Browsers start no workers for pages that are opened from a folder. There the theme's search runs
 // in a hidden frame, which has the same interface: messages to it and from it.
 if (location.protocol === "file:") {
-  window.Worker = class extends EventTarget {
+  window.Worker = class {
     constructor(address) {
-      super();
       this.waiting = [];  // messages until the script in the frame has run
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
       document.body.appendChild(this.frame);
       const inside = this.frame.contentWindow;
-      inside.postMessage = data => this.dispatchEvent(new MessageEvent("message", {data}));
+      inside.postMessage = data => setTimeout(  // later, as from a worker
+        () => this.onmessage && this.onmessage(new MessageEvent("message", {data})));
       const script = inside.document.createElement("script");
       script.src = new URL(address, document.baseURI);
       script.onload = () => {

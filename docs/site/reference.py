@@ -1,6 +1,6 @@
 """Generate the reference pages of the site from the stubs (stubs.py) and docstrings.
 
-A hook of MkDocs (see mkdocs.yml). The pages follow the groups of ``__all__`` in mat/__init__.py;
+The pages follow the groups of ``__all__`` in mat/__init__.py;
 names that are NumPy's follow on pages of their own. Each name is in the inventory (inventory.py).
 Docstrings are numpydoc: their sections become headed lists and paragraphs.
 """
@@ -14,7 +14,6 @@ import itertools
 import re
 import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -26,8 +25,6 @@ import mat
 from mat.support.close_names import OfOthers
 
 FOLDER = "reference/"
-TITLE = "Reference"
-GIVEN = ("wide.css", "iframe-worker.js")  # files beside this one that are in the site as they are
 MODULES = {name: f"mat.{name}" for name
            in ("blas", "nn", "debug", "extend", "errors")}
 # pages of names that are NumPy's, which are not in the groups, and the modules they belong to
@@ -51,10 +48,6 @@ VALUES = {  # values have no docstrings of their own
 }
 # members of a Mat that only facets and operations use
 SERVING = {"allowed", "form", "label", "over"}
-NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
-EXAMPLES = "examples"
-EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)")
-PICTURE = re.compile(r'<img [^>]*src="([\w./-]+\.svg)"[^>]*>')
 PARTS = ("What a Mat is", "Methods that read or manage memory", "Methods that write")
 LISTS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}\n", re.MULTILINE)
@@ -340,16 +333,6 @@ def introduction(page: str, links: dict[str, str]) -> list[str]:
     return [markdown(doc_of(module), links)] if module else []
 
 
-def example_pages() -> dict[str, str]:
-    """Return a page with the source of each example, by its name."""
-    found = {}
-    for path in sorted((Path(__file__).parents[2] / EXAMPLES).glob("*.py")):
-        code = path.read_text(encoding="utf-8")
-        found[path.stem] = (f"# {path.name}\n\n[All examples](../gallery.md)\n\n"
-                            f"```python\n{code}```\n")
-    return found
-
-
 def headings(path: str, thing: Any, before: list[str]) -> list[str]:
     """Return the heading of a part of the page of `Mat` if the part begins here."""
     heading = f"## {part_of(path, thing)}"
@@ -366,75 +349,6 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
     for page, lines in rows.items():
         yield f"## [{titles[page]}]({page})"
         yield "\n".join(["| name | |", "|---|---|", *lines])
-
-
-# The functions that MkDocs calls
-
-
-def on_config(config: Any) -> Any:
-    """Set the navigation: the list of pages in docs/README.md by headings, then the reference."""
-    text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
-    sections = [{part.partition("\n")[0]: [{title: page} for title, page in listed]}
-                for part in text.split("\n## ")[1:]
-                if (listed := re.findall(r"^\* \[(.*?)\]\((.*?)\)", part, flags=re.M))]
-    config.nav = [{"What it is for": "README.md"}, *sections,
-                  {TITLE: [FOLDER + page for page in pages()]}]
-    return config
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Add the generated pages, which are in no folder."""
-    from mkdocs.structure.files import File
-
-    for page, text in pages().items():
-        files.append(File.generated(config, FOLDER + page, content=text))
-    for name, text in example_pages().items():
-        files.append(File.generated(config, f"{EXAMPLES}/{name}.md", content=text))
-    for name in GIVEN:
-        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-        files.append(File.generated(config, name, content=text))
-    return files
-
-
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Link public names to the reference, and mark Python sessions as such.
-
-    Pages without sections have no table of contents; the search prefers tutorials.
-    """
-    if "\n## " not in markdown:
-        page.meta["hide"] = ["toc"]
-    if page.file.src_uri.startswith("tutorials/"):
-        page.meta["search"] = {"boost": 2}
-    up, links = "../" * page.file.src_uri.count("/"), linked()
-    if not page.file.src_uri.startswith(EXAMPLES):
-        markdown = EXAMPLE.sub(rf"]({up}{EXAMPLES}/\1.md)", markdown)
-    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
-    if not page.file.src_uri.startswith(FOLDER):
-        parts[::2] = [NAME.sub(lambda found: known(found, links, up), part) for part in parts[::2]]
-    return re.sub(r"^```python\n(?=>>> )", "```pycon\n", "".join(parts), flags=re.M)
-
-
-def known(found: re.Match[str], links: dict[str, str], up: str) -> str:
-    """Return a name in a page, as a link if it is known."""
-    target = links.get(found[1])
-    return f"[{found[0]}]({up}{FOLDER}{target})" if target else found[0]
-
-
-def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Make pictures as SVG a part of the page, by which they have the colour of its text."""
-    folder = Path(page.file.abs_src_path or ".").parent
-    return PICTURE.sub(lambda found: drawn(folder / found[1]), html)
-
-
-def drawn(path: Path) -> str:
-    """Return the element of an SVG file, without the rules that colour it elsewhere."""
-    return re.sub(r"<style>.*?</style>\n?", "", path.read_text(encoding="utf-8"), flags=re.S)
-
-
-def on_post_build(config: Any) -> None:
-    """Write the inventory, by which Sphinx, and editors, find the names of the reference."""
-    data = inventory.written("mat", mat.__version__, inventory_entries())
-    (Path(config.site_dir) / "objects.inv").write_bytes(data)
 
 
 def inventory_entries() -> Iterator[inventory.Entry]:

@@ -7,8 +7,8 @@ from ..support.site import ROOT, built
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
+    pytest.importorskip("zensical", reason="the packages of the extra `docs` are not installed")
     target = tmp_path_factory.mktemp("site")
     done = built(ROOT / "docs", target)
     assert done.returncode == 0, done.stdout + done.stderr
-    return target
+    return target / "site"

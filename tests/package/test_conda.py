@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.host, pytest.mark.once]
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "docs" / "packaging" / "conda" / "recipe.yaml"
-yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with mkdocs")
+yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with zensical")
 
 
 @pytest.fixture(scope="module")

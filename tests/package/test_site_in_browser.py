@@ -10,15 +10,20 @@ from ..support import browser
 
 pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow, browser.needed]
 
-SEARCH = """<script>
+SEARCH = """<pre id=found></pre><script>
 onload = () => setTimeout(() => {
-  document.querySelector("#__search").click();
-  const query = document.querySelector("[data-md-component=search-query]");
+  document.querySelector(".md-search__button").click();
   setTimeout(() => {
+    const dialog = [...document.querySelectorAll("*")].find(element => element.shadowRoot);
+    const query = dialog.shadowRoot.querySelector("input");
     query.focus();
     query.value = "WORDS";
-    query.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
-  }, 500);
+    query.dispatchEvent(new InputEvent("input", {bubbles: true, composed: true}));
+    setTimeout(() => {
+      const links = [...dialog.shadowRoot.querySelectorAll("a[role=option]")];
+      document.querySelector("#found").textContent = links.map(a => a.href).join(" ");
+    }, 4000);
+  }, 1000);
 }, 500);
 </script>"""
 
@@ -32,9 +37,9 @@ def test_the_search_works_without_a_server(words, found, site, tmp_path):
     text = (site / "index.html").read_text(encoding="utf-8")
     page.write_text(text.replace("</body>", SEARCH.replace("WORDS", words) + "</body>"),
                     encoding="utf-8")
-    shown = browser.dom(page.as_uri(), tmp_path, milliseconds=8000)
+    shown = browser.dom(page.as_uri(), tmp_path, milliseconds=10000)
     page.unlink()
-    links = re.findall(r'href="([^"]+)" class="md-search-result__link"', shown)
+    links = re.search(r'<pre id="found">(.*?)</pre>', shown)[1].split()
     assert any(link.partition("?")[0].endswith(found) for link in links[:3]), links
 
 
