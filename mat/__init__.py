@@ -92,13 +92,14 @@ _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
 _register_plugin("run", f"{__name__}.running.command")
 _register_plugin("numpy_extension", f"{__name__}.running.notebook")
+_register_plugin("numpys_random", f"{__name__}.running.numpys_random")
 _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
     _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
 for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
-for _name in ("shutil", "tempfile"):
+for _name in ("html", "shutil", "tempfile"):
     _register_plugin(_name, _name)  # of Python, which take long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, Protocol
 from ..core.cube import Cube
 from ..core.observers import (
     COPY,
-    ELEMENT,
-    SIZE,
     Observation,
     Observer,
     host_call,
@@ -26,6 +24,7 @@ from ..core.registry import Memory, ViewLike, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
+from ..core.without_waits import INSTEAD
 from ..errors import ConflictError, DirectionError, SettingError
 from ..support.fork import WithLock
 from ..support.open_blocks import Decorating, remove
@@ -207,23 +206,6 @@ def count_allocations() -> Observation[AllocationCounter]:
 
 class _Logger(Protocol):
     def warning(self, message: str) -> object: ...
-
-
-# what does without a wait, by what the host would wait for
-INSTEAD = {
-    ELEMENT: "x[k, ...] and the results of reductions are Mats that stay there, by which mat.where "
-             "and other operations decide",
-    SIZE: "mat.where(m, x, 0) and x * m have results whose size is known",
-    "printing": "print it after the block",
-    "iteration": "compute with all elements at once",
-    "whether indices are in range": "mat.take(x, indices, mode='clip') takes any indices",
-    "the result of dot": "x @ y stays there",
-    "the result of vdot": "x.conj() @ y stays there",
-    "the result of nrm2": "mat.sqrt((abs(x) ** 2).sum()) stays there",
-    "the result of asum": "abs(x).sum() stays there",
-    "the result of iamax": "abs(x).argmax() stays there",
-    "the result of equals": "(x == y).all() stays there",
-    "the result of allclose": "mat.isclose(x, y).all() stays there"}
 
 
 # functions whose copies are what they are for

@@ -74,7 +74,7 @@ class Watched:
         return _counted(int(left.sum()), "element", found)
 
 
-class Piece(NamedTuple):
+class ComparedBytes(NamedTuple):
     """Bytes that are compared; `checked`: some of them must not be written."""
 
     start: int
@@ -94,7 +94,7 @@ class Region:
         self.last = self.bytes  # a copy of the bytes when they were last compared, and its address
         self.last_low = low
         self.spans: list[PageRange] = []
-        self.pieces: list[Piece] = []  # of bytes that are not protected
+        self.pieces: list[ComparedBytes] = []  # of bytes that are not protected
         self.touched: dict[int, Place] = {}  # by the first byte of protected pages, the writer
 
     def add(self, watched: Watched) -> None:
@@ -129,7 +129,7 @@ class Region:
             span.notify = self._note
             span.protect(READ_ONLY)
 
-    def _cut(self, begin: int, end: int) -> Iterator[Piece]:
+    def _cut(self, begin: int, end: int) -> Iterator[ComparedBytes]:
         """Yield pieces of some bytes, such that bytes that may be written are apart, unless there
         are many by turns.
         """
@@ -141,13 +141,13 @@ class Region:
             edges = [begin, end]
         for first, last in pairwise(edges):
             if first < last:
-                yield Piece(first, last, bool((self.kinds[first:last] <= INPUT).any()))
+                yield ComparedBytes(first, last, bool((self.kinds[first:last] <= INPUT).any()))
 
     def _note(self, pages: Pages) -> None:
         """Note the first write to protected pages, and compare them from now on."""
         begin = pages.address - self.low
         self.touched[begin] = place_of(sys._getframe())
-        self.pieces.append(Piece(begin, begin + pages.nbytes, True))
+        self.pieces.append(ComparedBytes(begin, begin + pages.nbytes, True))
 
     def end(self) -> None:
         """Protect nothing any more."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..debug.counters import INSTEAD
+from ..core.without_waits import INSTEAD
 from .fallback import EXPORTED
 from .profile import NOWHERE, Line, LineCost, Profile
 

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -69,7 +70,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
-    parser = argparse.ArgumentParser(prog="python -m mat run", usage=USAGE, description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m mat run", usage=USAGE, description=__doc__,
+        # without a width it would import shutil, and with it modules for all compressed files
+        formatter_class=partial(argparse.HelpFormatter, width=100))
     parser.add_argument("--device", default="cuda" if cuda_available() else "cpu",
                         help="the device to compute on; by default a CUDA device if there is one, "
                              "else the host")

@@ -4,7 +4,6 @@ write instead of the lines that would gain most.
 
 from __future__ import annotations
 
-import html
 import linecache
 import os
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 from ..core.source_line import cell_of
 from ..support import formatting
+from ..support.plugins import plugin
 from .advice import advice
 from .profile import NOWHERE, Line, LineCost, Profile
 
@@ -154,4 +154,5 @@ def _counts(row: Row, profile: Profile) -> bool:
 
 
 def _text(value: str) -> str:
-    return html.escape(value)
+    found: str = plugin("html").escape(value)
+    return found

@@ -23,7 +23,6 @@ from ..support.types import Operand
 from .archives import load
 from .array_type import ndarray
 from .fallback import function_of, ufunc_of
-from .numpys_random import drawing
 
 _FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__version__")
 # what gives arrays without axes, in NumPy, too
@@ -64,7 +63,8 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     if isinstance(numpys, ModuleType) and inner in MODULES:
         return stand_in(f"numpy.{inner}")
     if table == "random" and NUMPYS_RANDOM:
-        return drawing(name, numpys)
+        found: Operand = plugin("numpys_random").drawing(name, numpys)
+        return found
     kind = kinds(table).get(name)
     if kind in (None, SAME, ABSENT):
         return numpys
