@@ -19,6 +19,7 @@ from typing import Any
 
 import inventory
 import numpy as np
+import related
 import stubs
 
 import mat
@@ -84,7 +85,10 @@ def names_in(module: ModuleType) -> list[str]:
 
 def members(kind: type) -> dict[str, Any]:
     """Return the public members of a class that have documentation."""
-    named = {n: inspect.getattr_static(kind, n) for n in dir(kind) if not n.startswith("_")}
+    names = [n for n in dir(kind) if not n.startswith("_")]
+    for name in names:
+        getattr(kind, name, None)  # some are bound at their first use
+    named = {n: inspect.getattr_static(kind, n) for n in names}
     return {n: thing for n, thing in named.items() if doc_of(thing) and n not in SERVING
             and not isinstance(thing, OfOthers)}
 
@@ -250,7 +254,23 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
         shown = stubs.signatures().get(path) or signature(path if path.count(".") == 1 else name,
                                                           thing)
         lines.append(f"```python\n{shown}\n```")
-    return "\n\n".join([*lines, markdown(doc_of(thing), links)])
+    return "\n\n".join([*lines, markdown(doc_of(thing), links), *additions(path, thing, links)])
+
+
+def additions(path: str, thing: Any, links: dict[str, str]) -> Iterator[str]:
+    """Yield what the docstring does not say: where it computes, an example, what to read next."""
+    place = related.where(path, links) if callable(thing) else ""
+    if place:
+        yield f"**Where it computes**\n\n{place}"
+    if callable(thing) and ">>> " not in doc_of(thing):
+        shown, other = related.example(path, links, doc_of)
+        title = f"**Example**, of {linked_code(f'`{other}`', links)}" if other else "**Example**"
+        if shown:
+            yield f"{title}\n\n{paragraphs(shown, links)}"
+    if path in links:
+        others = [linked_code(f"`{other}`", links) for other in related.same(path, links)]
+        others.append(related.guide(links[path].partition("#")[0]))
+        yield f"**See also**\n\n{', '.join(others)}"
 
 
 # The pages

@@ -6,8 +6,11 @@ import ast
 import functools
 import importlib.util
 import inspect
+import os
 import re
 import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -77,6 +80,56 @@ def test_each_name_has_a_description(path):
     told = TEXTS[PAGE_OF[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
     words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S)
     assert words.strip()
+
+
+ROLES = {f"mat.extend.{name}" for name in ("Accumulated", "InOut", "Input", "InputOrNumber",
+                                           "Output", "Scalar")}  # annotations of parameters
+FUNCTIONS = {path: thing for _, path, thing in reference.everything()
+             if callable(thing) and not isinstance(thing, type) and path not in ROLES}
+# they compute no elements, or for generators of random numbers say themselves where
+ELSEWHERE = {*ROLES, "mat.from_numpy", "mat.settings", "mat.configure", "mat.seed",
+             "mat.Mat.max_pool_", "mat.Mat.derive_max_pool_"}
+OF_OTHER_THINGS = ("facets-memory-devices.md", "files.md", "debug.md", "extend.md", "random.md")
+
+
+def test_every_function_has_sections_an_example_and_what_to_read_next():
+    links, lacking = reference.linked(), {}
+    for path, thing in FUNCTIONS.items():
+        text = reference.entry(path, thing, links)
+        wanted = {"**See also**": True, "```pycon": path not in (
+            "mat.random.random_integers", "mat.random.set_bit_generator"),
+            "**Where it computes**": path not in ELSEWHERE and PAGE_OF[path] not in OF_OTHER_THINGS}
+        if found := [title for title, needed in wanted.items() if needed and title not in text]:
+            lacking[path] = found
+    assert len(FUNCTIONS) > 700
+    assert lacking == {}
+
+
+def test_functions_of_random_numbers_say_where_they_come_from():
+    drawing = [path for path in FUNCTIONS if path.startswith("mat.random.")
+               and not path.endswith(("state", "seed", "shuffle", "rng", "generator"))]
+    assert len(drawing) > 40
+    assert [path for path in drawing
+            if not re.search("device|host|NumPy", reference.doc_of(FUNCTIONS[path]))] == []
+
+
+def test_examples_of_the_reference_run(tmp_path):
+    code = f"""import doctest, sys
+sys.path.insert(0, {str(ROOT / "docs" / "site")!r})
+import mat, more_examples
+flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+for name, text in more_examples.EXAMPLES.items():
+    test = doctest.DocTestParser().get_doctest(text.strip() + "\\n", {{"mat": mat}}, name, name, 0)
+    doctest.DocTestRunner(optionflags=flags).run(test)
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "MAT_DEBUG": ""})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_members_that_are_bound_late_have_their_own_descriptions():
+    assert [page for page, text in TEXTS.items() if "Stands for an attribute" in text] == []
 
 
 @pytest.mark.parametrize(("path", "text"), [
