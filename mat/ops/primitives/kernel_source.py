@@ -237,7 +237,7 @@ class KernelSource(NamedTuple):
         """Return the call of the function for element `i`."""
         given = [f"mat_first_{k} + i * mat_each_{k}" for k in range(len(self.counters))]
         if self.walks:
-            given += ["mat_facts", "mat_inside"]
+            given += ["mat_facts", "mat_inside", "mat_flat"]
         for k, x in enumerate(self.mats):
             if x.declared.radii:
                 given.append(f"(const {_stored(x.char)} *)(mat_walk_{k} + i * (mat_near ? "
@@ -249,13 +249,22 @@ class KernelSource(NamedTuple):
 
     def _c_loop(self, name: str, setup: str, each: str) -> list[str]:
         """Return the definition of the kernel: with windows, the elements all of whose neighbours
-        are there are apart, since these are vectorised.
+        are there are apart, since these are vectorised; so are raw operands without gaps.
         """
         windows = [(k, x) for k, x in enumerate(self.mats) if x.declared.radii]
+        if self.walks:
+            setup += f"const bool mat_no_gaps = {self._c_flat()}; "
         if not windows:
-            flags = "const bool mat_inside = false; " if self.walks else ""
-            return [f"MAT_ELEMENTWISE({name}, {self.reads}, {self.writes}, 0, ({setup}), "
-                    f"{flags}{each})"]
+            if not self.walks:
+                return [f"MAT_ELEMENTWISE({name}, {self.reads}, {self.writes}, 0, ({setup}), "
+                        f"{each})"]
+            return [
+                f"MAT_CLONES void {name}_loop(int64_t n, char *const *at, const int64_t *step, "
+                f"const double *numbers) {{ (void)step, (void)numbers; {setup}",
+                "#define MAT_DO(flag) { const bool mat_inside = false, mat_flat = flag; "
+                "MAT_EACH { " + each + "; } }",
+                "if (mat_no_gaps) MAT_DO(true) else MAT_DO(false)", "}",
+                f"MAT_KERNEL_OF({name}, {name}_loop, {self.reads}, {self.writes}, 0)"]
         near = " && ".join(f"mat_by_{k} == sizeof({_stored(x.char)})" for k, x in windows)
         return [
             f"MAT_CLONES void {name}_loop(int64_t n, char *const *at, const int64_t *step, const "
@@ -266,11 +275,17 @@ class KernelSource(NamedTuple):
               f"mat_each_{self.counters.index(f'mat_last{len(x.declared.radii) - j}')}, &mat_low, "
               "&mat_high);" for _, x in windows for j, r in enumerate(x.declared.radii)),
             "if (mat_low >= mat_high) mat_low = mat_high = n;",
-            "#define MAT_DO(from, to, flag) { const bool mat_inside = flag, mat_near = flag; "
-            "(void)mat_near; const int64_t mat_from = from, mat_to = to; "
+            "#define MAT_DO(from, to, flag) { const bool mat_inside = flag, mat_near = flag, "
+            "mat_flat = mat_no_gaps; (void)mat_near; const int64_t mat_from = from, mat_to = to; "
             "MAT_OF_RANGE { " + each + "; } }",
             "MAT_DO(0, mat_low, false) MAT_DO(mat_low, mat_high, true) MAT_DO(mat_high, n, false)",
             "}", f"MAT_KERNEL_OF({name}, {name}_loop, {self.reads}, {self.writes}, 0)"]
+
+    def _c_flat(self) -> str:
+        """Return whether elements by number are so many after the first one, as C."""
+        facts = [self.fact(x.name) for x in self.mats if x.declared.raw == 1]
+        return " && ".join(f"mat_facts[{at + 1}] == 1 && mat_facts[{at + 2 + MOST_AXES}] == 1"
+                           for at in facts) or "false"
 
     @staticmethod
     def _old(k: int, x: Typed) -> str:
@@ -295,7 +310,7 @@ class KernelSource(NamedTuple):
         """Return the kernel in CUDA C++, as the engine takes it."""
         places = [f"x{k + len(self.mats)}[m]" for k in range(len(self.counters))]
         if self.walks:
-            places += ["facts", "false"]
+            places += ["facts", "false", "false"]
         places += [f"x{k}[m]" for k, x in enumerate(self.mats) if x.declared.walked]
         plain = self.arguments("x{}[m]", "&x{}[m]", "number{}")
         return cuda.UserKernel(
@@ -335,10 +350,12 @@ class KernelSource(NamedTuple):
                                              value) for j, length in enumerate(
                     [f"facts[{at}]"] if len(positions) == 1 else
                     [f"facts[{at + 2 + j}]" for j in range(len(positions))]))
-                offset = (f"mat_offset(facts + {at + 1}, p0)" if len(positions) == 1 else
+                offset = (f"flat ? p0 : mat_offset(facts + {at + 1}, p0)"
+                          if len(positions) == 1 else
                           " + ".join(f"p{j} * facts[{at + 2 + MOST_AXES + j}]"
                                      for j in range(len(positions))))
-                yield (f"{start}, {', '.join(f'int64_t {p}' for p in positions)}) {{ {check}"
+                yield (f"{start}, bool flat, {', '.join(f'int64_t {p}' for p in positions)}) "
+                       f"{{ {check}(void)flat; "
                        f"return {loaded(x.char, f'at[{offset}]')}; }}")
                 yield (f"INLINE int64_t mat_size_{x.name}(const int64_t *facts) "
                        f"{{ return facts[{at}]; }}\nINLINE int64_t mat_length_{x.name}("
@@ -371,7 +388,7 @@ class KernelSource(NamedTuple):
         for x in self.operands:
             if x.declared.raw:
                 yield (f"#define {x.name}(...) mat_of_{x.name}(mat_to_{x.name}, mat_facts, "
-                       "__VA_ARGS__)")
+                       "mat_flat, __VA_ARGS__)")
             elif x.declared.radii:
                 last = ", ".join(f"mat_last{k}" for k in range(len(x.declared.radii), 0, -1))
                 yield (f"#define {x.name}(...) mat_of_{x.name}(mat_to_{x.name}, mat_facts, "
@@ -390,7 +407,8 @@ class KernelSource(NamedTuple):
                       if not x.declared.walked]
         parameters += [f"const int64_t {n}" for n in self.counters]
         if self.walks:
-            parameters += ["const int64_t *mat_facts", "const bool mat_inside"]
+            parameters += ["const int64_t *mat_facts", "const bool mat_inside",
+                           "const bool mat_flat"]
         parameters += [f"const {stored(x.char)} *mat_to_{x.name}" for x in self.mats
                        if x.declared.walked]
         old = "".join(f"{type_of(x.value)} {x.name} = "
