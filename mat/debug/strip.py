@@ -25,7 +25,7 @@ BARS = {
     "fresh": (1, 'fill="#2f7fc1"'),
     "stale": (9, 'fill="currentColor" fill-opacity=".55"'),
     "torn": (1, 'fill="#cf4436"'),
-    "pending": (1, 'fill="#c9a227" fill-opacity=".3" stroke="#c9a227" stroke-dasharray="6 4"'),
+    "pending": (1, 'fill="#ab881c" fill-opacity=".3" stroke="#ab881c" stroke-dasharray="6 4"'),
     "never written": (1, 'fill="none" stroke="currentColor" stroke-opacity=".5" '
                          'stroke-dasharray="2 4"'),
 }

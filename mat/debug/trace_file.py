@@ -255,7 +255,7 @@ WIDTH, LANE = 1000, 48  # in the units of the drawing; upwards these are pixels
 NAME, BAR, MARK = 18, 16, 8  # the heights of a lane's name, of bars and, below them, of marks
 CHART = 30  # the height of a chart of bytes, below its name
 LEAST = 1.5  # the least width of a bar
-COLOURS = {"copy": "#3b76b5", "copy within": "#7fa7d0", "wait": "#c9a227", "pack": "#8a6fb0",
+COLOURS = {"copy": "#3b76b5", "copy within": "#6896c6", "wait": "#ab881c", "pack": "#8a6fb0",
            "allocation": "#4c8f4c", "free": "#858585", "eviction": "#c0504d",
            "fallback": "#b5731c", "operation": "#5f7f8f"}
 WIDE = ("copy", "operation")  # events that take time

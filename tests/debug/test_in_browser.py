@@ -131,4 +131,6 @@ def test_a_trace_in_a_notebook_can_be_read_and_styles_nothing_else(traced, tmp_p
         assert colours["lines"] >= 7
     assert {tuple(table) for table in found["tables"]} == {("ui-monospace, monospace", "pre")}
     widths = [drawing["right"] - drawing["left"] for drawing in found["drawings"]]
-    assert widths == pytest.approx([320, 1100], abs=1)
+    half = len(widths) // 2  # the lanes, and the bytes of each memory
+    assert half > 1
+    assert widths == pytest.approx([*[320] * half, *[1100] * half], abs=1)
