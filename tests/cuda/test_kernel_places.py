@@ -35,6 +35,12 @@ def test_complex_functions(there, dtype):
     types.test_complex_functions(dtype)
 
 
+def test_floats_of_8_bits(there):
+    for dtype in ("float8_e4m3fn", "float8_e5m2"):
+        types.test_floats_of_8_bits_are_float_in_the_source(dtype, "packed")
+        types.test_floats_of_8_bits_are_float_in_the_source(dtype, "strided")
+
+
 def test_numbers_and_what_is_unset(there):
     types.test_numbers_are_of_the_common_type()
     types.test_integers_wrap_around()

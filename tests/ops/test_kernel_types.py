@@ -60,6 +60,32 @@ def test_operands_of_different_types(layout, x, z, y):
         check_hidden(made)
 
 
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_floats_of_8_bits_are_float_in_the_source(dtype, layout):
+    dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), dtype))
+    k = mat.kernel("y = a * x * x + z; w = x(1) / 3", a="number", z="input float32",
+                   x="input window(1) 2", y="output", w="output")
+    for shape in ((3, 4), (700,)):
+        x = np.random.default_rng(2).integers(0, 100, shape, "u1").view(dtype)
+        z, out = place(numbers(shape, "float32"), layout), place(np.zeros(shape, dtype), layout)
+        y, w = k(0.5, z, place(x, layout), w=out), out.to_numpy()
+        f = x.astype("f")
+        assert y.dtype == "float32"
+        assert_array_equal(y.to_numpy(), np.float32(0.5) * f * f + z.to_numpy())
+        right = np.concatenate([f[..., 1:], np.full((*shape[:-1], 1), 2, "f")], axis=-1)
+        assert_array_equal(w.astype("f"), (right / 3).astype(dtype).astype("f"))
+        check_hidden(out)
+    alone = mat.kernel("y = x + x; if (x < 0) return; y = sqrt(x)", x="input", y="output")
+    found = alone(mat.array(x))
+    assert found.dtype == dtype
+    wanted = np.where(f < 0, f + f, np.sqrt(np.abs(f))).astype(dtype)
+    assert_array_equal(found.to_numpy().view("u1"), wanted.view("u1"))
+    to_half = mat.kernel("y = x", x="input", y="output float16")  # NumPy has no type for both
+    assert_array_equal(to_half(mat.array(x)).to_numpy(), f.astype("float16"))
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_complex_functions(dtype):

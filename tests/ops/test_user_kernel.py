@@ -129,12 +129,10 @@ def test_directions_are_those_declared(axpby, polar):
 
 def test_operands_are_checked_before_anything_is_touched(axpby):
     x, y = mat.ones(3), mat.ones(3)
-    eighth = mat.ones(3, dtype="float32").astype("float8_e5m2")
     for args, error, message in [
             ((1, x, 1), DTypeError, "axpby"), ((1, x, 1, y, 1), DTypeError, "axpby"),
             ((x, x, 1, y), DTypeError, "a must be a number"),
             ((1, 2, 1, y), DTypeError, "x of axpby must be a Mat"),
-            ((1, eighth, 1, eighth), DTypeError, "no elements of float8_e5m2"),
             ((1, mat.ones(4), 1, y), ShapeError, "broadcast"),
             ((1, mat.ones(3, 3), 1, y), ShapeError, "broadcast"),
             ((1, x, 1, mat.ones(1).broadcast_to(3)), AliasError, "overlap")]:

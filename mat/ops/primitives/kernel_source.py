@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...layout.shapes import Ints
-from ...support.dtypes import BY_CHAR, HALVES, LIMITS
+from ...support.dtypes import BY_CHAR, FLOAT8, HALVES, LIMITS
 from ...support.types import DType, Engine
 from .kernel_names import index_names
 
@@ -41,6 +41,7 @@ _CUDA_COMPLEX = (*(f"#define {n}(x) mat_{n}(x)" for n in (
                  "#define I mat_imaginary<T>()")
 _C_COMPLEX = ("#define real(z) creal(z)", "#define imag(z) cimag(z)", "#define abs(z) fabs(z)",
               '#define MAT_NAN ((MAT_REAL_TYPE)__builtin_nan(""))')
+SMALL = HALVES + FLOAT8  # floats of 8 and 16 bits, which are float in the source
 OUTSIDE = ("nearest", "wrap", "reflect")
 MOST_AXES = 8  # whose indices and lengths have names
 _RAW_FACTS = 2 + 2 * MOST_AXES  # size, rank, lengths and strides
@@ -95,11 +96,11 @@ class Typed(NamedTuple):
     @property
     def value(self) -> str:
         """The dtype character of its value in the source: where that is complex, all complex
-        numbers are of one type; 16-bit floats are float.
+        numbers are of one type; floats of 8 and 16 bits are float.
         """
         if BY_CHAR[self.char].kind == "c" and BY_CHAR[self.whole].kind == "c":
             return self.whole
-        return "f" if self.char in HALVES else self.char
+        return "f" if self.char in SMALL else self.char
 
     @property
     def outside(self) -> str:
@@ -215,7 +216,7 @@ class KernelSource(NamedTuple):
                           for k, x in enumerate(self.mats) if x.declared.written)
         return "\n".join([
             '#include "elementwise_inline.h"', '#include "vmath_inline.h"',
-            '#include "places_inline.h"',
+            '#include "float8_inline.h"', '#include "places_inline.h"',
             "#include <stdbool.h>", "#include <tgmath.h>",
             f"typedef {_c_type(self.whole)} T;", f"typedef {_real(self.whole)} MAT_REAL_TYPE;",
             *self._c_functions(), *self._access(_c_type, _stored, _c_loaded),
@@ -445,12 +446,12 @@ def _window_facts(declared: Declared) -> int:
 
 def is_single(char: str) -> bool:
     """Return whether what computes with that dtype character has constants of float."""
-    return char in HALVES or BY_CHAR[char].real == "float"
+    return char in SMALL or BY_CHAR[char].real == "float"
 
 
 def _c_type(char: str) -> str:
     """Return the type of values of that dtype character in C."""
-    return "bool" if char == "?" else "float" if char in HALVES else BY_CHAR[char].c
+    return "bool" if char == "?" else "float" if char in SMALL else BY_CHAR[char].c
 
 
 def _cuda_type(char: str) -> str:
@@ -469,9 +470,13 @@ def _stored(char: str) -> str:
     return "uint8_t" if char == "?" else BY_CHAR[char].c
 
 
+_SMALL = {"e": "half", "E": "bfloat", "4": "e4m3", "5": "e5m2"}  # names of conversions
+
+
 def _c_loaded(char: str, element: str) -> str:
-    return {"?": f"{element} != 0", "e": f"from_half({element})",
-            "E": f"from_bfloat({element})"}.get(char, element)
+    if char in SMALL:
+        return f"from_{_SMALL[char]}({element})"
+    return f"{element} != 0" if char == "?" else element
 
 
 def _cuda_stored(char: str) -> str:
@@ -479,11 +484,11 @@ def _cuda_stored(char: str) -> str:
 
 
 def _cuda_loaded(char: str, element: str) -> str:
-    return f"mat_convert<{_cuda_type('f' if char in HALVES else char)}>({element})"
+    return f"mat_convert<{_cuda_type('f' if char in SMALL else char)}>({element})"
 
 
 def _c_narrowed(char: str, value: str) -> str:
-    return {"e": f"to_half({value})", "E": f"to_bfloat({value})"}.get(char, value)
+    return f"to_{_SMALL[char]}({value})" if char in SMALL else value
 
 
 def _cuda_number(x: Typed, k: int) -> tuple[str, str]:

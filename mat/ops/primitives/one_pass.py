@@ -13,7 +13,7 @@ from ...cpu.program import KernelStep, Slot, prepare_program, writes_to_caches
 from ...layout.shapes import Ints
 from ...matrix.base import Form
 from ...matrix.mat import Mat
-from ...support.dtypes import EVERY
+from ...support.dtypes import STORED
 from ...support.types import Arguments, AxisLike, DType, Engine, Operand
 from ..engine.operation import Input, Op, Output
 from ..expressions.program import NotOnePassError, fold_of
@@ -50,7 +50,7 @@ class OnePass(Op):
         check.__module__, check.__doc__ = kernel.__module__, kernel.__doc__
         super().__init__(check, "", True, None)
         self.result_of = self._result_of
-        self.prepare("foreign", dtypes=EVERY)(self.prepare_cpu)
+        self.prepare("foreign", dtypes=STORED)(self.prepare_cpu)
 
     def reduced(self, mats: tuple[Mat, ...]) -> Mat | None:
         """Return the result for operands of a kernel; None where it cannot be in one pass."""

@@ -25,8 +25,8 @@ from ...matrix.mat import Mat
 from ...support.c_compiler import CompileError, library
 from ...support.dtypes import (
     BY_CHAR,
-    EVERY,
     REAL_TYPES,
+    STORED,
     as_dtype,
     check_exact,
     check_number,
@@ -45,7 +45,7 @@ from ..tiles.signatures import by_elements, or_by_host, over
 from . import reduce
 from .declare_reduce import plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of
-from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, Declared, KernelSource, Typed
+from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, SMALL, Declared, KernelSource, Typed
 from .one_pass import OnePass
 from .truth import ALL, ANY, all_true, any_true
 
@@ -203,8 +203,8 @@ class Kernel(Op):
             self.cut_by(over(self, partial(grid_of, self), or_by_host(self), free=True))
         else:
             self.cut_by(by_elements(self))
-        self.prepare("foreign", dtypes=EVERY)(self.prepare_cpu)
-        self.prepare("cuda", dtypes=EVERY, when=self._on_device)(self.prepare_cuda)
+        self.prepare("foreign", dtypes=STORED)(self.prepare_cpu)
+        self.prepare("cuda", dtypes=STORED, when=self._on_device)(self.prepare_cuda)
 
     def __call__(self, *args: Operand, **kwargs: object) -> Any:
         if not kwargs:
@@ -284,7 +284,7 @@ class Kernel(Op):
         chars = "".join(x.dtype.char for x in mats)
         found = self.sources.get(chars)
         if found is None:
-            whole = promoted(self.__name__, *(x.dtype for x in mats)).char
+            whole = _common(self.__name__, [x.dtype for x in mats]).char
             given = iter(chars)
             kinds = ((next(given) if x.direction != "number" else whole
                       if x.dtype is None else x.dtype.char) for x in self.declared)
@@ -302,8 +302,6 @@ class Kernel(Op):
     def number_types(self, args: Arguments) -> dict[str, DType] | None:
         """Return the dtypes of numbers by name, where they are not those of the last Mat."""
         mats = [args[k] for k in self.operands]
-        if any(x.dtype.char not in EVERY for x in mats):  # which is an error
-            return None
         found = {x.name: as_dtype(BY_CHAR[x.char].name) for x in self.typed(mats).numbers}
         main = args[self.main].element_type
         return None if main.char in REAL_TYPES and all(
@@ -366,6 +364,15 @@ class Kernel(Op):
         caret = f"\n    {' ' * (column - 1)}^" if known else ""
         return (f"{self.origin.line}, line {line} of the kernel: {message}{advice}\n"
                 f"    {lines[line - 1]}{caret}")
+
+
+def _common(name: str, dtypes: list[DType]) -> DType:
+    """Return the dtype to which others promote, float32 for small floats of which that is none."""
+    try:
+        return promoted(name, *dtypes)
+    except DTypeError:
+        wider = [np.dtype(np.float32) if x.char in SMALL else x for x in dtypes]
+        return promoted(name, *wider)
 
 
 def _check_source(source: object, operands: dict[str, str], name: object) -> None:
@@ -481,7 +488,7 @@ def _checker(operation: Kernel, name: str) -> Function:
 
 
 def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Where) -> None:
-    """Raise unless the Mats are of dtypes that kernels are compiled for, and fit together.
+    """Raise unless the Mats are of the declared dtypes, and fit together.
 
     Those written are of one shape, to which the others broadcast, and none overlaps another. Of an
     input with a window, a tile has a part.
@@ -490,9 +497,6 @@ def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Whe
     written = [x for x, d in pairs if d.written]
     out = written[-1]
     for x, d in pairs:
-        if x.dtype.char not in EVERY:
-            raise DTypeError(f"{name} computes with no elements of {x.dtype}, got {x.label()}; "
-                             "convert with x.astype(dtype)")
         if d.dtype is not None and x.dtype != d.dtype:
             raise DTypeError(f"{name} declares {d.name} as {d.dtype}, got {x.label()}; convert "
                              f"with x.astype({d.dtype.name!r})")
