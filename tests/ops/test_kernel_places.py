@@ -307,6 +307,30 @@ def test_bits_of_a_reduction_are_those_of_two_steps(name, dtype, in_one):
 SOURCES = ["y = x * z + t(0)", "y = i < n / 2 ? x - z(1) : t(n - 1 - i)"]
 
 
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_reductions_of_all_layouts(layout):
+    source = "y = x * z + w(1) + i"
+    operands = {"x": "input", "z": "input", "w": "input window(1) 0"}
+    k = mat.kernel(source, **operands, y="output", reduce="sum")
+    steps = mat.kernel(source, **operands, y="output")
+    x, z, w = (np.random.default_rng(j).random(s) for j, s in enumerate(
+        ((60, 50), (60, 1), (50,))))
+    given = [place(a, layout) for a in (x, z, w)]
+    for axis in (None, 0, 1):
+        wanted = mat.sum(steps(*given), axis=axis)
+        found = k(*given, axis=axis)
+        assert found.to_numpy().tobytes() == wanted.to_numpy().tobytes()
+        out = place(np.zeros(wanted.shape), layout)
+        assert k(*given, axis=axis, out=out) is out
+        assert_array_equal(out.to_numpy(), wanted.to_numpy())
+        check_hidden(out)
+    square = mat.array(x[:50])
+    given, row = (square, square[:, :1], square[0]), square[0]
+    wanted = k(*given, axis=0).to_numpy().copy()
+    assert_array_equal(k(*given, axis=0, out=row).to_numpy(), wanted)
+
+
 @pytest.mark.host
 def test_values_that_are_reduced_are_nowhere():
     k = mat.kernel("y = x * x", x="input", y="output", reduce="sum")
