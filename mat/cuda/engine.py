@@ -13,7 +13,7 @@ from .kernels.conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .kernels.convert import prepare_convert
 from .kernels.copy import prepare_copy
 from .kernels.elementwise import prepare_elementwise, prepare_fill
-from .kernels.fold import FOLDS, FoldPart, prepare_fold
+from .kernels.fold import FOLDS, FoldPart, RowProgram, is_of_rows, prepare_fold, prepare_rows
 from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale
 from .kernels.nn import (
     prepare_convolve,
@@ -72,7 +72,7 @@ from .libraries.products import (
     prepare_gemv,
     prepare_scale_vector,
 )
-from .runtime.kernel import CudaKernel
+from .runtime.kernel import OPERANDS, CudaKernel
 from .runtime.nvrtc import Program
 
 __all__ = [
@@ -90,8 +90,8 @@ __all__ = [
     "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "KernelPlaces", "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
-    "PARTS", "ProgramLine", "fits_call", "is_compiled", "prepare_program",
-    "FOLDS", "FoldPart", "prepare_fold",
+    "OPERANDS", "PARTS", "ProgramLine", "fits_call", "is_compiled", "prepare_program",
+    "FOLDS", "FoldPart", "RowProgram", "is_of_rows", "prepare_fold", "prepare_rows",
     "prepare_random",
     "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
     "prepare_mask_starts", "prepare_mask_positions", "prepare_within",

@@ -2,6 +2,8 @@
 the operations one by one.
 """
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -140,8 +142,13 @@ def log_sum_exp(x):
     return mat.log(mat.exp(x - m).sum(axis=1, keepdims=True)) + m
 
 
-@pytest.mark.parametrize(("function", "launches"),
-                         [(softmax, 3), (layer_norm, 5), (rms_norm, 4), (log_sum_exp, 4)])
+def log_softmax(x):
+    d = x - x.max(axis=-1, keepdims=True)
+    return d - mat.log(mat.exp(d).sum(axis=-1, keepdims=True))
+
+
+@pytest.mark.parametrize(("function", "launches"), [
+    (softmax, 1), (layer_norm, 4), (rms_norm, 4), (log_sum_exp, 3), (log_softmax, 3)])
 def test_chains_of_rows(counted, function, launches):
     """Statistics, what is computed of these few, and a pass that writes the result."""
     x, = finite(1, shape=(1024, 256))
@@ -149,6 +156,136 @@ def test_chains_of_rows(counted, function, launches):
     assert found == launches < separate
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int32"])
+@pytest.mark.parametrize("shape", [(300, 250), (70, 1000), (9, 33, 257), (5000, 7), (2, 40_000)])
+def test_rows_of_any_length_and_dtype(counted, dtype, shape):
+    def center(x):
+        d = x - x.max(axis=-1, keepdims=True)
+        return d * 2 - d.min(axis=-1, keepdims=True) if dtype == "int32" else softmax(x)
+
+    def softmax(x):
+        e = mat.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    x, = finite(1, dtype, shape=shape)
+    launches, _ = check(counted, center, x)
+    many = shape[-1] > 5000 and dtype not in ("float16", "bfloat16")
+    assert (launches == 1) != many  # several blocks share a long row
+
+
+def test_what_rows_are_reduced_to_is_written_too(counted):
+    def kept(x):
+        m = x.max(axis=1, keepdims=True)
+        d = x - m
+        return d, m, d.sum(axis=1, keepdims=True)
+
+    x, = finite(1, shape=(300, 260))
+    expected = kept(x)
+    for _ in range(3):
+        found, (launches, _) = counted(kept, x)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+    assert launches == 1
+
+
+def test_rows_are_updated_in_place(counted):
+    def center(x):
+        x -= x.mean(axis=1, keepdims=True)
+
+    x, y = finite(1, shape=(300, 260)) + finite(1, shape=(300, 260))
+    for turn in range(4):
+        center(y)
+        with x.facet("cuda", "input") as a:
+            before = a.address
+        _, (launches, _) = counted(center, x)
+        assert launches == (2, 1, 1, 1)[turn]
+        with x.facet("cuda", "input") as a:
+            assert a.address == before
+        same(x, y)
+        x += turn
+        y += turn
+
+
+def test_a_write_comes_after_the_reductions_that_read_what_was_there(counted):
+    def write(x):
+        m = x.max(axis=1, keepdims=True)
+        y = x - m
+        x += 1
+        z = x - x.max(axis=1, keepdims=True)
+        x[0] = 7
+        return y, z, m
+
+    for _ in range(3):
+        x, y = finite(1, shape=(300, 260)) + finite(1, shape=(300, 260))
+        expected = write(y)
+        found, _ = counted(write, x)
+        for a, b in zip((*found, x), (*expected, y), strict=True):
+            same(a, b)
+
+
+def test_what_rows_are_reduced_to_is_read_alone(counted):
+    x, = finite(1, shape=(300, 260))
+    with mat.fused():
+        m, n = x.max(axis=1, keepdims=True), x.sum(axis=1, keepdims=True)
+        assert "pending" in repr(m)
+        del n  # is never computed
+        np.testing.assert_array_equal(m.to_numpy(), x.to_numpy().max(axis=1, keepdims=True))
+        y = m + 1
+    np.testing.assert_array_equal(y.to_numpy(), m.to_numpy() + 1)
+
+
+def test_rows_are_read_where_no_device_is_in_use(counted):
+    def read():
+        with mat.use_device("cpu"):
+            found.extend([y.to_numpy(), m.to_numpy()])
+
+    for read_by in (read, lambda: threading.Thread(target=read)):
+        x, found = finite(1, shape=(300, 260))[0], []
+        with mat.fused():
+            m = (x * 2).sum(axis=1, keepdims=True)
+            y = x - m
+            one = read_by()
+            if one is not None:
+                one.start()
+                one.join()
+        np.testing.assert_array_equal(found[1], (x * 2).sum(axis=1, keepdims=True).to_numpy())
+        np.testing.assert_array_equal(found[0], x.to_numpy() - found[1])
+
+
+def test_rows_that_fail_are_pending_still(counted, mock):
+    x, = finite(1, shape=(300, 260))
+    for _ in range(2):
+        counted(softmax, x)
+    with mat.fused():
+        y = softmax(x)
+        mock.fail("cuLaunchKernel", status="invalid_value")
+        with pytest.raises(mat.errors.DeviceError) as caught:
+            y.to_numpy()
+        assert "pending" in repr(y)
+        assert "test_fused_folds.py" in caught.value.__notes__[0]
+    same(y, softmax(x))
+
+
+def test_the_lines_of_rows_are_in_traces_and_errors(counted, mock):
+    x, = finite(1, shape=(300, 260))
+    for _ in range(2):
+        counted(softmax, x)
+    with mat.debug.trace() as t, mat.fused():
+        y = softmax(x)
+    assert [event.mat.split(" of ")[0] for event in t.operations] == ["fused: 5 operations"]
+    same(y, softmax(x))
+
+
+@needs_nvrtc
+def test_nvrtc_makes_rows_without_local_memory(counted):
+    x, = finite(1, shape=(1024, 1024))
+    for _ in range(2):
+        counted(lambda x: softmax(x * 1.5), x)
+    text = next(t for t in counted.texts if "mat_rows" in t)
+    for arch in ("sm_80", "sm_90"):
+        one = kernels(nvrtc.Nvrtc().compile(text, (nvrtc.EXACT,), arch))["mat_rows"]
+        assert one.stack == 0
+        assert one.registers <= 128
 
 
 @needs_nvrtc

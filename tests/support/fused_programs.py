@@ -290,7 +290,29 @@ class Program:
         if x is None or not x[2].size:
             return None
         axis = self.random.choice([None, *range(x[2].ndim)])
-        return self.each(lambda m, x: m.asarray(getattr(m, name)(x, axis=axis)), x)
+        more = {"keepdims": True} if self.random.random() < 0.3 else {}
+        return self.each(lambda m, x: m.asarray(getattr(m, name)(x, axis=axis, **more)), x)
+
+    def rows(self):
+        """Compute with what the rows of a value, or of an expression, are reduced to."""
+        x = self.any("f")
+        if x is None or x[2].ndim < 2 or not x[2].size:
+            return None
+        names = [self.random.choice(("max", "sum", "mean", "min", "var")) for _ in range(2)]
+        kinds = [self.random.choice(("", "in place", "kept", "alone")) for _ in range(2)]
+
+        def run(m, x):
+            found = x if kinds[0] else x * 0.5
+            for name, kind in zip(names, kinds, strict=True):
+                one = getattr(found, name)(axis=-1, keepdims=True)
+                if kind == "in place" and found is not x:
+                    found -= one
+                elif kind == "alone":
+                    found = found - (one + 1)
+                else:
+                    found = found - one
+            return found + one if kinds[1] == "kept" else found
+        return self.each(run, x)
 
     def other(self):
         x = self.any("iuf")
@@ -538,7 +560,7 @@ class Program:
 
 
 KINDS = {"new": 3, "one": 5, "two": 9, "chain": 8, "clip": 1, "cast": 4, "update": 8, "part": 5,
-         "out": 5, "view": 5, "fold": 3, "other": 1, "read": 3, "delete": 6, "facet": 1,
+         "out": 5, "view": 5, "fold": 3, "rows": 3, "other": 1, "read": 3, "delete": 6, "facet": 1,
          "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1, "copies": 1,
          "on_device": 1, "drop": 1, "reform": 1, "adjust": 1, "close": 1, "shown": 1, "fill": 1,
          "nested": 1}

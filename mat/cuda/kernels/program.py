@@ -154,7 +154,7 @@ class ProgramPlaces:
     """What a program's kernel is called with: the types of operands, and where it finds them."""
 
     def __init__(self, program: Sequence[ProgramLine], operands: Sequence[Operand],
-                 directions: str) -> None:
+                 directions: str, at: Sequence[int] | None = None) -> None:
         self.directions = directions
         self.mats = [k for k, direction in enumerate(directions) if direction != "n"]
         self.kinds = {k: type_of(operands[k].element_type) for k in self.mats}
@@ -165,6 +165,8 @@ class ProgramPlaces:
         self.numbers = numbers
         self.at = {k: k if self.few else n for order in (self.mats, numbers)
                    for n, k in enumerate(order)}
+        if at is not None:  # those of a call of several programs
+            self.at = dict(enumerate(at))
 
     def called(self, launch: CudaKernel) -> CudaKernel | ProgramKernel:
         """Return a kernel that is called with the operands of the program."""
@@ -192,8 +194,8 @@ class Folded(NamedTuple):
 
 
 def composed(program: Sequence[ProgramLine], places: ProgramPlaces, heavy: bool,
-             folded: Folded | None = None) -> list[str]:
-    """Return the lines of the class `mat_composed`, which computes elements and stores those that
+             folded: Folded | None = None, name: str = "mat_composed") -> list[str]:
+    """Return the lines of the class `name`, which computes elements and stores those that
     are written; or returns the last one's results, if they are to be reduced.
     """
     directions, at = places.directions, places.at
@@ -208,23 +210,23 @@ def composed(program: Sequence[ProgramLine], places: ProgramPlaces, heavy: bool,
                           for k in held)
     made = ", ".join(f"number{k}(mat_number<mat_{kind}>(call.numbers + {2 * at[k]}))"
                      for k, kind in places.given.items())
-    name, taken, facts, types = "run", "", "", []
+    method, taken, facts, types = "run", "", "", []
     loads = [f"held{k}.load({at[k]}, {axes[k]}, frame, call, at, there);" for k in read]
     if folded is not None:
         body.append(f"to[u].at[v] = result{len(program) - 1};")
-        name, taken = "compute", f", mat_pack<mat_{folded.result}, V> (&to)[U]"
+        method, taken = "compute", f", mat_pack<mat_{folded.result}, V> (&to)[U]"
         facts = f", FLAT = {folded.flat:d}, PACKED = {folded.packed:d}"
         types = [f"    typedef mat_{folded.result} result;"]
         loads = [f"held{k}.load_by({k in folded.adjacent:d}, {at[k]}, {axes[k]}, call, at, there);"
                  for k in read]
     return [
-        "struct mat_composed {", f"    enum {{ HEAVY = {heavy:d}{facts} }};", *types,
+        f"struct {name} {{", f"    enum {{ HEAVY = {heavy:d}{facts} }};", *types,
         *(f"    const mat_{kind} number{k};" for k, kind in places.given.items()),
-        f"    INLINE mat_composed(const mat_call &call){' : ' if made else ''}{made} {{}}",
+        f"    INLINE {name}(const mat_call &call){' : ' if made else ''}{made} {{}}",
         "    template <int V>",
         f"    static INLINE bool aligned(const mat_axes<{count}> &frame, const mat_call &call) {{",
         f"        return {aligned};", "    }", "    template <int U, int V>",
-        f"    INLINE void {name}(const mat_axes<{count}> &frame, const mat_call &call,",
+        f"    INLINE void {method}(const mat_axes<{count}> &frame, const mat_call &call,",
         f"                    const int64_t (&at)[U][{count}], const bool (&there)[U]{taken})",
         "                    const {",
         *(f"        mat_held<mat_{places.kinds[k]}, U, V> held{k};" for k in held),

@@ -176,14 +176,14 @@ class _ReductionPlan(NamedTuple):
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y,
                  "reduced": self.total,
                  "finish_across": across}
-        frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept),
+        frame = [*(given.get(name, 0) for name in FIELDS), *axes_frame(self.form.kept),
                  *axes_frame(self.reduced)]
         room = results * chunks * self.kernels.state if chunks > 1 else 0
         return PlannedReduction(way, kernel, frame, grid, block, room,
                       -(-results // across) if chunks > 1 else 0)
 
 
-_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width",
+FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width",
            "across", "column_y",
            "finish_across", "divisor", "accumulate", "bytes", "mask")
 

@@ -136,6 +136,79 @@ mat_mapped_by(const mat_fold_frame<N> &frame, const mat_call &call, const P &pro
     return {frame.axes, call, program, frame.reduce.start_x};
 }
 
+/* Chains of programs over rows, the last axis, with results for each row: a row is in one block, so
+   that programs read the results of those before. `lanes` threads have a row, as alone. */
+template <int N> struct mat_row_frame {
+    int64_t divisor, accumulate, bytes, mask;
+    mat_axes<N> axes;
+};
+struct mat_row_place {
+    int64_t n, at; /* elements of a row, and the row */
+    uint32_t lane, lanes;
+    bool there;
+};
+
+INLINE mat_row_place mat_row_of(int64_t rows, int64_t n, int64_t lanes) {
+    const uint32_t count = (uint32_t)lanes;
+    const int64_t at = (int64_t)blockIdx.x * (blockDim.x / count) + threadIdx.x / count;
+    return {n, at, threadIdx.x % count, count, at < rows};
+}
+
+template <class Op, int OUT, class I, bool WHOLE, class P, int N>
+INLINE void mat_fold_row(const mat_row_frame<N> &frame, const mat_call &call, const P &program,
+                         const mat_row_place &row) {
+    typedef typename Op::Item Item;
+    typename Op::State s = Op::none();
+    if (row.there) {
+        const mat_mapped<P, Item, N, I, WHOLE> x = {frame.axes, call, program, row.at * row.n};
+        mat_scan<Op>(s, x, row.n, 0, row.lane, row.lanes, frame.mask);
+    }
+    s = mat_of_lanes<Op>(s, (int)row.lanes);
+    if (row.lane == 0 && row.there) {
+        uint64_t mask = sizeof(Item) == 1 ? (uint8_t)frame.mask : (uint64_t)frame.mask;
+        Op::put(call.at[OUT], row.at, s,
+                {row.n, frame.divisor, frame.accumulate, frame.bytes, mask, call.numbers});
+    }
+    __syncthreads();
+}
+
+template <int V, class I, class P, int N>
+INLINE void mat_run_row(const mat_axes<N> &axes, const mat_call &call, const P &program,
+                        const mat_row_place &row) {
+    enum { U = V == 1 || P::HEAVY ? 1 : 2 };
+    if (!row.there) return;
+    const uint32_t count = (uint32_t)(row.n / V);
+    for (uint32_t v = row.lane; v < count; v += U * row.lanes) {
+        I item[U];
+        int64_t at[U][N], left[U];
+        bool there[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            there[u] = v + u * row.lanes < count;
+            item[u] = (I)(row.at * row.n) + (there[u] ? (v + u * row.lanes) * V : 0);
+        }
+        mat_walk<N, mat_program_loop<N, P>>::template places<U, 1, I>(axes, item, at, left);
+        program.template run<U, V>(axes, call, at, there);
+    }
+}
+
+#define MAT_FOLD_ROW(k, N, OUT, I) \
+    { \
+        const mat_composed##k program(call); \
+        constexpr bool packed = mat_composed##k::PACKED; \
+        if (packed && program.template aligned<16 / sizeof(mat_folded##k::Item)>( \
+                          frame.phase##k.axes, call)) \
+            mat_fold_row<mat_folded##k, OUT, I, packed>(frame.phase##k, call, program, row); \
+        else mat_fold_row<mat_folded##k, OUT, I, false>(frame.phase##k, call, program, row); \
+    }
+#define MAT_RUN_ROW(k, V, I) \
+    { \
+        const mat_composed##k program(call); \
+        if (V > 1 && program.template aligned<V>(frame.phase##k.axes, call)) \
+            mat_run_row<V, I>(frame.phase##k.axes, call, program, row); \
+        else mat_run_row<1, I>(frame.phase##k.axes, call, program, row); \
+    }
+
 #define MAT_FOLD_lines(OUT, V) mat_lines<mat_folded, OUT>
 #define MAT_FOLD_apart(OUT, V) mat_apart<mat_folded, OUT>
 #define MAT_FOLD_columns(OUT, V) mat_columns<mat_folded, V, OUT>

@@ -13,7 +13,7 @@ from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
-from ...layout.shapes import broadcast_shapes
+from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
@@ -25,7 +25,7 @@ from ..engine.plan import Plan
 from ..engine.planning import choose
 from ..tiles.tiling import CUT_NOW, being_cut
 from .kept import kept_bytes, most_kept
-from .nodes import Argument, Leaf, Node, Nodes, leaf_of, new_node, viewers
+from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_node, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
 from .program import fold_of, fold_part_of, is_loop, part_of
 
@@ -58,6 +58,7 @@ class Fused(Nested, Deferral):
 
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
+_rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _expressions, _lock, _threads, _exact = Mat, EXPRESSIONS, EXPRESSIONS.lock, THREADS, EXACT
 _innermost, _cut_now = INNERMOST.get, CUT_NOW.get
@@ -78,6 +79,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         return False
     out = args[operation.main]
     if operation.folds:
+        if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
+            return True
         return compute_fold(operation, device, args, out)
     if out.layout.size * out.element_size < block.least or not out.layout.size:
         return False
@@ -140,6 +143,46 @@ def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
         out._see(out.layout, storage, out._as_now())
     keep(values, node)
     return True
+
+
+def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block: Fused) -> bool:
+    """Make a reduction of rows, the last axis, which is kept, the pending value of `out`: what
+    reads it can be computed in the same kernel. Return False if it cannot be.
+    """
+    x = args[0]
+    if type(x) is not Mat or x.layout.size * x.element_size < block.least or not is_new(out):
+        return False
+    if device.limit is not None or being_cut() or threading.get_ident() in RECORDERS:
+        return False
+    if not (x.device_enabled and can_wait(x) and reduces_rows(operation, x, out, args[2:], device)):
+        return False
+    with EXPRESSIONS.lock:
+        value = value_of(x)
+        if value is not None and (x.form is not value.form or value.operation.folds
+                                  or not has_shape_of_operands(value)):
+            return False
+        argument: Any = leaf_of(x) if value is None else value
+        node = new_node(operation, (argument, *args[2:]), out.form, THREADS.line())
+        node.device, VALUES.rows = device, True
+        block.values.add(node.be_value_of(out.storage, out, None))
+        keep(block.values, node)
+    return True
+
+
+def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: Device) -> bool:
+    """Return whether a reduction has one result for each row, whose shape is kept."""
+    if x.ndim < 2 or out.shape != (*x.shape[:-1], 1) or x.shape[-1] < 2 or out.size < 2:
+        return False
+    form = form_of_result(x.shape, x.dtype)
+    key = operation, form, out.form, settings, device
+    found = _rows.get(key)
+    if found is None:
+        if len(_rows) > _MOST:
+            _rows.clear()
+        args = form.new(True, None), out, *settings
+        part = fold_part_of(operation, args, device)
+        found = _rows[key] = part is not None and device.facet.engine.is_of_rows(part)
+    return found
 
 
 def keep(values: Nodes, node: Node) -> None:
@@ -248,9 +291,18 @@ def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:
         if type(args[k]) is _mat:
             view = args[k]
             value = value_of(view)
-            if value is not None and (view.form is not value.form
-                                      or view.layout.shape != out.layout.shape):
+            if value is None or (view.form is value.form
+                                 and view.layout.shape == out.layout.shape):
+                continue
+            if not (value.operation.folds and view.form is value.form
+                    and shape_of(value.args[0]) == out.layout.shape):
                 value.compute()
+
+
+def shape_of(argument: Any) -> Ints:
+    """Return the shape of what a node reads."""
+    found: Ints = argument.view.shape if type(argument) is Leaf else argument.form.shape
+    return found
 
 
 def arguments_of(operation: Any, args: Arguments, out: MatBase,
@@ -280,6 +332,8 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
     old = leaf_of(out) if any(args[k] is out for k in operation.others) else None
     found = arguments_of(operation, args, out, old)
     node = new_node(operation, found, form_of_result(out.shape, out.dtype), THREADS.line())
+    if VALUES.rows:
+        EXPRESSIONS.compute_rows([node], False)
     leaves = [a for n in in_order([node]) for a in n.args if isinstance(a, Leaf)]
     key = Leaf(out).key
     if any(a.view.storage is out.storage and a.key != key for a in leaves):
@@ -302,6 +356,8 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
         return False
     with EXPRESSIONS.lock:
         by_kernels = uses_kernels(device, out)
+        if VALUES.rows:
+            EXPRESSIONS.compute_rows([node], False)
         if node.leaf is not None or not folds(operation, node, out, args[2:],
                                               device if by_kernels else CPU):
             return False

@@ -12,14 +12,20 @@ def described(one: Any) -> str:
     """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
     operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
     operations = len(one.order) + (one.fold is not None)
-    return (f"fused: {counted(operations, 'operation')} of {lines_of(one)}, "
+    return (f"fused: {counted(operations, 'operation')} of {lines_of(one.order)}, "
             f"{counted(operands, 'operand')}, {counted(max(1, len(one.targets)), 'result')}")
 
 
-def lines_of(one: Any) -> str:
+def of_rows(nodes: list[Any], operands: int) -> str:
+    """Return what a kernel of rows computes, as `described` does."""
+    return (f"fused: {counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
+            f"{counted(operands, 'operand')}")
+
+
+def lines_of(nodes: list[Any]) -> str:
     """Return the lines of the statements, from the first to the last in each file."""
     found: dict[str, list[int]] = {}
-    for node in one.order:
+    for node in nodes:
         if node.line is not None:
             file, line = file_and_line(node.line)
             found.setdefault(file, []).append(line)

@@ -14,6 +14,7 @@ cdef class Nodes:
     cdef public list found
     cdef public Py_ssize_t room
     cdef public long long last, reads, most
+    cdef public bint rows
     cpdef add(self, object node)
     @cython.locals(node=Node)
     cpdef list wanted(self)
@@ -40,7 +41,7 @@ cdef class Node:
     cdef readonly object operation
     cdef public tuple args
     cdef readonly Form form
-    cdef public object line, leaf, storage, mat, old, overwritten
+    cdef public object line, leaf, storage, mat, old, overwritten, device
     cdef public bint enabled, reduced
     cdef readonly int weight
     cpdef begin(self, object operation, tuple args, Form form, object line)

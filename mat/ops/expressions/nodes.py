@@ -31,13 +31,14 @@ _array, _input = ARRAY, INPUT
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("found", "last", "most", "reads", "room")
+    __slots__ = ("found", "last", "most", "reads", "room", "rows")
 
     def __init__(self) -> None:
         self.found: list[ref[Node]] = []
         self.room: int = 32  # before those that are gone are removed
         self.last: int = 0  # the number of the last node that was made
         self.reads: int = 0  # bytes that they read since it was looked at what they keep
+        self.rows: bool = False  # some may be reductions of rows
         self.most: int = -1  # until then; negative: it was not yet
 
     def add(self, node: ref[Node]) -> None:
@@ -132,8 +133,8 @@ class Node:
     the statement had seen before, if it is updated, and `mat` that Mat.
     """
 
-    __slots__ = ("__weakref__", "args", "enabled", "form", "leaf", "line", "mat", "number", "old",
-                 "operation", "overwritten", "reduced", "storage", "weight")
+    __slots__ = ("__weakref__", "args", "device", "enabled", "form", "leaf", "line", "mat",
+                 "number", "old", "operation", "overwritten", "reduced", "storage", "weight")
 
     # the parameters are the facts of a statement
     def begin(self, operation: Op, args: tuple[Argument, ...], form: Form,
@@ -151,6 +152,7 @@ class Node:
                 self.weight = min(self.weight + a.weight, 1 << 16)
         self.leaf: Leaf | None = None  # the result, once it is computed
         self.enabled: bool = True  # for devices
+        self.device: Any = None  # of a reduction: others add in another order
         self.storage: ref[Storage] | None = None
         self.mat: ref[Mat] | None = None
         self.old: Leaf | None = None

@@ -31,7 +31,7 @@ cdef class Pass:
     @cython.locals(node=Node, key=list, code=int)
     cpdef object program(self)
     @cython.locals(node=Node, leaf=Leaf)
-    cdef int code_of(self, object argument) except? -1
+    cpdef int code_of(self, object argument) except? -1
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int)
     cpdef run(self)
@@ -42,3 +42,5 @@ cdef class Pass:
 
 
 cdef settle(Node node, MatBase view)
+@cython.locals(storage=Storage, view=MatBase, found=MatBase)
+cdef MatBase target_of(Node fold)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from ...core.compiled import THREADS
 from ...core.observers import OBSERVERS, PASSES
 from ...core.source_line import line_of
+from ...devices.device import use_device
+from ...devices.in_use import devices_in_use, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
-from .described import described
+from .described import described, of_rows
 from .nodes import VALUES, Argument, Expressions, Leaf, Node, viewers
-from .program import FusedOp, Instruction, Structure
+from .program import FusedOp, Instruction, NotOnePassError, Structure
+from .row_program import RowPrograms
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
@@ -171,6 +175,8 @@ class Pass:
 
     def program(self) -> FusedOp:
         """Return the operation that computes the results; collect what it reads."""
+        if self.known is not None:
+            return self.known
         key: list[object] = [self.fold, *self.targets]
         for node in self.order:
             key.append(node.operation)
@@ -186,12 +192,12 @@ class Pass:
             if len(_programs) >= _MOST:
                 _programs.clear()
             found = _programs[known] = FusedOp(self.structure())
+        self.known = found
         return found
 
     def joins(self) -> bool:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
-        self.known = self.program()
-        return self.known.joins((*self.operands, self.into))
+        return self.program().joins((*self.operands, self.into))
 
     def code_of(self, argument: Argument) -> int:
         """Return a number for what a node reads: that of an operand, an even negative one for the
@@ -241,6 +247,18 @@ class Pass:
                                             node.form.dtype))
         return Structure(letters, tuple(instructions), self.fold)
 
+    def shape(self) -> Ints:
+        """Return the shape to which the operands of a reduction broadcast; collect them."""
+        return self.program().shape((*self.operands, self.into))
+
+    def has_shape_of(self, fold: Node) -> bool:
+        """Return whether that is the shape of what a reduction reads: from its operands a program
+        has it.
+        """
+        argument: Any = fold.args[0]
+        own = argument.view.shape if isinstance(argument, Leaf) else argument.form.shape
+        return self.shape() == own
+
     # Carrying it out
 
     def run(self) -> None:
@@ -248,7 +266,7 @@ class Pass:
         self.choose_targets()
         if self.fold is None and not self.targets:
             return  # other threads have dropped all that was wanted
-        program = self.program() if self.known is None else self.known
+        program = self.program()
         try:
             self.claim(THREADS.current())
             if OBSERVERS:
@@ -256,7 +274,7 @@ class Pass:
             results = self.targets.values() if self.fold is None else (self.into,)
             program.evaluate((*self.operands, *results))
         except BaseException as error:
-            error.add_note(f"in the fused statements at {self.lines()}")
+            add_lines(error, self.order)
             raise
         finally:
             self.claim(0)
@@ -279,9 +297,18 @@ class Pass:
         """Return the nodes whose passes were interrupted while they may have overwritten Mats."""
         return [node for node in self.order if node.overwritten is not None]
 
-    def lines(self) -> str:
-        """Return the lines of the statements."""
-        return ", ".join(dict.fromkeys(line_of(n.line) for n in self.order))
+
+def add_lines(error: BaseException, nodes: list[Node]) -> None:
+    """Add the lines of the statements to an error."""
+    lines = ", ".join(dict.fromkeys(line_of(n.line) for n in nodes))
+    error.add_note(f"in the fused statements at {lines}")
+
+
+def of_leaf(leaf: Leaf, into: Mat, fold: tuple[Op, tuple[object, ...]]) -> Pass:
+    """Return the pass that reduces what a leaf has."""
+    one = Pass([], into, fold)
+    one.code_of(leaf)
+    return one
 
 
 def settle(node: Node, view: Mat) -> None:
@@ -312,6 +339,35 @@ def is_plain(view: Mat) -> bool:
                 or storage.async_copies)
 
 
+def target_of(fold: Node) -> Mat:
+    """Return where the results of a reduction of rows go."""
+    storage = fold.wanted()
+    if storage is None:
+        found: Mat = fold.form.new(fold.enabled, None)
+        return found
+    view = _maker.make()
+    view._set_up(storage, fold.form.layout, fold.form, fold.enabled)
+    return view
+
+
+def pass_of(fold: Node, view: Mat) -> Pass:
+    """Return the pass that computes a reduction of rows, into `view`."""
+    argument: Any = fold.args[0]
+    how = fold.operation, fold.args[1:]
+    leaf = argument if isinstance(argument, Leaf) else argument.leaf
+    return Pass([argument], view, how) if leaf is None else of_leaf(leaf, view, how)
+
+
+def claim_all(passes: list[Pass], last: Pass, thread: int) -> None:
+    """Let that thread write the results of passes."""
+    for one in passes:
+        into: Any = one.into
+        pending = into.storage.pending
+        if pending is not None:
+            pending.computing = thread
+    last.claim(thread)
+
+
 def number_of(node: Node) -> int:
     """Return the number of a node, in the order of the statements."""
     return node.number
@@ -322,6 +378,8 @@ class Passes(Expressions):
 
     def compute(self, nodes: list[Node]) -> None:
         with self.lock:
+            if VALUES.rows:
+                nodes = self.compute_rows(nodes)
             if len(nodes) == 1:
                 self.compute_alike(nodes)
                 return
@@ -330,6 +388,125 @@ class Passes(Expressions):
                 by_shape.setdefault(node.form.shape, []).append(node)
             for group in by_shape.values():
                 self.compute_alike(group)
+
+    def compute_rows(self, nodes: list[Node], together: bool = True) -> list[Node]:
+        """Compute the reductions of rows that nodes need, and `together` with them perhaps these;
+        return the nodes that are left.
+        """
+        folds = sorted((n for n in positions(nodes) if n.operation.folds), key=number_of)
+        rest = [n for n in nodes if not n.operation.folds]
+        for node in nodes:
+            if node.leaf is not None and node.operation.folds and node.wanted() is not None:
+                settle(node, node.leaf.view)  # an interrupt has come before
+        if not folds:
+            return rest
+        if together and rest and self.run_rows(folds, rest):
+            return []
+        if len(folds) == 1 or not self.run_rows(folds, []):
+            for fold in folds:
+                there = nullcontext() if fold.device in devices_in_use() else (
+                    use_device(fold.device))  # in another thread
+                with there:
+                    self.run_fold(fold)
+        return rest
+
+    def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
+        """Carry out reductions of rows, and the pass of the rest, in one kernel of the device in
+        use; return False if there is none.
+        """
+        device = in_use()
+        if (any(fold.device is not device for fold in folds) or device.limit is not None
+                or len({n.form.shape for n in rest}) > 1):
+            return False
+        views, done = [target_of(fold) for fold in folds], False
+        try:
+            passes = []
+            for fold, view in zip(folds, views, strict=True):
+                passes.append(pass_of(fold, view))
+                fold.leaf = Leaf(view)  # for what reads it in the same kernel
+            done = (all(one.has_shape_of(folds[0]) for one in passes)
+                    and self.run_programs(folds, passes, rest))
+        finally:
+            if not done:
+                for fold in folds:
+                    fold.leaf = None
+        if done:
+            for fold, view in zip(folds, views, strict=True):
+                settle(fold, view)
+        return done
+
+    def run_programs(self, folds: list[Node], passes: list[Pass], rest: list[Node]) -> bool:
+        """Carry out passes, and one that computes the rest, as programs of one kernel."""
+        last = Pass(rest)
+        if rest:
+            if (last.interrupted() or len(last.order) > MOST_NODES
+                    or rest[0].form.shape != passes[0].shape()):
+                return False
+            last.choose_targets()
+        rows = RowPrograms()
+        for one in passes:
+            rows.add(one.program(), (*one.operands, one.into))
+        if last.targets:
+            rows.add(last.program(), (*last.operands, *last.targets.values()))
+        operation, values = rows.operation(), tuple(rows.values)
+        nodes = sorted({*folds, *last.order, *(n for one in passes for n in one.order)},
+                       key=number_of)
+        before, self.busy = self.busy, threading.get_ident()
+        try:
+            if not operation.joins(values):
+                return False
+            claim_all(passes, last, THREADS.current())
+            if OBSERVERS:
+                PASSES[threading.get_ident()] = of_rows(nodes, len(rows.places))
+            operation(*values)
+        except (OutOfDeviceMemory, NotOnePassError):
+            return False
+        except BaseException as error:
+            add_lines(error, nodes)
+            raise
+        finally:
+            self.busy = before
+            claim_all(passes, last, 0)
+            PASSES.pop(threading.get_ident(), None)
+        for k, view in last.targets.items():
+            settle(last.order[k], view)
+        return True
+
+    def run_fold(self, fold: Node) -> None:
+        """Compute one reduction of rows, unless it is."""
+        if fold.leaf is not None:
+            return
+        view, argument = target_of(fold), fold.args[0]
+        pending: Any = view.storage.pending
+        before, self.busy = self.busy, threading.get_ident()
+        if pending is not None:
+            pending.computing = THREADS.current()
+        try:
+            one = pass_of(fold, view)
+            if (one.order and in_use() is fold.device and one.has_shape_of(fold)
+                    and one.joins()):
+                self.run(one)
+            else:
+                x = self.elements_of(argument)
+                fold.operation.call_on(fold.device, (x, view, *fold.args[1:]), {})
+        finally:
+            self.busy = before
+            if pending is not None:
+                pending.computing = 0
+        settle(fold, view)
+
+    def elements_of(self, argument: Any) -> Mat:
+        """Return the elements of what a reduction reads, computed if need be."""
+        kept = None  # until it is computed
+        if isinstance(argument, Node) and argument.leaf is None:
+            if argument.wanted() is None:
+                kept = argument.form.new(argument.enabled, None)
+                argument.be_value_of(kept.storage, kept, None)
+            self.compute_alike([argument])
+        leaf = argument if isinstance(argument, Leaf) else argument.leaf
+        view: Mat = leaf.view
+        del kept
+        return view
 
     def compute_alike(self, nodes: list[Node]) -> None:
         """Compute nodes of one shape, in as few passes as may be."""

@@ -86,6 +86,9 @@ class FusedOp(Op):
             if has_kernels(*mats) and not self.is_one_kernel(device, values, mats):
                 self.one_by_one(values)
                 return
+        elif not compiled(STORED):
+            self.one_by_one(values)
+            return
         try:
             self(*values)
         except NotOnePassError:
@@ -143,6 +146,9 @@ class FusedOp(Op):
             if part is None:
                 return None
             found.append(cuda.ProgramLine(part, reads, writes, dtype))
+        if not found:  # a reduction of an operand
+            part = cuda.PARTS.prepare_copy(operands[0])
+            found.append(cuda.ProgramLine(part, (0,), len(values), operands[0].dtype))
         return found
 
     def prepare_cuda(self, cuda: Engine, *operands: Operand) -> Function:
@@ -158,11 +164,17 @@ class FusedOp(Op):
         if self.structure.fold is None:
             found: Function = cuda.prepare_program(program, operands, letters)
         else:
-            operation, settings = self.structure.fold
-            x = form_of_result(self.shape(operands), program[-1].dtype).new(True, None)
-            part = fold_part_of(operation, (x, operands[-1], *settings), in_use())
-            found = cuda.prepare_fold(program, part, x.shape, operands, letters)
+            part = self.fold_part(program, operands)
+            found = cuda.prepare_fold(program, part, self.shape(operands), operands, letters)
         return found
+
+    def fold_part(self, program: list[Any], operands: Arguments) -> Any:
+        """Return the reduction as a `FoldPart` of the device in use, or None."""
+        if self.structure.fold is None:
+            return None
+        operation, settings = self.structure.fold
+        x = form_of_result(self.shape(operands), program[-1].dtype).new(True, None)
+        return fold_part_of(operation, (x, operands[-1], *settings), in_use())
 
     def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
         """Prepare the kernels of the instructions, for operands of these forms."""
