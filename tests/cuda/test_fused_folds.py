@@ -148,7 +148,7 @@ def log_softmax(x):
 
 
 @pytest.mark.parametrize(("function", "launches"), [
-    (softmax, 1), (layer_norm, 4), (rms_norm, 4), (log_sum_exp, 3), (log_softmax, 3)])
+    (softmax, 1), (layer_norm, 1), (rms_norm, 1), (log_sum_exp, 1), (log_softmax, 1)])
 def test_chains_of_rows(counted, function, launches):
     """Statistics, what is computed of these few, and a pass that writes the result."""
     x, = finite(1, shape=(1024, 256))
@@ -186,6 +186,38 @@ def test_what_rows_are_reduced_to_is_written_too(counted):
         for a, b in zip(found, expected, strict=True):
             same(a, b)
     assert launches == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_what_is_computed_of_the_results_for_rows_is_of_the_same_kernel(counted, dtype):
+    def normalised(x, weight, bias):
+        m = x.mean(axis=1, keepdims=True)
+        d = x - m
+        s = (d * d).mean(axis=1, keepdims=True)
+        s += 1e-3
+        s = mat.sqrt(s)
+        return d / s * weight + bias, m * 2, s
+
+    (x,), (weight, bias) = (finite(1, dtype, shape=(300, 264)),
+                            finite(2, dtype, shape=264, seed=3))
+    expected = normalised(x, weight, bias)
+    for _ in range(3):
+        found, (launches, _) = counted(normalised, x, weight, bias)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+    assert launches == 1
+
+
+def test_more_programs_of_rows_than_a_launch_has_room_for(counted):
+    def many(x):
+        y = x
+        for _ in range(9):
+            y = y - y.mean(axis=1, keepdims=True) * 0.5
+        return y
+
+    x, = finite(1, shape=(300, 264))
+    launches, separate = check(counted, many, x)
+    assert 1 < launches < separate
 
 
 def test_rows_are_updated_in_place(counted):
@@ -279,13 +311,15 @@ def test_the_lines_of_rows_are_in_traces_and_errors(counted, mock):
 @needs_nvrtc
 def test_nvrtc_makes_rows_without_local_memory(counted):
     x, = finite(1, shape=(1024, 1024))
-    for _ in range(2):
-        counted(lambda x: softmax(x * 1.5), x)
-    text = next(t for t in counted.texts if "mat_rows" in t)
-    for arch in ("sm_80", "sm_90"):
-        one = kernels(nvrtc.Nvrtc().compile(text, (nvrtc.EXACT,), arch))["mat_rows"]
-        assert one.stack == 0
-        assert one.registers <= 128
+    for function in (softmax, layer_norm):
+        counted.texts.clear()
+        for _ in range(2):
+            counted(lambda x, f=function: f(x * 1.5), x)
+        text = next(t for t in counted.texts if "mat_rows" in t)
+        for arch in ("sm_80", "sm_90"):
+            one = kernels(nvrtc.Nvrtc().compile(text, (nvrtc.EXACT,), arch))["mat_rows"]
+            assert one.stack == 0
+            assert one.registers <= 128
 
 
 @needs_nvrtc

@@ -103,12 +103,14 @@ class _Folding:
 
 
 class RowProgram(NamedTuple):
-    """One of several programs over the same rows: what it reduces them to, or None; its operands
-    and their directions, and their places in the call of all.
+    """One of several programs over the same rows: what it reduces them to, or None; its shape,
+    perhaps one element for each row; its operands and their directions, and their places in the
+    call of all.
     """
 
     program: Sequence[ProgramLine]
     fold: FoldPart | None
+    shape: Ints
     operands: Sequence[Operand]
     directions: str
     at: Sequence[int]
@@ -125,9 +127,10 @@ def is_of_rows(fold: FoldPart) -> bool:
             and kept[0].y == 1)
 
 
-def prepare_rows(programs: Sequence[RowProgram], shape: Ints) -> CudaKernel | None:
-    """Return the kernel that carries out programs over rows, the last axis of that shape, one after
-    another, each row in a block: reductions of a row, and perhaps a last one that writes elements.
+def prepare_rows(programs: Sequence[RowProgram]) -> CudaKernel | None:
+    """Return the kernel that carries out programs over rows, the last axis, one after another, each
+    row in a block: first a reduction, others and programs over their results, and perhaps a last
+    one that writes elements.
 
     None if reductions share a row among different numbers of threads, or there is no room.
     """
@@ -139,6 +142,7 @@ def prepare_rows(programs: Sequence[RowProgram], shape: Ints) -> CudaKernel | No
         return None
     if plans[0].kernel != "lines" or plans[0].finish:
         return None
+    shape, of_folds = programs[0].shape, iter(facts)
     rows = prod(shape[:-1])
     frame: list[int] = [rows, shape[-1], facts[0]["lanes"]]
     classes: list[str] = []
@@ -148,9 +152,9 @@ def prepare_rows(programs: Sequence[RowProgram], shape: Ints) -> CudaKernel | No
         places = ProgramPlaces(one.program, one.operands, one.directions, one.at)
         if any(kind in ("i64", "u64") for kind in places.given.values()):
             return None
-        ends = facts[k] if one.fold is not None else {}
+        ends = next(of_folds) if one.fold is not None else {}
         frame += [ends.get(name, 0) for name in ("divisor", "accumulate", "bytes", "mask")]
-        lines, call, axes, count = _row_program(k, one, places, shape)
+        lines, call, axes, count = _row_program(k, one, places)
         classes, calls, frame = [*classes, *lines], [*calls, call], [*frame, *axes]
         fields.append(f"mat_row_frame<{count}> phase{k};")
     if 8 * len(frame) > LONGEST_FRAME:
@@ -166,11 +170,12 @@ def prepare_rows(programs: Sequence[RowProgram], shape: Ints) -> CudaKernel | No
                       (plans[0].block, 1, 1))
 
 
-def _row_program(k: int, one: RowProgram, places: ProgramPlaces, shape: Ints) -> tuple[
+def _row_program(k: int, one: RowProgram, places: ProgramPlaces) -> tuple[
         list[str], str, Sequence[int], int]:
     """Return the lines of the source of a program, the statement that carries it out, its axes, and
     of how many operands these are.
     """
+    shape = one.shape
     if one.fold is not None:
         read = [one.operands[n] for n in places.mats[:-1]]
         fold = _Folding(one.program, one.fold, places, read, shape)
@@ -183,8 +188,9 @@ def _row_program(k: int, one: RowProgram, places: ProgramPlaces, shape: Ints) ->
     packed = _is_packed(shape, strides, group) and shape[-1] % group == 0
     lines = composed(one.program, places, is_heavy(one.program, len(mats)),
                      name=f"mat_composed{k}")
-    return (lines, f"MAT_RUN_ROW({k}, {group if packed else 1}, {_counter(found)})",
-            (*found.frame, 0), len(mats))
+    call = (f"MAT_RUN_ONE({k}, {_counter(found)})" if shape[-1] == 1 else
+            f"MAT_RUN_ROW({k}, {group if packed else 1}, {_counter(found)})")
+    return lines, call, (*found.frame, 0), len(mats)
 
 
 _AXES, _STEPS = 5, 6 + 3 * (MOST_AXES - 1)  # where frames have axes, and steps on the innermost one

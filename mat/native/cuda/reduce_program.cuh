@@ -209,6 +209,15 @@ INLINE void mat_run_row(const mat_axes<N> &axes, const mat_call &call, const P &
         else mat_run_row<1, I>(frame.phase##k.axes, call, program, row); \
     }
 
+/* A program over the results of rows */
+#define MAT_RUN_ONE(k, I) \
+    { \
+        const mat_composed##k program(call); \
+        const mat_row_place one = {1, row.at, row.lane, row.lanes, row.there}; \
+        mat_run_row<1, I>(frame.phase##k.axes, call, program, one); \
+        __syncthreads(); \
+    }
+
 #define MAT_FOLD_lines(OUT, V) mat_lines<mat_folded, OUT>
 #define MAT_FOLD_apart(OUT, V) mat_apart<mat_folded, OUT>
 #define MAT_FOLD_columns(OUT, V) mat_columns<mat_folded, V, OUT>

@@ -13,7 +13,7 @@ from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
-from ...layout.shapes import Ints, broadcast_shapes
+from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
@@ -82,7 +82,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
             return True
         return compute_fold(operation, device, args, out)
-    if out.layout.size * out.element_size < block.least or not out.layout.size:
+    if not out.layout.size or (out.layout.size * out.element_size < block.least
+                               and not (VALUES.rows and device_of_rows(args, out))):
         return False
     if _cut_now() is not None and being_cut():
         return False
@@ -138,6 +139,8 @@ def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
         old = old if old in found else None
         storage = form.new(out.device_enabled, None).storage
     node = new_node(operation, found, form, _threads.line())
+    if VALUES.rows:
+        node.device = device_of_rows(args, out)
     values.add(node.be_value_of(storage, out, old))
     if storage is not out.storage:  # the elements stay where they are
         out._see(out.layout, storage, out._as_now())
@@ -294,15 +297,20 @@ def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:
             if value is None or (view.form is value.form
                                  and view.layout.shape == out.layout.shape):
                 continue
-            if not (value.operation.folds and view.form is value.form
-                    and shape_of(value.args[0]) == out.layout.shape):
+            if not (value.device is not None and view.form is value.form
+                    and view.layout.shape == (*out.layout.shape[:-1], 1)):
                 value.compute()
 
 
-def shape_of(argument: Any) -> Ints:
-    """Return the shape of what a node reads."""
-    found: Ints = argument.view.shape if type(argument) is Leaf else argument.form.shape
-    return found
+def device_of_rows(args: Arguments, out: MatBase) -> Any:
+    """Return the device of an operand of the shape of `out` that is a pending result for rows; None
+    if there is none.
+    """
+    for x in args:
+        value = value_of(x) if type(x) is Mat else None
+        if value is not None and value.device is not None and x.layout.shape == out.layout.shape:
+            return value.device
+    return None
 
 
 def arguments_of(operation: Any, args: Arguments, out: MatBase,

@@ -152,7 +152,8 @@ class Node:
                 self.weight = min(self.weight + a.weight, 1 << 16)
         self.leaf: Leaf | None = None  # the result, once it is computed
         self.enabled: bool = True  # for devices
-        self.device: Any = None  # of a reduction: others add in another order
+        # of results for rows, the device, since others add in another order; else None
+        self.device: Any = None
         self.storage: ref[Storage] | None = None
         self.mat: ref[Mat] | None = None
         self.old: Leaf | None = None

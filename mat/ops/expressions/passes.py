@@ -25,6 +25,7 @@ from .program import FusedOp, Instruction, NotOnePassError, Structure
 from .row_program import RowPrograms
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
+MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
 PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
 _programs, _maker = PROGRAMS, MAKER  # with types of C
@@ -350,8 +351,23 @@ def target_of(fold: Node) -> Mat:
     return view
 
 
+def are_of_same_rows(values: list[Node], passes: list[Pass]) -> bool:
+    """Return whether passes reduce the same rows, or compute with results of such."""
+    shape = passes[0].shape()
+    for node, one in zip(values, passes, strict=True):
+        of_rows = (one.has_shape_of(node) and one.shape() == shape if node.operation.folds
+                   else node.form.shape == (*shape[:-1], 1))
+        if not of_rows:
+            return False
+    return values[0].operation.folds
+
+
 def pass_of(fold: Node, view: Mat) -> Pass:
-    """Return the pass that computes a reduction of rows, into `view`."""
+    """Return the pass that computes a reduction of rows, or of their results, into `view`."""
+    if not fold.operation.folds:
+        one = Pass([fold], view)
+        one.choose_targets()
+        return one
     argument: Any = fold.args[0]
     how = fold.operation, fold.args[1:]
     leaf = argument if isinstance(argument, Leaf) else argument.leaf
@@ -390,13 +406,13 @@ class Passes(Expressions):
                 self.compute_alike(group)
 
     def compute_rows(self, nodes: list[Node], together: bool = True) -> list[Node]:
-        """Compute the reductions of rows that nodes need, and `together` with them perhaps these;
+        """Compute the results for rows that nodes need, and `together` with them perhaps these;
         return the nodes that are left.
         """
-        folds = sorted((n for n in positions(nodes) if n.operation.folds), key=number_of)
-        rest = [n for n in nodes if not n.operation.folds]
+        folds = sorted((n for n in positions(nodes) if n.device is not None), key=number_of)
+        rest = [n for n in nodes if n.device is None]
         for node in nodes:
-            if node.leaf is not None and node.operation.folds and node.wanted() is not None:
+            if node.leaf is not None and node.device is not None and node.wanted() is not None:
                 settle(node, node.leaf.view)  # an interrupt has come before
         if not folds:
             return rest
@@ -411,11 +427,12 @@ class Passes(Expressions):
         return rest
 
     def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
-        """Carry out reductions of rows, and the pass of the rest, in one kernel of the device in
-        use; return False if there is none.
+        """Carry out reductions of rows and programs over their results, in their order, and the
+        pass of the rest, in one kernel of the device in use; return False if there is none.
         """
         device = in_use()
-        if (any(fold.device is not device for fold in folds) or device.limit is not None
+        if (len(folds) >= MOST_PROGRAMS or device.limit is not None
+                or any(fold.device is not device for fold in folds)
                 or len({n.form.shape for n in rest}) > 1):
             return False
         views, done = [target_of(fold) for fold in folds], False
@@ -424,7 +441,7 @@ class Passes(Expressions):
             for fold, view in zip(folds, views, strict=True):
                 passes.append(pass_of(fold, view))
                 fold.leaf = Leaf(view)  # for what reads it in the same kernel
-            done = (all(one.has_shape_of(folds[0]) for one in passes)
+            done = (are_of_same_rows(folds, passes)
                     and self.run_programs(folds, passes, rest))
         finally:
             if not done:
@@ -473,8 +490,11 @@ class Passes(Expressions):
         return True
 
     def run_fold(self, fold: Node) -> None:
-        """Compute one reduction of rows, unless it is."""
+        """Compute one reduction of rows, or what is computed of some, unless it is."""
         if fold.leaf is not None:
+            return
+        if not fold.operation.folds:
+            self.elements_of(fold)
             return
         view, argument = target_of(fold), fold.args[0]
         pending: Any = view.storage.pending

@@ -24,7 +24,7 @@ class FusedRows(FusedOp):
 
     def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
         """Return the kernel for operands of these forms, in a list; None if there is none."""
-        letters, shape = self.structure.operands, None
+        letters = self.structure.operands
         written = [x for x, letter in zip(operands, letters, strict=True) if letter in "ou"]
         if len(operands) >= cuda.OPERANDS or not all(apart(*operands, out) for out in written):
             return None
@@ -34,10 +34,10 @@ class FusedRows(FusedOp):
             lines = program.lines(cuda, mine)
             if lines is None:
                 return None
-            shape = program.shape(mine)
-            found.append(cuda.RowProgram(lines, program.fold_part(lines, mine), mine,
-                                         program.structure.operands, at))
-        kernel = cuda.prepare_rows(found, shape)
+            found.append(cuda.RowProgram(lines, program.fold_part(lines, mine),
+                                         program.shape(mine), mine, program.structure.operands,
+                                         at))
+        kernel = cuda.prepare_rows(found)
         return None if kernel is None else [kernel]
 
     def kernel(self, cuda: Engine, program: list[Any], operands: Arguments) -> Function:
