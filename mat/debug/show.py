@@ -17,6 +17,9 @@ from ..errors import DTypeError
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..ops.expressions.described import listed
+from ..ops.expressions.nodes import Node
+from ..ops.expressions.passes import in_order
 from ..support import formatting
 from ..support.options import current
 from ..support.types import Array
@@ -86,7 +89,7 @@ def facts(x: Mat) -> list[str]:
         size = f"{storage.size} elements of {storage.dtype}, {storage.nbytes} bytes"
         made = line_of(storage.made)
         return [f"storage: {size}, version {storage.version}{_state(x)}",
-                *([f"created at {made}"] if made else []),
+                *([f"created at {made}"] if made else []), *_expression(x),
                 *_drawing(x), *_memories(x), *_accesses(x), *_readers(x), *_views(x),
                 *_history(x)]
 
@@ -123,6 +126,13 @@ def _views(x: Mat) -> list[str]:
     others = [m for m in MATS.all() if m.storage is x.storage and m is not x]
     lines = [f"also seen by {m.label()}" for m in others[:MOST]]
     return lines + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
+
+
+def _expression(x: Mat) -> list[str]:
+    """Return a line for the operations whose result is pending."""
+    pending = x.storage.pending
+    value = None if pending is None else pending.value
+    return [f"to be computed: {listed(in_order([value]))}"] if isinstance(value, Node) else []
 
 
 def _readers(x: Mat) -> list[str]:

@@ -173,6 +173,16 @@ def test_rows_of_any_length_and_dtype(counted, dtype, shape):
     assert (launches == 1) != many  # several blocks share a long row
 
 
+@pytest.mark.parametrize("name", ["transposed", "every second", "odd", "row"])
+def test_rows_of_views_are_added_in_the_order_of_their_memory(counted, name):
+    wide, = finite(1, shape=(300, 300))
+    view = OTHERS[name](wide)
+    if name == "row":
+        view = mat.broadcast_to(view, (300, 300))
+    check(counted, lambda v: v - v.sum(axis=-1, keepdims=True), view)
+    check(counted, lambda v: v * 2 - (v * 2).sum(axis=-1, keepdims=True), view)
+
+
 def test_what_rows_are_reduced_to_is_written_too(counted):
     def kept(x):
         m = x.max(axis=1, keepdims=True)

@@ -251,6 +251,20 @@ def test_a_block_and_a_device(order):
     same(y, np.full(N, 2.0))
 
 
+def test_show_lists_the_operations_of_a_pending_value():
+    x, out = mat.ones(N), io.StringIO()
+    with mat.fused():
+        y = 2 * x + 1
+        for _ in range(12):
+            y += x
+        mat.show(y, out)
+        mat.show(x, out)
+    line = next(line for line in out.getvalue().splitlines() if line.startswith("to be computed"))
+    assert line.startswith("to be computed: 14 operations of lines ")
+    assert line.endswith(": multiply, " + "add, " * 11 + "and 2 more")
+    assert "read by pending expressions" in out.getvalue()
+
+
 def test_every_thread_is_in_a_block():
     x = mat.ones(N)
     mat.configure(fused=True)

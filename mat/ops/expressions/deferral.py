@@ -161,8 +161,11 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block:
         return False
     with EXPRESSIONS.lock:
         value = value_of(x)
-        if value is not None and (x.form is not value.form or value.operation.folds
-                                  or not has_shape_of_operands(value)):
+        if value is None:
+            if not (x.form.whole and x.layout.contiguous):  # others are added in another order
+                return False
+        elif x.form is not value.form or value.device is not None or (
+                not has_shape_of_operands(value)):
             return False
         argument: Any = leaf_of(x) if value is None else value
         node = new_node(operation, (argument, *args[2:]), out.form, THREADS.line())

@@ -1,4 +1,4 @@
-"""A pass in words, for traces."""
+"""Passes and expressions in words, for traces and for `mat.show`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from ...core.source_line import file_and_line
 from ...matrix.mat import Mat
+
+MOST = 12  # operations that are listed by name
 
 
 def described(one: Any) -> str:
@@ -20,6 +22,14 @@ def of_rows(nodes: list[Any], operands: int) -> str:
     """Return what a kernel of rows computes, as `described` does."""
     return (f"fused: {counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
             f"{counted(operands, 'operand')}")
+
+
+def listed(nodes: list[Any]) -> str:
+    """Return the operations of an expression: ``3 operations of line 2: multiply, add, sqrt``."""
+    names = [node.operation.__name__ for node in nodes]
+    more = [f"and {len(names) - MOST} more"] if len(names) > MOST else []
+    return (f"{counted(len(names), 'operation')} of {lines_of(nodes)}: "
+            f"{', '.join(names[:MOST] + more)}")
 
 
 def lines_of(nodes: list[Any]) -> str:
