@@ -261,6 +261,10 @@ class Tracing:
     def begin(self, watch: Watch) -> None:
         """Let a block learn of each line, unless a debugger traces."""
         before = sys.gettrace()
+        if before is not None and before != self._step:
+            return
+        watch.tracing = self
+        self.watches.append(watch)  # first: a step without a block would end the tracing
         if before is None:
             frame: FrameType | None = sys._getframe()
             while frame is not None:
@@ -269,10 +273,6 @@ class Tracing:
                     frame.f_trace = self._step
                 frame = frame.f_back
             sys.settrace(self._step)
-        elif before != self._step:
-            return
-        watch.tracing = self
-        self.watches.append(watch)
 
     def end(self, watch: Watch) -> None:
         """Let a block learn of no more lines."""

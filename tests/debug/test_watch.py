@@ -1,6 +1,7 @@
 """``mat.debug.watch``: mistakes of foreign code are named with their line, correct calls not."""
 
 import ctypes
+import gc
 import importlib
 import os
 import re
@@ -395,6 +396,23 @@ def test_blocks_that_end_in_another_order():
     assert np._core.multiarray.get_handler_name(guarded) == "mat_guarded"
     assert np._core.multiarray.get_handler_name() == handler
     assert sys.gettrace() is trace
+
+
+def test_a_callback_of_the_collector_at_the_beginning():
+    y = np.zeros((3, 10))[1]
+    step = len
+    gc.callbacks.append(lambda phase, info: step(phase))
+    before = gc.get_threshold()
+    try:
+        for objects in range(1, 60):
+            gc.collect()
+            gc.set_threshold(objects)
+            with pytest.raises(DirectionError) as caught, mat.debug.watch(outputs=[y]):
+                ctypes.memset(y.ctypes.data - 8, objects, 88)
+            assert f":{line() - 1} (ctypes" in str(caught.value)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.pop()
 
 
 @contextmanager
