@@ -262,6 +262,9 @@ def additions(path: str, thing: Any, links: dict[str, str]) -> Iterator[str]:
     place = related.where(path, links) if callable(thing) else ""
     if place:
         yield f"**Where it computes**\n\n{place}"
+    if callable(thing) and "Raises\n---" not in doc_of(thing):
+        text = related.raises(path, links)
+        yield from [f"**Raises**\n\n{inline(text, links)}"] if text else []
     if callable(thing) and ">>> " not in doc_of(thing):
         shown, other = related.example(path, links, doc_of)
         title = f"**Example**, of {linked_code(f'`{other}`', links)}" if other else "**Example**"

@@ -61,6 +61,14 @@ def where(path: str, links: dict[str, str]) -> str:
     return f"{ON_DEVICE}." if page in OPERATIONS and path not in NO_OPERATIONS else ""
 
 
+def raises(path: str, links: dict[str, str]) -> str:
+    """Return the errors of a function that names none; an empty text for what computes nothing."""
+    place = where(path, links)
+    if path.startswith("mat.random.") or place in WHERE.values():
+        return "As NumPy's function does; `mat.DTypeError` for elements that a Mat cannot have."
+    return "`mat.ConflictError` and `mat.TornError`, as every access does." if place else ""
+
+
 def same(path: str, links: dict[str, str]) -> Iterator[str]:
     """Yield the other public names of the operation: functions, methods, the method that writes."""
     name = path.rpartition(".")[2].rstrip("_")

@@ -99,6 +99,7 @@ def test_every_function_has_sections_an_example_and_what_to_read_next():
         wanted = {"**See also**": True, "```pycon": path not in (
             "mat.random.random_integers", "mat.random.set_bit_generator"),
             "**Where it computes**": path not in ELSEWHERE and PAGE_OF[path] not in OF_OTHER_THINGS}
+        wanted["**Raises**"] = wanted["**Where it computes**"] or path.startswith("mat.random.")
         if found := [title for title, needed in wanted.items() if needed and title not in text]:
             lacking[path] = found
     assert len(FUNCTIONS) > 700
