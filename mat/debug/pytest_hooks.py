@@ -1,8 +1,5 @@
-"""The plugin of pytest, ``pytest -p mat.debug.pytest_hooks --mat-directions``: the direction check
-and `watch` around each test.
-
-It is no entry point of the distribution: pytest would import `mat` in every run where that is
-installed, and rewrite the assertions of all its modules.
+"""The plugin of pytest, ``pytest --mat-directions``: the direction check and `watch` around each
+test.
 """
 
 from __future__ import annotations

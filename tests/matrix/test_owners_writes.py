@@ -193,6 +193,7 @@ def test_changed_of_a_part(device):
     assert_array_equal(a[:301], [3] * 100 + [1] * 100 + [9] * 100 + [1])
 
 
+@pytest.mark.unchecked("it writes after the end of a block, as an owner does")
 def test_changed_of_our_own_memory(device):
     x = mat.zeros(10)
     with pytest.raises(mat.ConflictError, match="has no memory"):
@@ -207,6 +208,7 @@ def test_changed_of_our_own_memory(device):
         x.changed()
 
 
+@pytest.mark.unchecked("the check verifies exclusive=True")
 def test_exclusive_looks_at_nothing(device, monkeypatch):
     monkeypatch.setattr(foreign_storage, "stamps_of", None)
     a = np.zeros(300_000)

@@ -112,6 +112,11 @@ def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in found)
 
 
+def test_pytest_finds_its_plugin(any_wheel):
+    plugin = "mat.debug.pytest_hooks"
+    assert f"[pytest11]\n{plugin} = {plugin}" in text_of(any_wheel, "entry_points.txt")
+
+
 def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
     with zipfile.ZipFile(any_wheel) as packed:
         modes = {info.filename: info.external_attr >> 16 for info in packed.infolist()}

@@ -131,7 +131,8 @@ def test_blas_has_all_verbs_and_nn_the_windows():
     assert sorted(mat.blas.__all__) == sorted([*BLAS, "copy", "dot", "vdot"])
     assert sorted(mat.nn.__all__) == sorted(WINDOWS)
     assert all(getattr(mat.blas, name) is getattr(mat, name) for name in BLAS)
-    assert {n for m in (mat.blas, mat.nn) for n in vars(m) if not n.startswith("_")
+    # pytest adds names with "@" where it rewrites assertions
+    assert {n for m in (mat.blas, mat.nn) for n in vars(m) if n[0] not in "_@"
             } == {*mat.blas.__all__, *mat.nn.__all__}
 
 
