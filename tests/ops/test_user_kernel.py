@@ -141,6 +141,13 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
     assert_array_equal(y.to_numpy(), np.ones(3))
 
 
+@pytest.mark.parametrize("value", ["a", "float32", b"a", np.str_("a"), [1], {}])
+def test_numbers_are_checked_before_an_output_is_made(value):
+    scaled = mat.kernel("y = s * x", s="number", x="input", y="output")
+    with pytest.raises(DTypeError, match="s must be a number, got"):
+        scaled(value, mat.ones(3))
+
+
 def test_one_mat_is_not_written_twice(polar):
     x = mat.ones(3)
     with pytest.raises(AliasError, match="one Mat for both"):

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -245,12 +245,20 @@ class Kernel(Op):
         if not shapes:
             raise KernelError(f"{self.__name__} has no operand from which the shape of "
                               f"{output.name} follows; pass a Mat for it")
-        dtype = output.dtype or promoted(
-            self.__name__, *(x.dtype for x in mats.values()),
-            *(given[x.name] if x.dtype is None else x.dtype for x in self.declared
-              if x.direction == "number"))
+        dtype = output.dtype or promoted(self.__name__, *(x.dtype for x in mats.values()),
+                                         *self._numbers(given))
         return form_of_result(broadcast_shapes(shapes), dtype).new(
             all(x.device_enabled for x in mats.values()), None)
+
+    def _numbers(self, given: dict[str, Any]) -> Iterator[Any]:
+        """Yield the dtypes that are declared for numbers, or the numbers themselves: NumPy takes
+        texts for names of dtypes.
+        """
+        for x in self.declared:
+            if x.direction == "number":
+                if x.dtype is None:
+                    check_operand(given[x.name], np.dtype(np.float64), x.name)
+                yield given[x.name] if x.dtype is None else x.dtype
 
     def __repr__(self) -> str:
         operands, source = ", ".join(self.directions), " ".join(self.source.split())
