@@ -148,6 +148,13 @@ def test_numbers_are_checked_before_an_output_is_made(value):
         scaled(value, mat.ones(3))
 
 
+@pytest.mark.parametrize("text", ["raw(0)", "raw(-1)", "window(-1) 0", "window() wrap",
+                                  "window (1) 0", "window(1.5) nearest"])
+def test_declarations_of_other_places_that_are_wrong_are_explained(text):
+    with pytest.raises(KernelError, match="other places are declared as"):
+        mat.kernel("y = x(1)", x=f"input {text}", y="output")
+
+
 def test_one_mat_is_not_written_twice(polar):
     x = mat.ones(3)
     with pytest.raises(AliasError, match="one Mat for both"):

@@ -61,7 +61,7 @@ _MOST_PASSES = 100  # reductions of one kernel, by axis and keepdims
 _ERROR = re.compile(r"^kernel:(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
 _NVRTC_ERROR = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)
 _WORD = re.compile(r"[^\s(]+(?:\([^)]*\))?|\S")
-_RAW = re.compile(r"raw(?:\((\d)\))?")
+_RAW = re.compile(r"raw(?:\(([1-9])\))?")
 _WINDOW = re.compile(r"window\((\s*\d+\s*(?:,\s*\d+\s*)*)\)")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,400}\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _READ_ONLY = "an 'input' or a 'number' cannot be assigned"
@@ -437,6 +437,10 @@ def declared(name: str, text: object) -> Declared:
     elif found.radii and found.outside not in OUTSIDE:
         raise KernelError(f"{name}: after its window an input says what lies outside of the array, "
                           f"{', '.join(OUTSIDE)} or a number, got {text!r}")
+    if words and words[0].startswith(("raw", "window")):
+        raise KernelError(f"{name}: other places are declared as 'input raw', 'input raw(2)' or "
+                          f"'input window(1, 1) wrap', with numbers of axes or neighbours, "
+                          f"got {text!r}")
     if len(words) > 1:
         raise KernelError(f"{name}: after its role an operand may have a dtype, got {text!r}")
     found = found._replace(dtype=as_dtype(words[0])) if words else found
