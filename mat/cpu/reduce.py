@@ -99,6 +99,7 @@ GRAIN = 1 << 12  # elements that a thread should at least get
 LINES = 16  # that are so many that none need be cut
 SCAN_BLOCK, BLOCKS = 1 << 13, 64  # elements of a block at least, blocks of a line at most
 SCAN_TILE = 2048  # bytes of a line of a tile: adjacent columns, which are done together
+SCAN_COLUMNS = 512  # of a tile at most, as in scan.c
 
 
 # the operands, and what is known of them
@@ -117,7 +118,7 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) ->
     frame.step_x, frame.step_y = x.element_strides[axis], out.element_strides[axis]
     if others and abs(others[-1][2]) < abs(frame.step_y):
         frame.columns, frame.column_x, frame.column_y = others.pop()
-        frame.tile = SCAN_TILE // out.itemsize
+        frame.tile = min(SCAN_TILE // out.itemsize, SCAN_COLUMNS)
     frame.others.rank = len(others)
     for k, (n, in_x, in_y) in enumerate(others):
         frame.others.n[k], frame.others.x[k], frame.others.y[k] = n, in_x, in_y
