@@ -318,14 +318,26 @@ class ForeignStorage(Storage):
             seen.record(first, seen.changes(first, last)[0])
 
     def close_spans(self, record: AccessRecord, failed: bool) -> None:
-        bounds = low, high = record.runs.bounds
         ours = record.direction is not _input and record.facet.memory is self.adopted
-        seen = self.seen_home if ours else None
-        if seen is not None:
-            seen.forget(*seen.blocks(low * self.unit, high * self.unit))
+        bounds = 0, 0
+        try:
+            if ours:
+                bounds = self.forget(record)
+        except BaseException:  # an interrupt, after which this would count as the owner's write
+            self.forget(record)
+            super().close_spans(record, failed)
+            raise
         super().close_spans(record, failed)
         if ours:
             self.remember(*bounds)  # what was written there by us is no change of the owner's
+
+    def forget(self, record: AccessRecord) -> tuple[int, int]:
+        """Forget the home's state where a block has written; return the bounds of that."""
+        low, high = record.runs.bounds
+        seen = self.seen_home
+        if seen is not None:
+            seen.forget(*seen.blocks(low * self.unit, high * self.unit))
+        return low, high
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
         """Copy home all changes that other storages over the same memory have elsewhere; before a
