@@ -325,9 +325,9 @@ class ForeignStorage(Storage):
                 bounds = self.forget(record)
         except BaseException:  # an interrupt, after which this would count as the owner's write
             self.forget(record)
-            super().close_spans(record, failed)
             raise
-        super().close_spans(record, failed)
+        finally:
+            super().close_spans(record, failed)
         if ours:
             self.remember(*bounds)  # what was written there by us is no change of the owner's
 

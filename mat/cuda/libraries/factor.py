@@ -182,13 +182,18 @@ def _check(name: str, reason: str, at: Areas, form: PackedStack, nan: bool = Fal
     The libraries report matrices with NaN, too, which are no error to LAPACK's LU; with `nan`, as
     for Cholesky, where a pivot of NaN stands for a negative one, they are one.
     """
-    found, factors = np.empty(form.many, np.int32), np.empty(form.shape[-2:], form.letter)
+    found = np.empty(form.many, np.int32)
     transfers.fetch(at.infos.gpu, found, at.infos.address)
     for k in found.nonzero()[0].tolist():
-        if not nan:
-            transfers.fetch(at.a.gpu, factors, at.a.address + k * form.each)
-        if nan or not np.isnan(factors).any():
+        if nan or not _has_nan(at.a, form, k):
             raise LinAlgError(f"{name}: the matrix is {reason}")
+
+
+def _has_nan(a: At, form: PackedStack, k: int) -> bool:
+    """Return whether matrix `k` of a stack has an element that is NaN."""
+    found = np.empty(form.shape[-2:], form.letter)
+    transfers.fetch(a.gpu, found, a.address + k * form.each)
+    return bool(np.isnan(found).any())
 
 
 def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,

@@ -116,16 +116,14 @@ class Current:
     def __enter__(self) -> None:
         gpu = self.gpu
         gpu.raise_if_lost()
-        status, now = driver.cuCtxGetCurrent()
-        if status:
-            raise error_of(int(status), f"using device {gpu.number}")
-        now = int(now or 0)
+        what = f"using device {gpu.number}"
+        now = int(check(driver.cuCtxGetCurrent(), what) or 0)
         if now == gpu.address:
             return
         if not now and gpu.alone:
-            check(driver.cuCtxSetCurrent(gpu.context), f"using device {gpu.number}")
+            check(driver.cuCtxSetCurrent(gpu.context), what)
             return
-        check(driver.cuCtxPushCurrent(gpu.context), f"using device {gpu.number}")
+        check(driver.cuCtxPushCurrent(gpu.context), what)
         self.pushed = True
 
     def __exit__(self, *_: object) -> None:
