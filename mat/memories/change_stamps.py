@@ -37,8 +37,8 @@ class Stamps(Protocol):
         """Return the stamps of blocks as they are now; None if nobody can tell."""
 
     def has(self, stamps: Array, known: Array) -> bool:
-        """Return whether all blocks are known and have these stamps, if that is found out sooner
-        than by `now`.
+        """Return whether all blocks are known and still have these stamps; False where only `now`
+        can tell.
         """
 
     def end(self) -> None:
@@ -150,7 +150,7 @@ class TrackedPages:
         _all_tracked.add(self)
 
     def has(self, stamps: Array, known: Array) -> bool:  # noqa: ARG002
-        return False  # the pages are asked once
+        return False  # the system reports each write once, and `now` counts them
 
     def now(self, first: int, last: int) -> Array:
         start = self.address - self.shift
@@ -218,7 +218,9 @@ class Seen:
         self.known: Array = np.zeros(blocks, bool)
 
     def stands(self) -> bool:
-        """Return whether it has just been found out, without delay, that nobody has written."""
+        """Return whether a quick check shows that the owner has not written since; False where only
+        `changes` can tell.
+        """
         return self.process == os.getpid() and self.source.has(self.stamps, self.known)
 
     def blocks(self, low: int, high: int) -> tuple[int, int]:
