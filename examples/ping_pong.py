@@ -37,14 +37,18 @@ def train(clip):
     return t, weights.to_numpy()
 
 
-alternating, first = train(clip_by_numpy)
-print(alternating)
-corrected, second = train(clip_on_device)
-print(f"corrected: {corrected.h2d} copies to the device, {corrected.d2h} back; "
-      f"before: {alternating.h2d} and {alternating.d2h}")
-assert np.array_equal(first, second)
-assert alternating.ping_pong()
-assert not corrected.ping_pong()
+def main():
+    alternating, first = train(clip_by_numpy)
+    print(alternating)
+    corrected, second = train(clip_on_device)
+    print(f"corrected: {corrected.h2d} copies to the device, {corrected.d2h} back; "
+          f"before: {alternating.h2d} and {alternating.d2h}")
+    assert np.array_equal(first, second)
+    assert alternating.ping_pong()
+    assert not corrected.ping_pong()
+    if len(sys.argv) > 1:
+        alternating.save(sys.argv[1])
 
-if len(sys.argv) > 1:
-    alternating.save(sys.argv[1])
+
+if __name__ == "__main__":
+    main()

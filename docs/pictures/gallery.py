@@ -1,18 +1,17 @@
 """Make what docs/gallery.md shows of the examples: ``python docs/pictures/gallery.py NAME ...``.
 
-NAME is that of an example without ``.py``; without names, all are shown anew. Six have a drawing
-(`DRAWINGS`), two leave a picture (`PICTURES`), and of the others the page has what they print. An
-example runs in an empty folder, and needs what it imports; pictures need PIL, that of a page of
-HTML Chromium, too.
+NAME is that of an example without ``.py``; without names, all are shown anew. Eight have a drawing
+(`DRAWINGS`), and of the others the page has what they print. An example runs in an empty folder,
+and needs what it imports.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,16 +22,91 @@ from typing import Any
 from drawing import BLUE, GREEN, GREY, ORANGE, VIOLET, Drawing
 
 import mat
-from mat.debug import strip
+from mat.debug import Trace, strip
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gallery.md"
-ARGUMENTS = {"ping_pong": ["timeline.html"], "clients": ["emulated"], "gpu_layer": ["emulated"]}
+ARGUMENTS = {"clients": ["emulated"], "gpu_layer": ["emulated"]}
 COLUMNS, LINES = 110, 14  # of text that the page shows
-WIDTH, COLOURS = 1000, 64  # of pictures: the most pixels, and the colours of the palette
 
 
 # The drawings
+
+
+def digits() -> Drawing:
+    """Draw how the loss falls, and the digits that the network misreads."""
+    example = module("digits")
+    train, test = example.load()
+    losses, network = learned(example, train)
+    drawing = Drawing(690, 312, "The training loss falls over 30 epochs; beside it, the test "
+                                "digits that are misread")
+    loss_curve(drawing, losses)
+    guesses, truth = (mat.argmax(rows, axis=1).tolist()
+                      for rows in (example.probabilities(test, network), test.labels))
+    wrong = [k for k, guess in enumerate(guesses) if guess != truth[k]]
+    drawing.write(395, 18, f"{len(wrong)} of {len(truth)} test digits are misread")
+    for at, k in enumerate(wrong[:8]):
+        x, y = 395 + 74 * (at % 4), 60 + 120 * (at // 4)
+        drawing.write(x, y, f"{guesses[k]}, is {truth[k]}", size=12)
+        drawing.image(x, y + 12, 8, ((test.pixels[k] + 1) / 2).reshape(8, 8).tolist())
+    return drawing
+
+
+def learned(example: Any, data: Any) -> tuple[list[float], Any]:
+    """Return the loss after each epoch of the training, and the network."""
+    network, scratch = example.new_network(data.pixels.shape[1]), example.new_scratch()
+    parts, losses = example.batches(data), []
+    for _ in range(example.EPOCHS):
+        example.train_epoch(parts, network, scratch)
+        losses.append(example.evaluate(data, network)[0])
+    return losses, network
+
+
+def loss_curve(drawing: Drawing, losses: list[float]) -> None:
+    """Draw the losses on a logarithmic axis, with lines at powers of ten and numbers of epochs."""
+    def place(epoch: float, loss: float) -> tuple[float, float]:
+        return 45 + 10 * epoch, 50 - 115 * math.log10(loss)
+
+    drawing.write(45, 18, "training loss (cross-entropy)")
+    for power in (0, -1, -2):
+        (left, y), (right, _) = place(0, 10**power), place(30, 10**power)
+        drawing.line([(left, y), (right, y)], width=1, strength=0.4)
+        drawing.write(left - 6, y + 4, f"{10**power:g}", size=11, anchor="end")
+    for epoch in range(0, 31, 10):
+        drawing.write(place(epoch, 1)[0], 306, f"{epoch}", size=11, anchor="middle")
+    drawing.write(place(25, 1)[0], 306, "epoch", size=11, anchor="middle")
+    drawing.line([place(k, loss) for k, loss in enumerate(losses, 1)], BLUE, width=2.2)
+
+
+def ping_pong() -> Drawing:
+    """Draw the copies and operations of both loops, in their order."""
+    example = module("ping_pong")
+    drawing = Drawing(690, 400, "Two loops: in the first, data moves to the device and back in "
+                                "each of five steps; in the second, it moves once")
+    lanes(drawing, 0, "clip_by_numpy: the weights move in each step",
+          example.train(example.clip_by_numpy)[0])
+    lanes(drawing, 190, "clip_on_device: they stay", example.train(example.clip_on_device)[0])
+    key(drawing, 394, (("operation", GREY), ("copied to the device", BLUE), ("copied back", GREEN)))
+    return drawing
+
+
+def lanes(drawing: Drawing, top: float, title: str, trace: Trace) -> None:
+    """Draw the events of a trace from left to right: operations as boxes in the lane of the device,
+    copies as bars from lane to lane.
+    """
+    drawing.write(20, top + 20, title, size=12, code=True)
+    for y, name in ((top + 30, "host"), (top + 120, "device")):
+        drawing.box(20, y, 650, 50, GREY, strength=0.12, line=False)
+        drawing.write(28, y + 29, name)
+    events = sorted([*trace.copies, *trace.operations], key=lambda event: event.at)
+    step = 580 / len(events)
+    for k, event in enumerate(events):
+        x = 85 + step * k
+        if event.kind == "operation":
+            drawing.box(x, top + 131, 0.7 * step, 28, GREY, strength=0.6, line=False)
+        else:
+            color = GREEN if event.target == "host" else BLUE
+            drawing.box(x, top + 42, 0.5 * step, 116, color, strength=0.8, line=False)
 
 
 def edges() -> Drawing:
@@ -166,7 +240,7 @@ def key(drawing: Drawing, y: float, entries: tuple[tuple[str, str], ...], x: flo
 
 DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "edges": edges, "kmeans": kmeans, "kalman": kalman, "waves": waves, "bigger": bigger,
-    "strips": strips}
+    "strips": strips, "digits": digits, "ping_pong": ping_pong}
 
 
 # What examples print and leave
@@ -198,51 +272,11 @@ def excerpt(text: str) -> str:
     return "\n".join([*lines[:LINES - 2], "...", lines[-1]] if len(lines) > LINES else lines)
 
 
-def photograph(page: Path, path: Path) -> None:
-    """Make a picture of a page of HTML, as high as its contents."""
-    page.write_text(page.read_text(encoding="utf-8").replace(f"{ROOT}/", ""), encoding="utf-8")
-    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if program is None:
-        raise SystemExit("chromium is not installed")
-    subprocess.run([program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                    f"--user-data-dir={page.parent}/user", f"--window-size={WIDTH},440",
-                    f"--screenshot={path}", page.as_uri()], check=True, capture_output=True)
-
-
-def shrink(path: Path) -> None:
-    """Write the picture again in at most `WIDTH` pixels and few colours."""
-    image = importlib.import_module("PIL.Image")
-    with image.open(path) as file:
-        picture = file.convert("RGB")
-    if picture.width > WIDTH:
-        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)),
-                                 image.Resampling.LANCZOS)
-    picture.quantize(COLOURS, image.Quantize.MAXCOVERAGE).save(path, optimize=True)
-
-
-def digits(folder: Path, path: Path) -> None:
-    """Take the picture that the example makes by matplotlib."""
-    run("digits", folder)
-    shutil.copyfile(folder / "digits.png", path)
-
-
-def ping_pong(folder: Path, path: Path) -> None:
-    """Take a picture of the page that the example writes."""
-    run("ping_pong", folder)
-    photograph(folder / "timeline.html", path)
-
-
-PICTURES = {"digits": digits, "ping_pong": ping_pong}
-
-
 def make(name: str, target: Path) -> None:
     """Make what the page shows of one example."""
     with tempfile.TemporaryDirectory() as made:
         if name in DRAWINGS:
             DRAWINGS[name]().save(target / f"{name}.svg")
-        elif name in PICTURES:
-            PICTURES[name](Path(made), target / f"{name}.png")
-            shrink(target / f"{name}.png")
         else:
             text = PAGE.read_text(encoding="utf-8")
             PAGE.write_text(with_text(text, name, excerpt(run(name, Path(made)))),

@@ -340,7 +340,7 @@ def test_every_page_of_the_documentation_is_in_the_site(site):
     wanted = {name.replace("README.html", "index.html") for name in wanted}
     found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert wanted <= found
-    assert (site / "pictures" / "gallery" / "ping_pong.png").stat().st_size > 1000
+    assert (site / "pictures" / "perfetto.png").stat().st_size > 1000
 
 
 @pytest.mark.slow
