@@ -27,6 +27,7 @@ from ..core.source_line import line_of, running_operation, user_line
 from ..core.without_waits import INSTEAD
 from ..errors import ConflictError, DirectionError, SettingError
 from ..support.fork import WithLock
+from ..support.formatting import counted
 from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
 
@@ -95,13 +96,13 @@ class CopyCounter(WithLock, Observer):
 
     def __repr__(self) -> str:
         parts = [f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes",
-                 f"{self.packs} packed operands"]
+                 counted(self.packs, "packed operand")]
         if self.within:
             parts.append(f"{self.within} bytes within a device")
         if self.waits:
-            parts.append(f"{self.waits} wait{'s' * (self.waits != 1)} for a device")
+            parts.append(f"{counted(self.waits, 'wait')} for a device")
         if self.fallbacks:
-            parts.append(f"{self.fallbacks} operations fell back to the host")
+            parts.append(f"{counted(self.fallbacks, 'operation')} fell back to the host")
         return "; ".join(parts) + ">"
 
 

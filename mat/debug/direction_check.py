@@ -31,6 +31,7 @@ from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..support.fork import WithLock
+from ..support.formatting import counted
 from ..support.types import Array
 from .protected_pages import (
     FAULT_HANDLER,
@@ -289,7 +290,8 @@ class DirectionReport(WithLock):
         return [subject for subject, changed in self._changed.items() if not changed]
 
     def __repr__(self) -> str:
-        head = f"<direction check: {self.accesses} accesses, {len(self.faults)} faults"
+        accesses = counted(self.accesses, "access", "accesses")
+        head = f"<direction check: {accesses}, {counted(len(self.faults), 'fault')}"
         head += f", {self.blind} not checked" if self.blind else ""
         weaker = "requested 'io' and never changed anything; 'input' would do"
         lines = [f"too strong: {subject} {weaker}" for subject in self.too_strong]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..errors import AliasError, DirectionError, DTypeError
+from ..support.formatting import counted
 from ..support.open_blocks import Block
 from ..support.types import Array
 from .guarded_arrays import ALLOCATOR, Guarded, Place, guarding, place_of, users
@@ -400,7 +401,8 @@ class Watch(Block["Watch"]):
                 yield f"{x.name} is an output, and was left unwritten: {left}; {by}"
 
     def __repr__(self) -> str:
-        lines = [f"<watch: {len(self.arrays)} arrays, {len(self.faults)} faults",
+        lines = [f"<watch: {counted(len(self.arrays), 'array')}, "
+                 f"{counted(len(self.faults), 'fault')}",
                  *(f"fault: {text}" for text in self.faults)]
         return "\n  ".join(lines) + ">"
 

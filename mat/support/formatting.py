@@ -51,6 +51,11 @@ def formatted(a: Array, spec: str) -> str:
     return np.array2string(a, separator=" ", formatter=one)  # type: ignore[arg-type]
 
 
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Return ``1 copy`` or ``2 copies``; without `several`, the plural has an s."""
+    return f"{number} {noun if number == 1 else several or noun + 's'}"
+
+
 def table(cells: list[tuple[str, ...]]) -> str:
     """Return rows of cells as lines, with the cells of each column aligned."""
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]

@@ -381,3 +381,14 @@ def test_format_summarises_and_refuses():
         format(mat.arange(2.0), "nonsense")
     with pytest.raises(mat.TornError):
         format(torn(), ".2f")
+
+
+@pytest.mark.host
+def test_reports_count_one_thing_in_the_singular():
+    with mat.debug.watch(np.ones(2)) as watch:
+        pass
+    assert repr(watch) == "<watch: 1 array, 0 faults>"
+    with mat.use_device("emulated"), mat.debug.count_copies() as copies:
+        np.i0(mat.ones(2) + 1)
+    assert "; 1 operation fell back to the host" in repr(copies)
+    assert "0 packed operands" in repr(copies)

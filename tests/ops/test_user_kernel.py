@@ -150,8 +150,8 @@ def test_numbers_are_checked_before_an_output_is_made(value):
 
 @pytest.mark.parametrize("text", ["raw(0)", "raw(-1)", "window(-1) 0", "window() wrap",
                                   "window (1) 0", "window(1.5) nearest"])
-def test_declarations_of_other_places_that_are_wrong_are_explained(text):
-    with pytest.raises(KernelError, match="other places are declared as"):
+def test_wrong_declarations_of_raw_inputs_and_windows_are_explained(text):
+    with pytest.raises(KernelError, match="an input is read by position if"):
         mat.kernel("y = x(1)", x=f"input {text}", y="output")
 
 

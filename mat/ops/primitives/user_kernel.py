@@ -428,7 +428,7 @@ def declared(name: str, text: object) -> Declared:
                                outside=words[1] if len(words) > 1 else "")
         words = words[2:]
     if found.walked and found.direction != "input":
-        raise KernelError(f"{name}: only an 'input' is read at other places, got {text!r}")
+        raise KernelError(f"{name}: only an 'input' can be raw or have a window, got {text!r}")
     if not 0 <= found.raw <= MOST_AXES or len(found.radii) > MOST_AXES:
         raise KernelError(f"{name}: arrays have at most {MOST_AXES} axes here, got {text!r}")
     number = _number(found.outside)
@@ -438,9 +438,9 @@ def declared(name: str, text: object) -> Declared:
         raise KernelError(f"{name}: after its window an input says what lies outside of the array, "
                           f"{', '.join(OUTSIDE)} or a number, got {text!r}")
     if words and words[0].startswith(("raw", "window")):
-        raise KernelError(f"{name}: other places are declared as 'input raw', 'input raw(2)' or "
-                          f"'input window(1, 1) wrap', with numbers of axes or neighbours, "
-                          f"got {text!r}")
+        raise KernelError(f"{name}: an input is read by position if it is 'input raw' or, with 2 "
+                          "axes, 'input raw(2)', and with 1 neighbour to each side along 2 axes if "
+                          f"it is 'input window(1, 1) wrap', got {text!r}")
     if len(words) > 1:
         raise KernelError(f"{name}: after its role an operand may have a dtype, got {text!r}")
     found = found._replace(dtype=as_dtype(words[0])) if words else found
