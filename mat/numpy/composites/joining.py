@@ -13,8 +13,7 @@ from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
-from ...ops.engine.by_numpy import leave_if, or_leave
-from ...ops.indexing.taking import take
+from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import joining, reduce, truth
 from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, number_as_mat
@@ -22,6 +21,7 @@ from ...support.dtypes import represents
 from ...support.types import Array, DTypeLike, Function, Operand
 from ..operands import as_mat_if_possible, as_mats, is_mat_or_array, is_mat_or_none
 from ..registry import Casting, Result, implements
+from .selection import take
 from .there import as_dtype, is_there, with_axis_moved
 
 
@@ -148,7 +148,7 @@ def numpy_column_stack(tup: Operand) -> Result:
 
 def taken(x: Mat, places: Array, axis: int) -> Result:
     """Return the items of `x` at places of an axis, all in range."""
-    return or_leave(take(x, adopted(np.ascontiguousarray(places, np.int64)), axis))
+    return take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
 
 
 def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:

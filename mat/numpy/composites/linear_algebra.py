@@ -12,9 +12,8 @@ from ...errors import LinAlgError
 from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
-from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.indexing.sorting import argsort
-from ...ops.indexing.taking import take_along
 from ...ops.linear import decompositions, linalg
 from ...ops.linear.blas_level1 import nrm2
 from ...ops.linear.decompositions import determinants
@@ -24,6 +23,7 @@ from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, Function, Operand
 from ..registry import NO_VALUE, Result, implements
+from .selection import take_along
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
@@ -204,14 +204,10 @@ def _svd(a: Mat, full: bool) -> tuple[Mat, Mat, Mat]:
 def _svd_of_hermitian(a: Mat) -> tuple[Mat, Mat, Mat]:
     w, u = _eigh(a, True)
     order = argsort(elementwise.abs(w), descending=True)
-    w = _in_order(w, order)
-    u = _in_order(u, order[..., None, :].broadcast_to(u.shape))
+    w = take_along(w, order, w.ndim - 1)
+    u = take_along(u, order[..., None, :].broadcast_to(u.shape), u.ndim - 1)
     sign = where(w < 0, -1.0, 1.0).astype(w.dtype)
     return u, elementwise.abs(w), _adjoint(u * sign[..., None, :])
-
-
-def _in_order(x: Mat, order: Mat) -> Mat:
-    return or_leave(take_along(x, order, x.ndim - 1))
 
 
 @implements("linalg.svd", on_device=1)

@@ -16,12 +16,12 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.indexing.sorting import sort
-from ...ops.indexing.taking import take, take_along
 from ...ops.primitives import elementwise, truth
 from ...ops.primitives.selecting import where
 from ...support.dtypes import FLOATING, INTEGERS
 from ...support.types import Array, AxisLike, Function, Operand
 from ..registry import NO_VALUE, Result, implements
+from .selection import take, take_along
 
 _FLOATS = "efd"  # of NumPy
 _INDICES = np.dtype(np.int64)
@@ -174,9 +174,7 @@ def _middle(low: Mat, high: Mat) -> Mat:
 def _along(lines: Lines, indices: Mat) -> Mat:
     """Return the elements at indices of each line, the first one for those before it."""
     inside = elementwise.clip(indices.astype(_INDICES, copy=False), 0, lines.length - 1)
-    found = take_along(lines.elements, inside, lines.elements.ndim - 1)
-    assert found is not None  # they are in range
-    return found
+    return take_along(lines.elements, inside, lines.elements.ndim - 1)
 
 
 # Quantiles
@@ -217,9 +215,7 @@ def _at_all(lines: Lines, indices: Array) -> Mat:
     """Return the elements at the same indices of each line."""
     if not indices.ndim:
         return lines.at(int(indices))
-    found = take(lines.elements, _mat(indices.astype(_INDICES)), lines.elements.ndim - 1)
-    assert found is not None  # they are in range
-    return found
+    return take(lines.elements, _mat(indices.astype(_INDICES)), lines.elements.ndim - 1)
 
 
 def _of_numbers(lines: Lines, q: Array, weak: bool) -> Mat:

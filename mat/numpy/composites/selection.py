@@ -9,20 +9,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...devices.in_use import computes_elsewhere
-from ...errors import DTypeError, ShapeError
-from ...layout.shapes import Ints, as_axis
+from ...errors import DTypeError, IndexOutOfRange, ShapeError
+from ...layout.shapes import Ints, as_axis, broadcast_shapes
 from ...matrix.creation import adopted
-from ...matrix.mat import Mat
+from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...ops.engine.operands import as_mat
-from ...ops.indexing import taking
-from ...ops.indexing.advanced import all_within
-from ...ops.indexing.gathering import positions_of
+from ...ops.indexing.advanced import all_within, combined, gathered_at
+from ...ops.indexing.gathering import LONG, gather_along, positions_of, scatter
 from ...ops.indexing.selection import taken
 from ...ops.primitives import elementwise, selecting, ufuncs
 from ...ops.primitives.joining import stack
 from ...ops.primitives.parts import complex_of, imaginary_part, real_part
-from ...ops.tiles.overlap import apart_from
+from ...ops.tiles.overlap import DEVICE_AXES, apart_from, must_copy
 from ...support.dtypes import is_known_dtype, represents
 from ...support.types import Array, DType, Function, Operand
 from ..registry import NO_VALUE, Casting, Result, implements
@@ -32,6 +31,7 @@ _WEAK = (bool, int, float, complex)
 _ADAPTING = (int, float, complex)  # numbers that adapt to the dtype of arrays, in `select`
 _FLOATS = ("float16", "float32", "float64")
 _MOST_CHOICES, _MOST_AXES = 63, 32  # of NumPy's `choose`
+_MODES = ("raise", "wrap", "clip")
 
 
 def _mat(value: Operand) -> Mat:
@@ -103,7 +103,22 @@ def numpy_choose(a: Operand, choices: Sequence[Operand], out: Operand = None,
     leave_if(out is not None or not isinstance(choices, list | tuple))
     leave_if(len(choices) > _MOST_CHOICES or a.ndim > _MOST_AXES)  # NumPy's error
     leave_if(any(type(c) in _WEAK for c in choices))  # numbers adapt to the other choices
-    return or_leave(taking.choose(a, [_mat(c) for c in choices], mode))
+    return _chosen(a, [_mat(c) for c in choices], mode)
+
+
+def _chosen(x: Mat, choices: Sequence[Mat], mode: str) -> Mat:
+    """Return for each integer the element of the choice of that number."""
+    n = len(choices)
+    leave_if(not n or x.dtype.kind not in "biu" or mode not in _MODES)
+    at = as_dtype(x, LONG)
+    leave_if(mode == "raise" and not all_within(at, 0, n))  # NumPy's error
+    shape = _together(x.shape, *(c.shape for c in choices))
+    at = ufuncs.remainder(at, n) if mode == "wrap" else elementwise.clip(at, 0, n - 1)
+    found = choices[0]
+    for k, choice in enumerate(choices[1:], 1):
+        found = selecting.where(elementwise.equal(at, k), choice, found)
+    found = as_dtype(found, np.result_type(*(c.dtype for c in choices)))
+    return found.broadcast_to(shape).copy() if n == 1 or found.shape != shape else found
 
 
 @implements("copyto")
@@ -138,20 +153,43 @@ def _copy_where(dst: Mat, src: Operand, casting: Casting, where: Operand) -> Res
     leave_if(not _there(dst))
     condition, source = _mat(where), _source(dst, src, casting)
     leave_if(condition.dtype.kind != "b")
-    or_leave(taking.put_where(dst, condition, source))
+    _put_where(dst, condition, source)
+
+
+def _put_where(x: Mat, condition: Mat, values: Mat) -> None:
+    """Overwrite the elements of `x` where a condition is true with those of `values`; both
+    broadcast.
+    """
+    leave_if(_together(x.shape, condition.shape, values.shape) != x.shape)
+    truth, source = (_apart(m.broadcast_to(x.shape), x)
+                     for m in (selecting.is_true(condition), as_dtype(values, x.dtype)))
+    selecting.select(truth, source, x, x)
+
+
+def _apart(value: Mat, x: Mat) -> Mat:
+    """Return an operand, or a copy if it overlaps the target `x`."""
+    return value.copy() if must_copy(value, x) else value
+
+
+def _together(*shapes: Ints) -> Ints:
+    """Return the common broadcast shape; leave the call to NumPy if there is none."""
+    try:
+        return broadcast_shapes(shapes)
+    except ShapeError:
+        raise LeftToNumPy from None
 
 
 @implements("putmask", on_device=1)
-def numpy_putmask(a: Operand, /, mask: Operand, values: Operand) -> Result:
-    return _masked(a, mask, values, True)
+def numpy_putmask(a: Operand, /, mask: Operand, values: Operand) -> None:
+    _masked(a, mask, values, True)
 
 
 @implements("place", on_device=1)
-def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> Result:
-    return _masked(arr, mask, vals, False)
+def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> None:
+    _masked(arr, mask, vals, False)
 
 
-def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Result:
+def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
     """Overwrite the selection of a mask; with repeated values, from their own places if `by_place`
     is true, else one after another.
     """
@@ -163,10 +201,10 @@ def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Resul
     leave_if(not x.size)
     if condition.shape == x.shape and (source.size == 1 or (by_place and source.size == x.size)):
         values = source.reshape(x.shape if source.size > 1 else ())
-        taking.put_where(x, selecting.is_true(condition), values)
-        return None
-    leave_if(by_place)
-    or_leave(taking.place(x, condition, source))
+        _put_where(x, condition, values)
+        return
+    leave_if(by_place or condition.size != x.size or not source.size)
+    _put(x, positions_of(selecting.is_true(condition)), source, "raise")
 
 
 @implements("nan_to_num", on_device=1)
@@ -189,28 +227,50 @@ def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: 
 # Indices
 
 
+def in_range(indices: Mat, n: int, mode: str, x: Mat) -> Mat:
+    """Return integers as positions among `n` of `x`, by the rule `mode`."""
+    leave_if(indices.dtype.kind not in "iu" or indices.dtype == np.uint64 or mode not in _MODES
+             or (not n and mode != "raise"))
+    at = as_dtype(indices, LONG)
+    if mode == "wrap":
+        at = ufuncs.remainder(at, n)
+    elif mode == "clip":
+        at = elementwise.clip(at, 0, n - 1)
+    elif not all_within(at, -n, n):
+        raise IndexOutOfRange(f"{x.label()} has {n} elements there; indices reach from "
+                              f"{indices.min().item()} to {indices.max().item()}")
+    return at.contiguous()
+
+
+def _few(*mats: Mat) -> bool:
+    """Return whether a device can step along the axes of all of them together."""
+    return sum(m.ndim for m in mats) <= DEVICE_AXES
+
+
+def _along(a: Mat, axis: int | None) -> tuple[Mat, int]:
+    """Return a Mat and an axis of it: for None, a vector of all elements."""
+    if axis is None:
+        return (a if a.ndim == 1 else a.reshape(-1)), 0
+    return a, as_axis(axis, a.ndim)
+
+
 @implements("take")
 def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Operand = None,
                mode: str = "raise") -> Result:
     leave_if((axis is not None and type(axis) is not int) or not a.ndim)
+    x, k = _along(a, axis)
     if computes_elsewhere(a):
-        return _written(_take_there(a, indices, axis, mode), out)
+        return _written(take(x, _integers(indices), k, mode), out)
     leave_if(out is not None or mode != "raise")
-    if axis is None:
-        return or_leave(taken(a if a.ndim == 1 else a.reshape(-1), indices, 0))
-    return or_leave(taken(a, indices, as_axis(axis, a.ndim)))
+    return or_leave(taken(x, indices, k))
 
 
-def _along(a: Mat, axis: int | None, take: Callable[[Mat, int], Mat | None]) -> Mat | None:
-    """Call ``take(x, axis)`` with a vector of all elements if `axis` is None."""
-    if axis is None:
-        return take(a if a.ndim == 1 else a.reshape(-1), 0)
-    return take(a, as_axis(axis, a.ndim))
-
-
-def _take_there(a: Mat, indices: Operand, axis: int | None, mode: str) -> Mat | None:
-    at = _integers(indices)
-    return _along(a, axis, lambda x, k: taking.take(x, at, k, mode))
+def take(x: Mat, indices: Mat, axis: int, mode: str = "raise") -> Mat:
+    """Return the items of `x` at integers along an axis."""
+    leave_if(not x.ndim or not _few(x, indices))
+    if 0 in x.shape[:axis] and x.shape[axis]:
+        mode = "clip"  # as in NumPy, any integers give nothing of nothing
+    return gathered_at(x, in_range(indices, x.shape[axis], mode, x), axis, (axis,))
 
 
 def _integers(indices: Operand) -> Mat:
@@ -221,10 +281,10 @@ def _integers(indices: Operand) -> Mat:
     return at
 
 
-def _written(found: Mat | None, out: Operand) -> Result:
+def _written(found: Mat, out: Operand) -> Result:
     """Return the result, in `out` if that is given and takes it."""
-    leave_if(found is None or (out is not None and not (
-        isinstance(out, Mat) and out.shape == found.shape and out.dtype == found.dtype)))
+    leave_if(out is not None and not (
+        isinstance(out, Mat) and out.shape == found.shape and out.dtype == found.dtype))
     return found if out is None else out.assign_(found)
 
 
@@ -232,13 +292,43 @@ def _written(found: Mat | None, out: Operand) -> Result:
 def numpy_compress(condition: Operand, a: Operand, axis: int | None = None,
                    out: Operand = None) -> Result:
     leave_if(not a.ndim)
-    return _written(_along(a, axis, lambda x, k: taking.compress(condition, x, k)), out)
+    return _written(compress(condition, *_along(a, axis)), out)
 
 
 @implements("extract", on_device=2)
 def numpy_extract(condition: Operand, arr: Operand) -> Result:
     leave_if(not arr.ndim)
-    return or_leave(taking.compress(condition.reshape(-1), arr.reshape(-1), 0))
+    return compress(condition.reshape(-1), arr.reshape(-1), 0)
+
+
+def compress(condition: Mat, x: Mat, axis: int) -> Mat:
+    """Return the items of `x` along an axis where a vector is true."""
+    leave_if(condition.ndim != 1 or not x.ndim)
+    at = positions_of(selecting.is_true(condition))
+    known = condition.size <= x.shape[axis] and _few(x, at)  # that they are in range
+    return gathered_at(x, at, axis, (axis,)) if known else take(x, at, axis)
+
+
+@implements("take_along_axis", on_device=2)
+def numpy_take_along_axis(arr: Operand, indices: Operand, axis: int | None = -1) -> Result:
+    leave_if(not arr.ndim)
+    x, k = _along(arr, axis)
+    return take_along(x, indices, k)
+
+
+def take_along(x: Mat, indices: Mat, axis: int) -> Mat:
+    """Return, of each line of `x` along an axis, the elements at the same line of `indices`."""
+    shape = _shape_along(x, indices, axis)
+    at = in_range(indices, x.shape[axis], "raise", x)
+    out = new_like(x, shape, x.dtype)
+    return gather_along(x, at, out, axis) if out.size else out
+
+
+def _shape_along(x: Mat, indices: Mat, axis: int) -> Ints:
+    """Return the shape of a selection by indices on the lines of `x`."""
+    leave_if(x.ndim != indices.ndim or not 0 < x.ndim <= DEVICE_AXES)
+    lines = (*x.shape[:axis], indices.shape[axis], *x.shape[axis + 1:])
+    return _together(lines, indices.shape)
 
 
 def _to_write(values: Operand, x: Mat) -> Mat:
@@ -246,29 +336,61 @@ def _to_write(values: Operand, x: Mat) -> Mat:
     which raises an error if they are out of range.
     """
     items = values if type(values) in (list, tuple) else (values,)
-    return _mat(np.asarray(values, x.dtype) if all(type(v) in _WEAK for v in items) else values)
+    found = _mat(np.asarray(values, x.dtype) if all(type(v) in _WEAK for v in items) else values)
+    leave_if(found.dtype.kind == "c" and x.dtype.kind != "c")
+    return found
 
 
 @implements("put", on_device=1)
-def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> Result:
-    at, values = _integers(ind), _to_write(v, a)
-    leave_if(values.dtype.kind == "c" and a.dtype.kind != "c")
-    or_leave(taking.put(a, at, values, mode))
+def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> None:
+    _put(a, _integers(ind), _to_write(v, a), mode)
 
 
-@implements("take_along_axis", on_device=2)
-def numpy_take_along_axis(arr: Operand, indices: Operand, axis: int | None = -1) -> Result:
-    leave_if(not arr.ndim)
-    return or_leave(_along(arr, axis, lambda x, k: taking.take_along(x, indices, k)))
+def _put(x: Mat, indices: Mat, values: Mat, mode: str) -> None:
+    """Overwrite the elements at row-major integers with repeated values."""
+    leave_if(not 0 < x.ndim <= DEVICE_AXES)
+    at = in_range(indices, x.size, mode, x)
+    if not values.size or not at.size:
+        return
+    if x.ndim > 1 and mode == "raise":
+        at = ufuncs.remainder(at, x.size)
+    at = at.reshape(-1)
+    _put_at(x, at, _repeated(values, at.size), values.size == 1)
+
+
+def _repeated(values: Mat, n: int) -> Mat:
+    """Return the values one after another until there are `n`."""
+    flat = values.reshape(-1)
+    if flat.size == 1:
+        return flat.broadcast_to((n,))
+    if flat.size >= n:
+        return flat[:n]
+    return gathered_at(flat, adopted(np.arange(n) % flat.size), 0, (0,))
 
 
 @implements("put_along_axis", on_device=2)
 def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand,
-                         axis: int | None) -> Result:
+                         axis: int | None) -> None:
     leave_if(axis is None or not arr.ndim)
-    found = _to_write(values, arr)
-    leave_if(found.dtype.kind == "c" and arr.dtype.kind != "c")
-    or_leave(taking.put_along(arr, indices, found, as_axis(axis, arr.ndim)))
+    source, k = _to_write(values, arr), as_axis(axis, arr.ndim)
+    shape = _shape_along(arr, indices, k)
+    leave_if(_together(shape, source.shape) != shape)
+    at = in_range(indices, arr.shape[k], "raise", arr)
+    found: Mat | None = None
+    for j, n in enumerate(arr.shape):
+        ones = (1,) * (arr.ndim - 1 - j)
+        own = at if j == k else adopted(np.arange(n).reshape(n, *ones))
+        found = combined(found, own, (n,), False)
+    assert found is not None
+    _put_at(arr, found, source.broadcast_to(found.shape), False)
+
+
+def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> None:
+    """Overwrite the elements at checked row-major positions."""
+    source, at = (m.copy() if m.storage is x.storage else m
+                  for m in (as_dtype(source, x.dtype), at.contiguous()))
+    if at.size:
+        scatter(at, source, x, 0, tuple(range(x.ndim)), unique)
 
 
 # Positions
@@ -276,7 +398,13 @@ def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand,
 
 @implements("nonzero", on_device=1, of_many=True)
 def numpy_nonzero(a: Operand) -> Result:
-    return or_leave(taking.nonzero(a))
+    leave_if(not a.ndim)
+    at = positions_of(selecting.is_true(a))
+    found: list[Mat] = []
+    for n in a.shape[:0:-1]:
+        found.append(ufuncs.remainder(at, n) if at.size else at.copy())
+        at = ufuncs.floor_divide(at, n) if at.size else at
+    return (at, *found[::-1])
 
 
 @implements("flatnonzero", on_device=1)
@@ -291,9 +419,6 @@ def numpy_argwhere(a: Operand) -> Result:
 
 
 # Indices by shapes, and numbers of elements
-
-
-_INDICES = np.dtype(np.int64)
 
 
 def _by_shape(function: Callable[..., tuple[Array, ...]], arr: Operand, *others: int) -> Result:
@@ -328,7 +453,7 @@ def numpy_unravel_index(indices: Operand, shape: Operand, order: str = "C") -> R
     lengths = _shape(shape)
     leave_if(not lengths or order not in ("C", "F")
              or (indices.dtype.kind not in "iu" or indices.dtype == np.uint64))
-    at = as_dtype(indices, _INDICES)
+    at = as_dtype(indices, LONG)
     leave_if(not all_within(at, 0, int(np.prod(lengths))))  # NumPy's error
     found: list[Mat] = []
     for n in lengths[::-1] if order == "C" else lengths:
@@ -345,7 +470,7 @@ def numpy_ravel_multi_index(multi_index: Operand, dims: Operand, mode: str = "ra
     mats = mats_there(*multi_index)
     leave_if(len(mats) != len(lengths) or mode != "raise" or order not in ("C", "F"))
     leave_if(any(m.dtype.kind not in "iu" or m.dtype == np.uint64 for m in mats))
-    mats = [as_dtype(m, _INDICES) for m in mats]
+    mats = [as_dtype(m, LONG) for m in mats]
     # NumPy's error
     leave_if(not all(all_within(m, 0, n) for m, n in zip(mats, lengths, strict=True)))
     steps = np.cumprod([1, *(lengths[:0:-1] if order == "C" else lengths[:-1])]).tolist()

@@ -16,7 +16,7 @@ from ...matrix.filled import full
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if, or_leave
 from ...ops.engine.operands import as_mat
-from ...ops.indexing import sorting, taking
+from ...ops.indexing import sorting
 from ...ops.indexing.advanced import all_within, gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
@@ -27,6 +27,7 @@ from ...ops.primitives.ufuncs import logical_and
 from ...support.types import Array, Function, Operand
 from ..operands import as_mat_if_possible
 from ..registry import NO_VALUE, Result, implements
+from .selection import compress, take
 from .there import as_dtype, as_floats, is_there, mats_there, with_axis_moved
 
 _MOST_KEYS = 64  # to sort items by: the elements of one
@@ -102,7 +103,7 @@ def _taken_in_order(a: Mat, sorter: Operand) -> Mat:
     order = as_mat_if_possible(sorter)
     leave_if(not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu")
     leave_if(not a.size or not all_within(order, 0, a.size))
-    return or_leave(taking.take(a, order, 0))
+    return take(a, order, 0)
 
 
 @implements("lexsort", mats=0, of_many=True)
@@ -175,10 +176,10 @@ def _different_items(x: Operand, axis: int) -> Result:
     rows = items.contiguous().reshape((items.shape[0], -1)) if x.size else items
     leave_if(not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub")
     order = sorting.lexical_order([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)], 0)
-    ordered = or_leave(taking.take(rows, order, 0))
+    ordered = take(rows, order, 0)
     differs = truth.any_true(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
     first = concat([new_like(x, (1,), differs.dtype).fill_(True), differs])
-    found = or_leave(taking.compress(first, ordered, 0))
+    found = compress(first, ordered, 0)
     return with_axis_moved(found.reshape((-1, *items.shape[1:])), 0, axis).contiguous()
 
 

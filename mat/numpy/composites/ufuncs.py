@@ -7,11 +7,10 @@ import numpy as np
 from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat
-from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.engine.loops import LOGIC, loop_dtypes
 from ...ops.engine.operands import as_mat
 from ...ops.indexing.accumulate_at import accumulated_at
-from ...ops.indexing.taking import take
 from ...ops.linear.matmul import matmul
 from ...ops.primitives import elementwise, reduce, scan, ufuncs
 from ...ops.primitives.joining import concat
@@ -19,6 +18,7 @@ from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, where
 from ...support.types import Array, Function, Operand
 from ..registry import Result, composes, implements
+from .selection import take
 from .there import FLOATS, as_dtype, in_floats, with_axis_moved
 
 _LOG2_E = 1.4426950408889634  # log2(e)
@@ -300,7 +300,7 @@ def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
     x = as_dtype(x, ufunc.reduceat(np.ones(1, x.dtype), [0]).dtype)
     places, pieces = _followers(starts.astype(_RANGE), length)
     moved = x.permute((k, *(i for i in range(x.ndim) if i != k)))
-    found = or_leave(take(moved, adopted(starts.astype(_RANGE)), 0))
+    found = take(moved, adopted(starts.astype(_RANGE)), 0)
     rest = take(moved, adopted(places), 0) if places.size else None
     leave_if(rest is not None and not accumulated_at(ufunc, found, adopted(pieces), rest))
     return found.permute((*range(1, k + 1), 0, *range(k + 1, x.ndim))).contiguous()

@@ -26,9 +26,10 @@ from ..tiles.overlap import DEVICE_AXES
 from ..tiles.staging import by_host
 from ..tiles.tile_grid import TileGrid
 from ..tiles.tiling import Tile, TileTooLarge
-from .advanced import Advanced, advanced, broadcast_value
+from .advanced import Advanced, advanced
 from .gathering import gathered_shape, item_axes, items_by_position
 from .sorting import argsort, count_weights
+from .values import fitted
 
 RULES: dict[np.ufunc, str] = {
     np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.maximum: "maximum",
@@ -107,7 +108,7 @@ def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool
     view = chosen.view
     at = _positions(chosen)
     shape = gathered_shape(view, at, chosen.place, chosen.chosen)
-    source = _positions_first(broadcast_value(source, shape), at.ndim, chosen.place)
+    source = _positions_first(fitted(source, shape).broadcast_to(shape), at.ndim, chosen.place)
     if source.storage is view.storage:
         source = source.copy()
     if source.size:

@@ -19,12 +19,13 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import becomes_array
 from ...support.native import core
-from ...support.types import Index
+from ...support.types import Index, Operand
 from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import BOOL, select
 from ..primitives.ufuncs import remainder
 from ..tiles.overlap import DEVICE_AXES
 from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
+from .values import as_mat_of, fitted
 
 _ALL = slice(None)
 _FEW = 1 << 13  # integers that the host has looked at before a device has answered
@@ -67,6 +68,36 @@ class Advanced(NamedTuple):
             found = combined(found, index, lengths, len(self.indices) == 1)
         assert found is not None
         return found.contiguous(), found.size == 1
+
+    def get(self) -> Mat:
+        """Return a new Mat with the selected elements."""
+        at, _ = self.positions()
+        return gathered_at(self.view, at, self.place, self.chosen)
+
+    def set(self, value: Operand) -> bool:
+        """Overwrite the selected elements with a value, converted and broadcast; return True."""
+        source, view, mask = as_mat_of(value, self.view), self.view, self.mask
+        if mask is not None and source.size == 1 and source.ndim <= 1:
+            self.fill(mask, source)
+            return True
+        at, unique = self.positions()
+        shape = gathered_shape(view, at, self.place, self.chosen)
+        unique = unique or source.size == 1
+        source = fitted(source, shape).broadcast_to(shape)
+        at, source = (m.copy() if m.storage is view.storage else m for m in (at, source))
+        if source.size:
+            scatter(at, source, view, self.place, self.chosen, unique)
+        return True
+
+    def fill(self, mask: Mat, value: Mat) -> None:
+        """Overwrite the elements that a mask selects with the only one of `value`."""
+        view = self.view
+        ones = (1,) * (view.ndim - mask.ndim - self.place)
+        where = mask.contiguous().reshape((1,) * self.place + mask.shape + ones)
+        if where.storage is view.storage:
+            where = where.copy()
+        select(where.broadcast_to(view.shape), value.reshape(()).broadcast_to(view.shape), view,
+               view)
 
 
 def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
@@ -231,12 +262,6 @@ def all_within(index: Mat, low: int, high: int) -> bool:
 # Copying
 
 
-def gathered(chosen: Advanced) -> Mat:
-    """Return a new Mat with the selected elements."""
-    at, _ = chosen.positions()
-    return gathered_at(chosen.view, at, chosen.place, chosen.chosen)
-
-
 def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:
     """Return a new Mat with the items at positions that were checked."""
     if at.size and x.size:
@@ -245,38 +270,3 @@ def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:
     if out.size:
         gather(x, at, out, place, chosen)
     return out
-
-
-def scattered(chosen: Advanced, value: Mat) -> None:
-    """Overwrite the selected elements with a Mat of the same dtype that broadcasts to them."""
-    view, mask = chosen.view, chosen.mask
-    if mask is not None and value.size == 1 and value.ndim <= 1:
-        ones = (1,) * (view.ndim - mask.ndim - chosen.place)
-        where = mask.contiguous().reshape((1,) * chosen.place + mask.shape + ones)
-        if where.storage is view.storage:
-            where = where.copy()
-        select(where.broadcast_to(view.shape), value.reshape(()).broadcast_to(view.shape), view,
-               view)
-        return
-    at, unique = chosen.positions()
-    shape = gathered_shape(view, at, chosen.place, chosen.chosen)
-    source = broadcast_value(value, shape)
-    if source.storage is view.storage:
-        source = source.copy()
-    if at.storage is view.storage:
-        at = at.copy()
-    if source.size:
-        scatter(at, source, view, chosen.place, chosen.chosen, unique or value.size == 1)
-
-
-def broadcast_value(value: Mat, shape: Ints) -> Mat:
-    """Return a value as the view of that shape, without first axes of length 1 that are too many;
-    raise `ShapeError` if it does not broadcast.
-    """
-    plain = value
-    while plain.ndim > len(shape) and plain.shape[0] == 1:
-        plain = plain.squeeze(0)
-    if broadcast_shapes((plain.shape, shape)) != shape:
-        raise ShapeError(f"a value of shape {value.shape} does not broadcast to the selected "
-                         f"{shape}")
-    return plain.broadcast_to(shape)

@@ -12,12 +12,9 @@ cdef list _in_use, _observers
 cdef object _ALL, _io, _mat
 
 cdef bint _is_advanced(object index) except -1
-@cython.locals(chosen=Selection)
+cdef object _selected(object self, object index, str name)
 cdef object _gather(object self, object index)
-@cython.locals(chosen=Selection)
 cdef object _scatter(object self, object index, object value)
-@cython.locals(source=object, count=Py_ssize_t)
-cdef bint _overwrite(object self, Selection chosen, object value) except -1
 @cython.locals(now=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)
 @cython.locals(target=MatBase)

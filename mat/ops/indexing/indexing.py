@@ -13,24 +13,22 @@ from ...core.direction import IO
 from ...core.observers import OBSERVERS, HostCall
 from ...devices.in_use import computes_elsewhere, note_fallback
 from ...errors import DTypeError, IndexOutOfRange, ShapeError
-from ...layout.shapes import Ints, broadcast_shapes
+from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.arrays import array
 from ...matrix.creation import adopted
 from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
 from ...matrix.methods import method
-from ...matrix.nested import as_array, as_plain, converted
-from ...support.dtypes import as_element, becomes_array, check_number
+from ...matrix.nested import as_plain, converted
 from ...support.options import current
-from ...support.types import Array, DType, Index, Nested, Operand
+from ...support.types import Index, Nested, Operand
 from ..engine.calls import may_meet
-from ..engine.operands import as_operand, is_operand, shortened
+from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
-from ..primitives.selecting import number_as_mat
-from ..tiles.overlap import apart_from
-from .advanced import advanced, gathered, scattered, selects_as_array
-from .selection import Selection, packed_source, selected
+from .advanced import Advanced, advanced, selects_as_array
+from .selection import Selection, selected
+from .values import as_array_of, as_source
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
@@ -55,12 +53,6 @@ def get_item(self: Mat, index: Index) -> Operand:
     kind = type(index)
     if kind is slice:
         return self.over(self.layout[index])
-    if kind in _CHOICES and not _in_use:
-        chosen = selected(self, index, 0)
-        if chosen is not None:
-            found = chosen.get()
-            if found is not None:
-                return found
     if kind in _CHOICES or _is_advanced(index):
         return _gather(self, index)
     now = self._as_now()
@@ -129,22 +121,13 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
 
 def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
     """Overwrite `target`, a part of self, with a value that is no Mat of at most so many axes."""
-    source = _source(apart_from(value, self), self.dtype)
+    source = as_source(value, self)
     if isinstance(source, Mat) and source.ndim > len(target.shape):
         source = _without_leading(source, len(target.shape))
     single = not target.shape and not isinstance(source, Mat)
     if not single or self.element_type is not self.storage.dtype or not self.storage.poke(
             np.asarray(source, self.dtype).reshape(1), target.displacement):
         target.assign_(source)
-
-
-def _source(value: Operand, dtype: DType) -> Operand:
-    """Return the value to assign to elements of `dtype`: a Mat, or a number that fits."""
-    if isinstance(value, list | tuple) or becomes_array(value) or not is_operand(value):
-        return adopted(as_array(value, dtype))
-    if not isinstance(value, Mat | np.ndarray):
-        value = as_element(value, dtype, "value")
-    return as_operand(value, "value")
 
 
 def _without_leading(source: Mat, ndim: int) -> Mat:
@@ -196,17 +179,33 @@ def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
 _ALL = slice(None)
 
 
-def _gather(self: Mat, index: Index) -> Mat:
+def _selected(self: Mat, index: Index, name: str) -> Selection | Advanced | None:
+    """Return the selection that the device in use, or else a compiled kernel of the host, can
+    carry out; None if NumPy has to.
+    """
     if _in_use and computes_elsewhere(self):
         there = advanced(self, index)
         if there is not None:
-            return gathered(there)
+            return there
         _checked_shape(self, _plain(index), index)
-        _bring_home(self, "getitem")
-    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
-    selection: Mat | None = None if chosen is None else chosen.get()
-    if selection is not None:
-        return selection
+        _bring_home(self, name)
+    return _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
+
+
+def _bring_home(self: Mat, name: str) -> None:
+    """Copy the elements to the host, where NumPy indexes them in place of the device in use."""
+    note_fallback(name, self)
+    with HostCall(name), self.facet("array", "input"):
+        pass
+
+
+def _gather(self: Mat, index: Index) -> Mat:
+    chosen = _selected(self, index, "getitem")
+    found: Mat | None = None if chosen is None else chosen.get()
+    return _gather_by_numpy(self, index) if found is None else found
+
+
+def _gather_by_numpy(self: Mat, index: Index) -> Mat:
     plain = _plain(index)
     if self.storage.is_elsewhere:
         _checked_shape(self, plain, index)  # before it is copied
@@ -218,73 +217,17 @@ def _gather(self: Mat, index: Index) -> Mat:
         return adopted(found if found.base is None else found.copy())
 
 
-def _bring_home(self: Mat, name: str) -> None:
-    """Copy the elements to the host, where NumPy indexes them in place of the device in use."""
-    note_fallback(name, self)
-    with HostCall(name), self.facet("array", "input"):
-        pass
-
-
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    if _in_use and computes_elsewhere(self):
-        there = advanced(self, index)
-        if there is not None:
-            self.allowed(IO)
-            scattered(there, _value(value, self))
-            return
-        _checked_shape(self, _plain(index), index)
-        _bring_home(self, "setitem")
-    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
-    if chosen is None or not _overwrite(self, chosen, value):
-        _scatter_by_numpy(self, _plain(index), index, value)
-
-
-def _value(value: Operand, target: Mat) -> Mat:
-    """Return the value to assign to elements of `target` as a Mat of its dtype."""
-    source = _source(apart_from(value, target), target.dtype)
-    if not isinstance(source, Mat):
-        return number_as_mat(source, target.dtype, target)
-    return source if source.dtype == target.dtype else source.astype(target.dtype)
-
-
-def _overwrite(self: Mat, chosen: Selection, value: Operand) -> bool:
-    """Overwrite the selection by compiled kernels; return whether that was possible."""
-    if self.element_type.kind != "c" and type(value) in (bool, int, float):
-        check_number(value, self.element_type, "value")
+    chosen = _selected(self, index, "setitem")
+    if chosen is not None:
         self.allowed(IO)
-        return chosen.fill(value)
-    count = chosen.count()
-    shape = chosen.shape_of(count)
-    source = value if type(value) is Mat else _source(value, self.element_type)
-    if type(source) is not Mat or not _fits(self, source, shape):
-        plain = _without_first_ones(as_array(source, self.element_type), len(shape))
-        if broadcast_shapes((plain.shape, shape)) != shape:
-            raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
-                             f"{shape}")
-        source = packed_source(plain, shape)
-    self.allowed(IO)
-    return not count or chosen.put(source, count)
+    if chosen is None or not chosen.set(value):
+        _scatter_by_numpy(self, index, value)
 
 
-def _without_first_ones(a: Array, ndim: int) -> Array:
-    """Return `a` without the first axes that are more than `ndim`, where these have length 1."""
-    while a.ndim > ndim and a.shape[0] == 1:
-        a = a[0]
-    return a
-
-
-def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
-    """Return whether `source` can be copied to a selection of that shape as it is."""
-    return (source.element_type is self.element_type and source.layout.shape == shape
-            and source.layout.contiguous and source.storage is not self.storage)
-
-
-def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> None:
-    shape = _checked_shape(self, index, given)
-    source = _without_first_ones(as_array(_source(value, self.dtype), self.dtype), len(shape))
-    if broadcast_shapes((source.shape, shape)) != shape:
-        raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected "
-                         f"{shape}")
+def _scatter_by_numpy(self: Mat, given: Index, value: Operand) -> None:
+    index = _plain(given)
+    source = as_array_of(as_source(value, self), self.dtype, _checked_shape(self, index, given))
     with self.facet("array", "io") as a:
         a[index] = source
 

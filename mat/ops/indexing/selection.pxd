@@ -60,8 +60,9 @@ cdef class Selection:
     cpdef tuple shape_of(self, Py_ssize_t count)
     @cython.locals(form=Form, count=Py_ssize_t, shape=tuple)
     cpdef object get(self)
-    cpdef bint put(self, MatBase source, Py_ssize_t count) except? -1
-    cpdef bint fill(self, object value) except? -1
+    @cython.locals(source=object, count=Py_ssize_t, shape=tuple)
+    cpdef bint set(self, object value) except? -1
+    cdef bint takes(self, MatBase source, tuple shape) except? -1
     @cython.locals(units=Py_ssize_t)
     cdef bint overwrite(self, KernelCall kernel, MatBase source, object value,
                         Py_ssize_t count) except? -1

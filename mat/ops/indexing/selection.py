@@ -26,9 +26,11 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...matrix.with_facets import with_facets
 from ...support.c_pointers import address_of
+from ...support.dtypes import check_number
 from ...support.native import lib
 from ...support.options import FLOAT64
-from ...support.types import Array, Number
+from ...support.types import Array, Number, Operand
+from .values import as_array_of, as_source
 
 _observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
 _AXES = 32  # of which a frame has room
@@ -236,17 +238,26 @@ class Selection:
             return None
         return found
 
-    def put(self, source: MatBase, count: int) -> bool:
-        """Overwrite the `count` items that are selected with the elements of `source`, a packed Mat
-        of their shape and dtype; return whether all could be.
-        """
-        return self.overwrite(self.kernels.put, source, None, count)
-
-    def fill(self, value: Number) -> bool:
-        """Overwrite the selection with a number that the dtype can represent; return whether all
+    def set(self, value: Operand) -> bool:
+        """Overwrite the selected elements with a value, converted and broadcast; return whether all
         integers were in range.
         """
-        return self.overwrite(self.kernels.fill, None, value, self.size)
+        view: Operand = self.view
+        if view.element_type.kind != "c" and type(value) in (bool, int, float):
+            check_number(value, view.element_type, "value")
+            return self.overwrite(self.kernels.fill, None, value, self.size)
+        count = self.count()
+        shape = self.shape_of(count)
+        source = value if type(value) is Mat else as_source(value, view)
+        if type(source) is not Mat or not self.takes(source, shape):
+            plain = as_array_of(source, view.element_type, shape)
+            source = adopted(np.ascontiguousarray(np.broadcast_to(plain, shape)).reshape(shape))
+        return not count or self.overwrite(self.kernels.put, source, None, count)
+
+    def takes(self, source: MatBase, shape: tuple[int, ...]) -> bool:
+        """Return whether kernels can copy `source` to the selection, of that shape, as it is."""
+        return (source.element_type is self.view.element_type and source.layout.shape == shape
+                and source.layout.contiguous and source.storage is not self.view.storage)
 
     def overwrite(self, kernel: CompiledCall, source: MatBase | None, value: Number,
                   count: int) -> bool:
@@ -352,8 +363,3 @@ def taken(x: Mat, indices: object, axis: int) -> Mat | None:
     """
     chosen = selected(x, indices, axis)
     return None if chosen is None or chosen.masked else chosen.get()
-
-
-def packed_source(a: Array, shape: tuple[int, ...]) -> Mat:
-    """Return an array, broadcast to `shape`, as a packed Mat."""
-    return adopted(np.ascontiguousarray(np.broadcast_to(a, shape)).reshape(shape))
