@@ -87,6 +87,7 @@ from .numpy.refused_methods import matrix  # which hides the folder of that name
 _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
+_register_plugin("numpy_functions", f"{__name__}.numpy.namespace.functions")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")

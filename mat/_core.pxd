@@ -132,6 +132,17 @@ cdef class Callee:
     cdef object call_fully(self, tuple args, dict kwargs)
 
 
+cdef class Relay:
+    cdef void *vectorcall
+    cdef dict __dict__
+    cdef object function, kind, returned, failed
+    cdef tuple passing, errors
+
+
+cdef class RelayMethod(Relay):
+    pass
+
+
 cdef class PackedMethod:
     cdef dict __dict__
     cdef object function

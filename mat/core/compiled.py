@@ -285,6 +285,47 @@ class _PythonPackedMethod:
         return self.function(args, kwargs)
 
 
+class _PythonRelay:
+    """A function that passes its arguments on to `function`.
+
+    For an object of the class `kind` that this returns, `returned` gives the result; after an error
+    of the classes `errors`, but not of those in `passing`, `failed` does, which gets the tuple and
+    the dictionary of the arguments.
+    """
+
+    # the parameters are the facts of a relay
+    def __init__(self, function: Callable[..., Any], kind: type | None = None,
+                 returned: Any = None, passing: tuple[type[BaseException], ...] = (),
+                 errors: tuple[type[BaseException], ...] = (), failed: Any = None) -> None:
+        self.function, self.kind, self.returned = function, kind, returned
+        self.passing, self.errors, self.failed = passing, errors, failed
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            found = self.function(*args, **kwargs)
+        except self.passing:
+            raise
+        except self.errors:
+            found = None
+        else:
+            return self.returned(found) if type(found) is self.kind else found
+        return self.failed(args, kwargs)
+
+    def __reduce__(self) -> str:
+        name: str = vars(self)["__qualname__"]
+        return name
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+class _PythonRelayMethod(_PythonRelay):
+    """A relay that is a method where it is an attribute of a class."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+
 class _NoKernels:
     """A call of a kernel where there are none."""
 
@@ -349,6 +390,8 @@ LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
 give_vectorcall: Callable[[type], object] = (
     core.give_vectorcall if core is not None else lambda _: None)
 PackedMethod: Any = core.PackedMethod if core is not None else _PythonPackedMethod
+Relay: Any = core.Relay if core is not None else _PythonRelay
+RelayMethod: Any = core.RelayMethod if core is not None else _PythonRelayMethod
 Maker: Any = core.Maker if core is not None else _PythonMaker
 
 THREADS = Threads(_PACKAGE, BETWEEN.match)

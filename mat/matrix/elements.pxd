@@ -31,6 +31,8 @@ cdef class Elements(MatBase):
     @cython.locals(layout=Layout, part=Layout)
     cdef bint _set_part_quickly(self, object index, MatBase source) except -1
     cdef object _only(self)
+    cpdef object _as_number(self)
+    cpdef object _as_array(self)
     cdef object _real(self)
 
 

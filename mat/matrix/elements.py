@@ -176,6 +176,19 @@ class Elements(MatBase):
         found = self._element(self.layout.displacement)
         return self.item() if found is None else found
 
+    def _as_number(self: Any) -> Operand:
+        """Return the element of a Mat without axes as NumPy's scalar, unless a device is in use."""
+        if self.layout.shape or _in_use:
+            return self
+        found = self._element(self.layout.displacement)
+        return self.to_numpy()[()] if found is None else found
+
+    def _as_array(self: Any) -> Any:
+        """Return self, without axes as an array, which can be written, not as a number."""
+        if not self.layout.shape:
+            self.is_view = True
+        return self
+
     def _real(self) -> Number:
         """Return the only element, as a real number."""
         if self.element_type is not _float64 and self.element_type.kind == "c":

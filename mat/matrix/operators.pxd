@@ -24,12 +24,14 @@ cdef class Operation:
 
 
 cdef class Operator:
-    cdef public object function
+    cdef public object function, refused
+    cdef public bint gives_numbers
     cdef public Operation operation
     cdef public Operator plain
     cdef object unary(self, View x)
     cdef object binary(self, View x, object y)
     cdef object reflected(self, View x, object y)
+    cdef object _by_function(self, View x, object y)
     cdef object augmented(self, View x, object y)
 
 

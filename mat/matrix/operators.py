@@ -39,13 +39,17 @@ class Operator:
     """The body of a method for one of Python's operators.
 
     `function` takes self and the other operand, and returns NotImplemented for what it does not
-    know. With an operation, Mats and Python's numbers are passed to that directly.
+    know, which are given to `refused` if there is one. With an operation, Mats and Python's numbers
+    are passed to that directly. With `gives_numbers`, results of `function` without axes are
+    NumPy's scalars on the host.
     """
 
-    __slots__ = ("function", "operation", "plain")
+    __slots__ = ("function", "gives_numbers", "operation", "plain", "refused")
 
     def __init__(self) -> None:
         self.function: Function | None = None
+        self.refused: Function | None = None
+        self.gives_numbers: bool = False
         self.operation: Operation | None = None
         self.plain: Operator | None = None  # of an augmented form
 
@@ -59,13 +63,22 @@ class Operator:
         """Return the new Mat for ``x . y``."""
         if self.operation is not None and _is_plain(x, y):
             return self.operation.make((x, y, None))
-        return NotImplemented if self.function is None else self.function(x, y)
+        return self._by_function(x, y)
 
     def reflected(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``y . x``."""
         if self.operation is not None and _is_plain(x, y):
             return self.operation.make((y, x, None))
-        return NotImplemented if self.function is None else self.function(x, y)
+        return self._by_function(x, y)
+
+    def _by_function(self, x: V, y: Operand) -> V:
+        found = NotImplemented if self.function is None else self.function(x, y)
+        kind: Any = type(x)
+        if self.gives_numbers and type(found) is kind:
+            return found._as_number()
+        if self.refused is not None and found is NotImplemented:
+            return self.refused(x, y)
+        return found
 
     def augmented(self, x: V, y: Operand) -> V:
         """Carry out ``x .= y``, for a number into a new Mat."""

@@ -53,7 +53,8 @@ class _ArrayType(type):
 def _method(name: str) -> Any:
     """Return a method for calls by the class; what is no method is NumPy's."""
     numpys = getattr(np.ndarray, name)
-    if not callable(numpys) or not hasattr(Mat, name):
+    # hasattr would import what Mats import at the first use of a method
+    if not callable(numpys) or not any(name in vars(kind) for kind in Mat.__mro__):
         return numpys
 
     def call(self: Operand, *args: Operand, **kwargs: Operand) -> Operand:

@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..devices.device import cuda_available, set_device
-from ..errors import MatError
+from ..errors import MatError, SettingError
 from ..support.plugins import plugin
 from .fallback import falling_back
 from .imports import ProgramFiles, importing, package_place
@@ -123,6 +123,8 @@ def _of_file(given: argparse.Namespace) -> tuple[Path, Run]:
     """Return the folder of a program and the function that runs it."""
     path = Path(given.program).absolute()
     sys.argv[:] = [given.program, *given.arguments]
+    if path.is_dir() and not (path / "__main__.py").is_file():
+        raise SettingError(f"the folder {given.program} has no __main__.py; name the file to run")
     if path.is_dir() or path.suffix in (".zip", ".pyz"):  # with a __main__.py in it
         return path, lambda: runpy.run_path(str(path), run_name="__main__")
     with io.open_code(str(path)) as file:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..core.compiled import IN_USE
+from ..core.compiled import Relay, RelayMethod
 from ..core.export import KEPT_BY_EXPORTS
 from ..core.source_line import warn
 from ..errors import (
@@ -73,35 +74,20 @@ def by_numpy(name: str, function: Function, args: Arguments, kwargs: Keywords) -
 
 def as_number(found: Operand) -> Operand:
     """Return a result without axes as NumPy's scalar, unless a device is in use."""
-    if type(found) is Mat and not found.layout.shape and not IN_USE:
-        return found.to_numpy()[()]
-    return found
+    return found._as_number() if type(found) is Mat else found
 
 
-def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool) -> Function:
+def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool,
+                kind: Any = RelayMethod) -> Function:
     """Return `ours` with NumPy's function for calls that it refuses.
 
-    With `numbers`, results without axes are numbers on the host, as NumPy's are.
+    With `numbers`, results without axes are numbers on the host, as NumPy's are. A `kind` of
+    `Relay` is no method as an attribute of a class, as NumPy's ufuncs are none.
     """
-    def call(*args: Operand, **kwargs: Operand) -> Operand:
-        try:
-            found = ours(*args, **kwargs)
-        except OURS:
-            raise
-        except MatError:
-            found = None
-        else:
-            if type(found) is not Mat or found.layout.shape:
-                return found
-            if numbers:
-                return as_number(found)
-            found.is_view = True  # an array, which can be written, not a number
-            return found
-        return by_numpy(name, numpys, args, kwargs)
-
-    call.__name__, call.__qualname__, call.__module__ = name.rpartition(".")[2], name, _PLACE
-    call.__doc__ = numpys.__doc__
-    call.__dict__["__wrapped__"] = numpys
+    result = Mat._as_number if numbers else Mat._as_array
+    call: Function = kind(ours, Mat, result, OURS, (MatError,), partial(by_numpy, name, numpys))
+    call.__dict__.update(__name__=name.rpartition(".")[2], __qualname__=name, __module__=_PLACE,
+                         __doc__=numpys.__doc__, __wrapped__=numpys)
     return call
 
 
@@ -109,7 +95,7 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
     """Return a ufunc of `mat` with NumPy's for calls that it refuses, as a function with the
     attributes of a ufunc.
     """
-    call = function_of(name, ours, numpys, numbers=True)
+    call = function_of(name, ours, numpys, numbers=True, kind=Relay)
     for attribute in (a for a in dir(numpys) if not a.startswith("_")):
         theirs = getattr(numpys, attribute)
         found = getattr(ours, attribute, theirs)

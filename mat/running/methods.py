@@ -7,20 +7,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..core.compiled import IN_USE
+from ..core.compiled import IN_USE, RelayMethod
 from ..errors import MatError
 from ..matrix.mat import Mat
-from ..matrix.operators import UNCHANGING
-from ..support.types import Function, Operand
-from .fallback import OURS, as_number, by_numpy
+from ..matrix.operators import OPERATORS, UNCHANGING
+from ..support.types import Arguments, Function, Keywords, Operand
+from .fallback import OURS, by_numpy
 
 _NUMBERS = ("all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "std", "sum",
-            "trace", "var", "__matmul__", "__rmatmul__")
+            "trace", "var")
 _CONVERSIONS = ("astype", "view")
+_PRODUCTS = ("__matmul__", "__rmatmul__")
 _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
 
 
@@ -28,19 +30,25 @@ _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
 def as_in_numpy() -> Iterator[None]:
     """Give Mats NumPy's ways in this block."""
     changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
-    changes |= {name: _number(getattr(Mat, name)) for name in _NUMBERS}
-    changes |= {name: _conversion(name, getattr(Mat, name)) for name in _CONVERSIONS}
-    changes |= {name: _test(name, getattr(Mat, name), f) for name, f in _TESTS.items()}
-    changes["__hash__"] = Mat.__hash__
+    changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
+    changes |= {name: _AtFirstUse(name, _conversion) for name in _CONVERSIONS}
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
     for name, change in changes.items():
         setattr(Mat, name, change)
+    for name, numpys in _TESTS.items():
+        OPERATORS[name].refused = partial(_test, name, numpys)
+    for name in _PRODUCTS:
+        OPERATORS[name].gives_numbers = True
     if IN_USE:  # on the host they are NumPy's scalars
         UNCHANGING.append(changes)
     try:
         yield
     finally:
         UNCHANGING[:] = [item for item in UNCHANGING if item is not changes]
+        for name in _TESTS:
+            OPERATORS[name].refused = None
+        for name in _PRODUCTS:
+            OPERATORS[name].gives_numbers = False
         for name in changes:
             if name in before:
                 setattr(Mat, name, before[name])
@@ -74,40 +82,42 @@ def _format(self: Mat, spec: str) -> str:
     return _plain_format(self, spec) if spec else _str(self)
 
 
+class _AtFirstUse:
+    """Stands for a method until it is used: what computes it may still be imported only then."""
+
+    def __init__(self, name: str, change: Function) -> None:
+        self.name, self.change = name, change
+
+    def __get__(self, instance: Mat | None, owner: type[Mat]) -> Any:
+        changed: Any = self.change(getattr(super(Mat, owner), self.name))
+        setattr(Mat, self.name, changed)
+        return changed.__get__(instance, owner)
+
+
 def _number(plain: Function) -> Function:
     """Return a method with numbers for results without axes."""
-    def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
-        return as_number(plain(self, *args, **kwargs))
-
-    return _described(method, plain)
+    return _described(RelayMethod(plain, Mat, Mat._as_number), plain)
 
 
-def _conversion(name: str, plain: Function) -> Function:
+def _conversion(plain: Function) -> Function:
     """Return a method that gives NumPy's array where no Mat has the elements."""
-    def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
-        try:
-            return plain(self, *args, **kwargs)
-        except OURS:
-            raise
-        except MatError:
-            pass
-        return by_numpy(name, lambda a: getattr(np.array(a), name)(*args, **kwargs), (self,), {})
+    name = plain.__name__
 
-    return _described(method, plain)
+    def numpys(args: Arguments, kwargs: Keywords) -> Operand:
+        return by_numpy(name, lambda a, *others, **named: getattr(np.array(a), name)(
+            *others, **named), args, kwargs)
 
-
-def _test(name: str, plain: Function, numpys: Function) -> Function:
-    """Return a comparison that compares with texts and None element by element, as NumPy's does."""
-    def method(self: Mat, other: Operand) -> Operand:
-        found = plain(self, other)
-        if found is NotImplemented and (other is None or isinstance(other, str)):
-            return by_numpy(name, numpys, (self, other), {})
-        return found
-
-    return _described(method, plain)
+    return _described(RelayMethod(plain, None, None, OURS, (MatError,), numpys), plain)
 
 
 def _described(method: Function, plain: Function) -> Function:
-    method.__name__, method.__doc__ = plain.__name__, plain.__doc__
-    method.__qualname__ = f"Mat.{plain.__name__}"
+    method.__dict__.update(__name__=plain.__name__, __doc__=plain.__doc__,
+                           __qualname__=f"Mat.{plain.__name__}")
     return method
+
+
+def _test(name: str, numpys: Function, x: Mat, y: Operand) -> Operand:
+    """Compare with a text or None element by element, as NumPy does."""
+    if y is None or isinstance(y, str):
+        return by_numpy(name, numpys, (x, y), {})
+    return NotImplemented

@@ -34,27 +34,22 @@ _CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_",
                       "testing", "__array_namespace_info__", "Generator", "RandomState"))
 
 
-class StandIn(ModuleType):
-    """A module in the place of one of NumPy's; objects are made when they are first used."""
+def _module_for(numpys: ModuleType, table: str) -> ModuleType:
+    """Return a module in the place of one of NumPy's; its objects are made when they are first
+    used.
+    """
+    module = ModuleType(numpys.__name__, numpys.__doc__)
 
-    def __init__(self, numpys: ModuleType, table: str) -> None:
-        super().__init__(numpys.__name__, numpys.__doc__)
-        self._numpys = numpys
-        self._table = table
-        self.__dict__.update({name: getattr(numpys, name) for name in _FACTS
-                              if hasattr(numpys, name)})
-        self.__dict__["__all__"] = list(getattr(numpys, "__all__", ()))
-
-    def __getattr__(self, name: str) -> Operand:
-        numpys = getattr(self._numpys, name)  # whose error names NumPy's module
-        found = self.__dict__[name] = _made(self._table, name, numpys)
+    def find(name: str) -> Operand:
+        theirs = getattr(numpys, name)  # whose error names NumPy's module
+        found = vars(module)[name] = _made(table, name, theirs)
         return found
 
-    def __dir__(self) -> list[str]:
-        return dir(self._numpys)
-
-    def __repr__(self) -> str:
-        return f"{self._numpys!r}, by mat"
+    # a module of a class of its own, with these as methods, would be slower to look up names in
+    module.__dict__.update({name: vars(numpys)[name] for name in _FACTS if name in vars(numpys)},
+                           __all__=list(getattr(numpys, "__all__", ())),
+                           __getattr__=find, __dir__=lambda: dir(numpys))
+    return module
 
 
 def _made(table: str, name: str, numpys: Any) -> Operand:
@@ -101,7 +96,7 @@ def stand_in(name: str) -> ModuleType:
             found = getattr(found, part)
         return found
     if table not in _made_modules:
-        _made_modules[table] = StandIn(numpy_module(table) if table else np, table)
+        _made_modules[table] = _module_for(numpy_module(table) if table else np, table)
     return _made_modules[table]
 
 

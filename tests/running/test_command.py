@@ -80,7 +80,8 @@ def test_a_module(program, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "text"), [
     ([], "a program is missing"), (["--device", "gpu", __file__], "gpu"),
-    (["no-such-file.py"], "no-such-file.py"), (["-m", "no_such_module"], "no_such_module"),
+    (["no-such-file.py"], "no-such-file.py"), ([str(PROGRAMS)], "no __main__.py"),
+    (["-m", "no_such_module"], "no_such_module"),
     (["--also", "no_such_package", __file__], "no_such_package"),
     (["--pool", "many", "x.py"], "many")])
 def test_wrong_options_are_errors(arguments, text):

@@ -8,9 +8,16 @@ cdef extern from *:
         type->tp_vectorcall_offset = offset;
         type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     }
+    /* Calls get the instance before the arguments, without a bound method. */
+    static void mat_bind_without_object(PyTypeObject *type) {
+        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+    }
     """
     void mat_set_vectorcall(PyTypeObject *, Py_ssize_t)
+    void mat_bind_without_object(PyTypeObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
+    object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
+    object PyVectorcall_Call(object, tuple, dict)
 
 
 cdef class Callee:
@@ -33,16 +40,22 @@ cdef class Callee:
 
 
 cdef object call_by_vector(object callee, PyObject **args, size_t flags, PyObject *names):
-    cdef Py_ssize_t k, count = PyVectorcall_NARGS(flags)
-    cdef dict kwargs
+    cdef Py_ssize_t count = PyVectorcall_NARGS(flags)
     if names == NULL and (count == 1 or count == 2):
         found = (<Callee>callee).call_plainly(<object>args[0], <object>args[count - 1], count)
         if found is not None:
             return found
-    kwargs = {}
+    packed, kwargs = packed_arguments(args, count, names)
+    return (<Callee>callee).call_fully(packed, kwargs)
+
+
+cdef tuple packed_arguments(PyObject **args, Py_ssize_t count, PyObject *names):
+    """Return the arguments of a call as a tuple and a dictionary."""
+    cdef Py_ssize_t k
+    cdef dict kwargs = {}
     if names != NULL:
         kwargs = {name: <object>args[count + k] for k, name in enumerate(<tuple>names)}
-    return (<Callee>callee).call_fully(tuple([<object>args[k] for k in range(count)]), kwargs)
+    return tuple([<object>args[k] for k in range(count)]), kwargs
 
 
 cdef Callee a_callee = Callee()
@@ -76,3 +89,54 @@ cdef object call_packed(object method, object args, PyObject *kwargs):
 
 
 (<PyTypeObject *>PackedMethod).tp_call = <ternaryfunc><void *>call_packed
+
+
+cdef class Relay:
+    """A function that passes its arguments on as they come, to `function`.
+
+    For an object of the class `kind` that this returns, `returned` gives the result; after an error
+    of the classes `errors`, but not of those in `passing`, `failed` does, which gets the tuple and
+    the dictionary of the arguments.
+    """
+
+    def __cinit__(self, function, kind=None, returned=None, tuple passing=(), tuple errors=(), failed=None):
+        self.vectorcall = <void *>relay_by_vector
+        self.function, self.kind, self.returned = function, kind, returned
+        self.passing, self.errors, self.failed = passing, errors, failed
+
+    def __call__(self, *args, **kwargs):
+        return PyVectorcall_Call(self, args, kwargs)
+
+    def __reduce__(self):
+        return self.__qualname__
+
+    def __repr__(self):
+        return repr(self.function)
+
+
+cdef class RelayMethod(Relay):
+    """A `Relay` that is a method where it is an attribute of a class."""
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+
+cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObject *names):
+    cdef Relay relay = <Relay>called
+    try:
+        found = PyObject_Vectorcall(relay.function, args, flags, names)
+    except relay.passing:
+        raise
+    except relay.errors:
+        found = None
+    else:
+        return relay.returned(found) if type(found) is relay.kind else found
+    return relay.failed(*packed_arguments(args, PyVectorcall_NARGS(flags), names))
+
+
+cdef Relay a_relay = Relay(None)
+mat_set_vectorcall(<PyTypeObject *>Relay,
+                   <char *>&a_relay.vectorcall - <char *><PyObject *>a_relay)
+mat_set_vectorcall(<PyTypeObject *>RelayMethod,
+                   <char *>&a_relay.vectorcall - <char *><PyObject *>a_relay)
+mat_bind_without_object(<PyTypeObject *>RelayMethod)

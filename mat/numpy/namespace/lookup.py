@@ -23,7 +23,6 @@ from ...support.plugins import plugin
 from ...support.types import DType, Function, Operand
 from ...support.unbound import unbound
 from . import objects
-from .functions import make_function, make_ufunc
 
 # The kinds of names
 FUNCTION: Final = "function"  # NumPy's function, computed by us where we have it, else on the host
@@ -163,8 +162,10 @@ def lookup(module: str, name: str) -> Operand:
     found = numpy_object(module, name)
     if kind == SAME:
         return found
-    qualified = f"{module}.{name}".lstrip(".")
-    return make_ufunc(name, found) if kind == UFUNC else make_function(name, found, qualified)
+    functions = plugin("numpy_functions")  # with all that are composed of operations
+    if kind == UFUNC:
+        return functions.make_ufunc(name, found)
+    return functions.make_function(name, found, f"{module}.{name}".lstrip("."))
 
 
 def numpy_object(module: str, name: str) -> Operand:

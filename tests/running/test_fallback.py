@@ -1,0 +1,134 @@
+"""Functions and methods in the place of NumPy's: their results, errors, names, binding."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat.core.compiled import Relay, RelayMethod, _PythonRelay, _PythonRelayMethod
+from mat.running.methods import as_in_numpy
+from mat.running.stand_in import stand_in
+
+from ..support.needs import native
+
+np_by_mat = stand_in("numpy")
+
+
+def given(*args, **kwargs):
+    """Return the arguments, or raise what the first one is."""
+    if args and isinstance(args[0], type) and issubclass(args[0], Exception):
+        raise args[0]("no")
+    return args, kwargs
+
+
+KINDS = [pytest.param((Relay, RelayMethod), marks=native), (_PythonRelay, _PythonRelayMethod)]
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize(("args", "kwargs"), [
+    ((), {}), ((1,), {}), ((1, 2), {}), ((1, 2, 3), {"a": 4}), ((), {"a": 4, "b": 5})])
+def test_arguments_arrive_as_they_are(kinds, args, kwargs):
+    for kind in kinds:
+        assert kind(given)(*args, **kwargs) == (args, kwargs)
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_results_of_a_class_are_replaced(kinds):
+    for kind in kinds:
+        relay = kind(lambda x: x, int, lambda found: ("number", found))
+        assert relay(5) == ("number", 5)
+        assert relay(True) is True  # of a derived class
+        assert relay("a") == "a"
+        assert kind(lambda: 5)() == 5
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_errors_of_some_classes_are_answered(kinds):
+    for kind in kinds:
+        relay = kind(given, None, None, (KeyError,), (LookupError,),
+                     lambda args, kwargs: ("failed", args, kwargs))
+        assert relay(IndexError, 1, k=2) == ("failed", (IndexError, 1), {"k": 2})
+        assert relay(LookupError) == ("failed", (LookupError,), {})
+        for other in (KeyError, ValueError):
+            with pytest.raises(other, match="no"):
+                relay(other)
+        with pytest.raises(IndexError, match="no"):
+            kind(given)(IndexError)
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_only_methods_are_bound(kinds):
+    plain, method = kinds
+
+    class Thing:
+        function = plain(given)
+        bound = method(given)
+
+    thing = Thing()
+    assert thing.function(1, k=2) == ((1,), {"k": 2})
+    assert thing.bound(1, k=2) == ((thing, 1), {"k": 2})
+    later = thing.bound
+    assert later(1) == Thing.bound(thing, 1) == ((thing, 1), {})
+
+
+def test_functions_have_the_names_of_numpys():
+    for name in ("sum", "sin", "linalg.norm"):
+        theirs, found = np, np_by_mat
+        for part in name.split("."):
+            theirs, found = getattr(theirs, part), getattr(found, part)
+        assert found.__name__ == theirs.__name__
+        assert found.__doc__ == theirs.__doc__
+        assert found.__wrapped__ is theirs
+    for found in (np_by_mat.sum, np_by_mat.sin):
+        assert pickle.loads(pickle.dumps(found)) is found
+        assert copy.deepcopy(found) is found
+    assert np_by_mat.add.nin == 2
+    assert "sum" in repr(np_by_mat.sum)
+
+
+def test_functions_as_attributes_bind_as_numpys(rng):
+    class Model:
+        activation = np_by_mat.sqrt  # a ufunc, which never binds
+        total = np_by_mat.sum
+
+    x = mat.array(rng.standard_normal(3))
+    assert_array_equal(Model().activation(x * x), np.sqrt(x.to_numpy() ** 2))
+    with pytest.raises(TypeError):  # self is summed along x
+        Model().total(x, 0)
+
+
+@pytest.mark.host
+def test_operators_have_numpys_results(rng):
+    x, y = (mat.array(rng.standard_normal(3)) for _ in range(2))
+    with as_in_numpy():
+        assert isinstance(x @ y, np.float64)
+        assert isinstance(x.max(), np.float64)
+        assert_array_equal(x == "a", [False] * 3)
+        assert_array_equal(x != None, [True] * 3)  # noqa: E711  # element by element
+        assert x.astype("O").dtype == object
+        assert x.sum(axis=0) == x.to_numpy().sum()
+    assert type(x @ y) is mat.Mat
+    assert (x == "a") is False
+
+
+@pytest.mark.host
+def test_results_stay_on_a_device():
+    x = mat.ones(3)
+    with mat.use_device("emulated"), as_in_numpy():
+        assert type(x.sum()) is mat.Mat
+        assert type(np_by_mat.sum(x)) is mat.Mat
+        assert type(np_by_mat.zeros(())) is mat.Mat
+    with as_in_numpy():
+        assert type(np_by_mat.zeros(())) is mat.Mat
+        assert isinstance(np_by_mat.sum(x), np.float64)
+
+
+def test_modules_are_those_of_numpy():
+    assert np_by_mat.__name__ == "numpy"
+    assert np_by_mat.__version__ == np.__version__
+    assert dir(np_by_mat) == dir(np)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        np_by_mat.no_such_name  # noqa: B018
