@@ -99,7 +99,8 @@ cdef class Relay:
     the dictionary of the arguments.
     """
 
-    def __cinit__(self, function, kind=None, returned=None, tuple passing=(), tuple errors=(), failed=None):
+    def __cinit__(self, function, kind=None, returned=None, tuple passing=(), tuple errors=(),
+                  failed=None):
         self.vectorcall = <void *>relay_by_vector
         self.function, self.kind, self.returned = function, kind, returned
         self.passing, self.errors, self.failed = passing, errors, failed
