@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import dtypes
 import inventory
 import numpy as np
 import related
@@ -262,6 +263,8 @@ def additions(path: str, thing: Any, links: dict[str, str]) -> Iterator[str]:
     place = related.where(path, links) if callable(thing) else ""
     if place:
         yield f"**Where it computes**\n\n{place}"
+    if path in links and callable(thing) and not isinstance(thing, type):
+        yield f"**Dtypes**\n\n{dtypes.sentence(path, thing)}"
     if callable(thing) and "Raises\n---" not in doc_of(thing):
         text = related.raises(path, links)
         yield from [f"**Raises**\n\n{inline(text, links)}"] if text else []
@@ -339,7 +342,8 @@ def pages() -> dict[str, str]:
         made[page].append(entry(path, thing, links, 3 if path.startswith("mat.Mat.") else 2))
         made[page] += [entry(f"{path}.{n}", member, links, 3)
                        for n, member in inner_members(path, thing).items()]
-    index = ["# All names", "All public names; `help(mat.axpy)` in Python shows the same text.",
+    index = ["# All names", "All public names; `help(mat.axpy)` in Python shows the same text. "
+             "*Dtypes* were found by calls of each function, with all operands of one dtype.",
              *contents(titles, links)]
     return {"index.md": "\n\n".join(index),
             **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}

@@ -21,6 +21,7 @@ import mat
 from mat import Mat
 from mat.support.close_names import OF_ARRAYS
 
+from ..support import needs
 from ..support.site import ROOT, built, reference
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
@@ -89,6 +90,7 @@ FUNCTIONS = {path: thing for _, path, thing in reference.everything()
 # they compute no elements, or for generators of random numbers say themselves where
 ELSEWHERE = {*ROLES, "mat.from_numpy", "mat.settings", "mat.configure", "mat.seed",
              "mat.Mat.max_pool_", "mat.Mat.derive_max_pool_"}
+OF_OTHER_VERSIONS = {"mat.random.random_integers"}  # of NumPy
 OF_OTHER_THINGS = ("facets-memory-devices.md", "files.md", "debug.md", "extend.md", "random.md")
 
 
@@ -96,7 +98,7 @@ def test_every_function_has_sections_an_example_and_what_to_read_next():
     links, lacking = reference.linked(), {}
     for path, thing in FUNCTIONS.items():
         text = reference.entry(path, thing, links)
-        wanted = {"**See also**": True, "```pycon": path not in (
+        wanted = {"**See also**": True, "**Dtypes**": True, "```pycon": path not in (
             "mat.random.random_integers", "mat.random.set_bit_generator"),
             "**Where it computes**": path not in ELSEWHERE and PAGE_OF[path] not in OF_OTHER_THINGS}
         wanted["**Raises**"] = wanted["**Where it computes**"] or path.startswith("mat.random.")
@@ -104,6 +106,41 @@ def test_every_function_has_sections_an_example_and_what_to_read_next():
             lacking[path] = found
     assert len(FUNCTIONS) > 700
     assert lacking == {}
+
+
+@pytest.mark.parametrize(("path", "said"), [
+    ("mat.axpy", "Takes `float32`, `float64` and complex numbers. Gives the same dtype."),
+    ("mat.equal", "Takes all dtypes. Gives `bool`."),
+    ("mat.sum", "Takes all dtypes. Gives `int64` for `bool` and signed integers; the same dtype "
+                "for floats, complex numbers and 8-bit floats; `uint64` for unsigned integers."),
+    ("mat.linalg.svd", "Takes all but `float16`. Gives `float64` for `bool`, integers, `bfloat16` "
+                       "and 8-bit floats; the same dtype for `float32` and `float64`; the same "
+                       "dtype and `float32` for `complex64`; the same dtype and `float64` for "
+                       "`complex128`."),
+    ("mat.Mat.exp_", "Takes all but `bool` and integers. Gives the same dtype."),
+    ("mat.random.normal", "Gives `float64`."),
+    ("mat.load", "The result has the dtype of the file."),
+    ("mat.use_device", "Has no operands with elements.")])
+def test_what_is_said_of_dtypes_is_what_calls_give(path, said):
+    assert reference.dtypes.sentence(path, FUNCTIONS[path]) == said
+
+
+@pytest.mark.parametrize("path", ["mat.axpy", "mat.bitwise_and", "mat.negative", "mat.erf",
+                                  "mat.linalg.inv", "mat.Mat.exp_", "mat.nn.conv"])
+def test_other_dtypes_are_refused(path):
+    """Each call of the reference that is refused is a DTypeError, which says what is taken."""
+    outcomes = reference.dtypes.outcomes(path, FUNCTIONS[path])
+    refused = [name for name in mat.supported_dtypes if name not in outcomes]
+    assert refused
+    for name in refused:
+        with pytest.raises(mat.DTypeError if path != "mat.linalg.inv" else TypeError):
+            reference.dtypes.called(path, FUNCTIONS[path], name)
+
+
+def test_calls_for_dtypes_are_of_functions_that_exist():
+    known = {*FUNCTIONS, *(path.rpartition(".")[2] for path in FUNCTIONS)}
+    tables = reference.dtypes.CALLS | reference.dtypes.SAID | reference.dtypes.MORE
+    assert {*tables} - known - OF_OTHER_VERSIONS == set()
 
 
 def test_functions_of_random_numbers_say_where_they_come_from():
@@ -114,6 +151,7 @@ def test_functions_of_random_numbers_say_where_they_come_from():
             if not re.search("device|host|NumPy", reference.doc_of(FUNCTIONS[path]))] == []
 
 
+@needs.native
 def test_examples_of_the_reference_run(tmp_path):
     code = f"""import doctest, sys
 sys.path.insert(0, {str(ROOT / "docs" / "site")!r})
