@@ -111,6 +111,11 @@ def slower() -> Iterator[str]:
     yield (f"Not everything is faster. Of NumPy's time, `mat.zeros(10)` takes "
            f"{ratios['mat.zeros(10)']:.1f}, `np.add(x, y)` of ten elements "
            f"{ratios['np.add(x, y)']:.1f} and a slice {ratios['x[2:7]']:.1f}.")
+    channels = sorted(r["ratios"]["torch"] for r in CPU["nn"]["rows"] if "float32" in r["name"]
+                      and re.match("conv(,|'s)", r["name"]))
+    yield (f"Convolutions of images with channels, float32, took {channels[0]:.1f} to "
+           f"{channels[-1]:.1f} times torch's time, half of them "
+           f"{channels[len(channels) // 2]:.1f} or more.")
     yield (f"On the H100, an `axpy` of ten elements took {axpy:.1f} times torch's time, and an "
            f"epoch of the small digits network {epoch:.1f} times.")
 
