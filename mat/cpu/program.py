@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..support.native import ffi, lib
 from ..support.types import CData
-from .kernel import CpuKernel
+from .composed import ComposedLoop, KernelStep, compose
+from .kernel import BRIEF, CpuKernel
 
 # bytes of the temporary elements of a block, of which several fit into the first cache; shorter
 # blocks are in `program.c`
@@ -15,6 +16,7 @@ BLOCK = 1 << 13
 SHARE = 1 << 14  # elements that a thread should at least get
 # bytes that each thread keeps, less those of a block to be streamed, and the most for a step
 KEPT, STEP = 1 << 17, 1 << 10
+PIECE, STREAMED = 1 << 12, 1 << 9  # bytes of a block of one loop, and if it is streamed
 CACHED = 6  # times less time a light kernel takes for elements in the first cache
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"
@@ -27,11 +29,13 @@ class Slot(NamedTuple):
     size: int
 
 
-class KernelStep(NamedTuple):
-    """A kernel, and the slots of its operands."""
+class ProgramParts(NamedTuple):
+    """What a program was made of, and all that its frame points to."""
 
-    kernel: CpuKernel
-    slots: Sequence[int]
+    steps: Sequence[KernelStep]
+    slots: Sequence[Slot]
+    fold: Fold | None
+    alive: list[object]
 
 
 class Fold(NamedTuple):
@@ -59,14 +63,9 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
         places.append((slot.operand, room, slot.size, whole))
         if slot.operand < 0:
             room += -(-(unit if whole else block) * slot.size // LINE) * LINE + APART
-    frame = ffi.new("mat_program *", {"count": count, "unit": unit, "block": block, "room": room,
-                                      "steps": len(steps)})
-    made, table = ffi.new("mat_step[]", len(steps)), ffi.new("mat_slot[]", places)
-    for one, step in zip(made, steps, strict=True):
-        one.kernel = ffi.cast("mat_kernel *", step.kernel.address)
-        one.frame, one.count = step.kernel.frame, len(step.slots)
-        one.slot[0:len(step.slots)] = step.slots
-    frame.step, frame.slots = made, table
+    frame = ffi.new("mat_program *", {"count": count, "unit": unit, "block": block, "room": room})
+    made, table = put_steps(frame, steps), ffi.new("mat_slot[]", places)
+    frame.slots = table
     brief = room + len(steps) * STEP <= KEPT and count <= _brief(steps)
     units = -(-count // unit)
     folded = None if fold is None else _folded(fold, operands)
@@ -76,9 +75,47 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
     if finish is not None:
         finish = finish._replace(address=int(ffi.cast("uintptr_t", lib.mat_finish_program)))
     return CpuKernel(lib.mat_run_program, frame, units, max(1, SHARE // unit),
-                     brief=units if brief else 0, keep=(steps, made, table, fold, folded),
+                     brief=units if brief else 0, keep=ProgramParts(
+                         steps, slots, fold, [made, table, folded]),
                      finish=finish, refusal=None if brief else lambda: MemoryError(_MEMORY),
                      result="" if brief else "i")
+
+
+def put_steps(frame: CData, steps: Sequence[KernelStep]) -> CData:
+    """Let the frame of a program have those steps; return what it points to."""
+    made = ffi.new("mat_step[]", len(steps))
+    for one, step in zip(made, steps, strict=True):
+        one.kernel = ffi.cast("mat_kernel *", step.kernel.address)
+        one.frame, one.count = step.kernel.frame, len(step.slots)
+        one.slot[0:len(step.slots)] = step.slots
+    frame.step, frame.steps = made, len(steps)
+    return made
+
+
+def composed_steps(program: CpuKernel) -> list[ComposedLoop | KernelStep]:
+    """Return the steps of a program, those that can be one loop composed."""
+    parts: Any = program.keep
+    kept = [k for k, slot in enumerate(parts.slots) if slot.operand >= 0]
+    return compose(parts.steps, kept if parts.fold is None else [*kept, parts.fold.slot])
+
+
+def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep],
+                  addresses: Sequence[int]) -> None:
+    """Let a program, which may be running, carry out those steps from now on; the loops among them
+    are at these addresses.
+    """
+    parts: Any = program.keep
+    given = iter(addresses)
+    frame = ffi.new("mat_program *", program.frame[0])
+    found = [one if isinstance(one, KernelStep) else KernelStep(
+        CpuKernel(next(given), one.frame, program.count, 1, brief=BRIEF), one.slots)
+        for one in steps]
+    parts.alive.extend([frame, put_steps(frame, found), found])
+    if len(found) == 1:  # no temporary elements: blocks only matter to what is streamed
+        size = max(slot.size for slot in parts.slots)
+        frame.block = max(1, (STREAMED if found[0].kernel.frame.stream else PIECE) // size)
+        frame.fixed = 1
+    lib.mat_replace_program(program.frame, frame)
 
 
 def _brief(steps: Sequence[KernelStep]) -> float:

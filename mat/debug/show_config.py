@@ -14,6 +14,7 @@ from typing import Literal, overload
 import numpy as np
 from cffi import __version__ as cffi_version
 
+from ..cpu.composing import COMPOSER
 from ..cpu.thread_pool import CORES, threads
 from ..errors import SettingError
 from ..support import formatting
@@ -71,8 +72,8 @@ def show_config(mode: str | None = None) -> Config | dict[str, str] | None:
         A mapping that prints as a table: versions; another distribution with a folder `mat` and
         files that are not as installed, if there are any; the compiled kernels with compiler, flags
         and the machine that they were chosen for, and the compiled core with an identifier of the
-        build, or why there are none; SciPy's BLAS and its threads; the threads of `mat`; devices,
-        or why there is no GPU to compute on.
+        build, or why there are none; how many programs of `fused` were compiled; SciPy's BLAS and
+        its threads; the threads of `mat`; devices, or why there is no GPU to compute on.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def _kernels() -> dict[str, str]:
     compiler, flags, machine = (ffi.string(f()).decode()
                                 for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
     return {"kernels": f"compiled by {compiler}, running those for {machine}",
-            "compiler flags": flags, "core": build()}
+            "compiler flags": flags, "core": build(), "fused programs": COMPOSER.state()}
 
 
 def devices() -> dict[str, str]:

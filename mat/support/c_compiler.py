@@ -78,13 +78,14 @@ def _headers() -> bytes:
     return digest.digest()
 
 
-def library(source: str, function: str) -> int:
-    """Compile and load C source, unless it is cached, and return the address of `function` in it.
+def library(source: str, function: str, *flags: str) -> int:
+    """Compile and load C source, unless it is cached, and return the address of `function` in it;
+    `flags` are more ones for the compiler.
 
     Raise `KernelError` if there is no compiler, `CompileError` with its messages if it fails.
     """
     path = compiler()
-    parts = (source, path, _version(path), " ".join(FLAGS), os.name, sys.platform)
+    parts = (source, path, _version(path), " ".join((*FLAGS, *flags)), os.name, sys.platform)
     key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
     target = directory() / f"{key}.so"
     if cached(target) is not None:  # to load a damaged one could end the process
@@ -92,7 +93,7 @@ def library(source: str, function: str) -> int:
             return _load(target, function)
         except (OSError, AttributeError):  # of another system, in a shared directory
             pass
-    _compile([path, *FLAGS], source, target)
+    _compile([path, *FLAGS, *flags], source, target)
     return _load(target, function)
 
 

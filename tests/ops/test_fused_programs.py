@@ -2,12 +2,16 @@
 planted faults, which they find.
 """
 
+import shutil
+
 import pytest
 
+from mat.cpu import composed as loops
 from mat.ops.expressions import deferral, nodes, passes, program
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
+from ..support.composed_programs import composed
 from ..support.fused_programs import programs
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
@@ -72,9 +76,10 @@ class Anything:
 
 def temporary_elements_share_places(patch):
     real = program.prepare_program
-    patch.setattr(program, "prepare_program", lambda steps, slots, count: real(
-        [s._replace(slots=[min(k, len(slots) - 1 - (slots[k].operand < 0)) for k in s.slots])
-         for s in steps], slots, count))
+    patch.setattr(program, "prepare_program", lambda steps, slots, *rest: real(
+        [s._replace(slots=[next(j for j, slot in enumerate(slots) if slot.operand < 0)
+                           if slots[k].operand < 0 else k for k in s.slots])
+         for s in steps], slots, *rest))
 
 
 def updated_mats_see_what_was_there_before(patch):
@@ -94,3 +99,49 @@ def test_a_planted_fault_is_found(fault, monkeypatch, tmp_path):
     found = outcome_of(lambda: programs(1, 4000, folder=tmp_path) and None)  # it may crash
     assert found
     assert "the child ended" not in found
+
+
+# The same by compiled programs
+
+compiles = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
+                              reason="no C compiler")
+
+
+@compiles
+@where
+def test_programs_by_compiled_loops(where, tmp_path):
+    assert composed(lambda: programs(2, 1500, folder=tmp_path, **WHERE[where])) > 60
+
+
+@compiles
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_many_programs_by_compiled_loops(seed, tmp_path):
+    assert composed(lambda: programs(1_000_000 * (seed + 1), 20_000, folder=tmp_path)) > 500
+
+
+def results_that_are_read_later_are_not_kept(patch):
+    patch.setattr(loops, "live_after", lambda rest, kept: set(kept))
+
+
+def rows_have_steps_of_columns(patch):
+    real = loops.packed_strides
+    patch.setattr(loops, "packed_strides", lambda shape: real(shape)[::-1])
+
+
+def operands_are_mixed_up(patch):
+    real = loops.LoopBuilder.value_of
+    patch.setattr(loops.LoopBuilder, "value_of", lambda self, x, step: real(
+        self, step.operands[0] if x.size == step.operands[0].size else x, step))
+
+
+LOOP_FAULTS = (results_that_are_read_later_are_not_kept, rows_have_steps_of_columns,
+               operands_are_mixed_up)
+
+
+@compiles
+@pytest.mark.parametrize("fault", LOOP_FAULTS, ids=lambda f: f.__name__)
+def test_a_planted_fault_of_loops_is_found(fault, monkeypatch, tmp_path):
+    fault(monkeypatch)
+    found = outcome_of(lambda: composed(lambda: programs(1, 4000, folder=tmp_path)) and None, 300)
+    assert "AssertionError" in found or "DirectionError" in found, found

@@ -123,3 +123,9 @@ const mat_conversion *mat_convert(const char *name) {
         if (strcmp(conversions[k].name, name) == 0) return &conversions[k];
     return NULL;
 }
+
+const char *mat_convert_name(uintptr_t kernel) {
+    for (size_t k = 0; k < sizeof conversions / sizeof conversions[0]; k++)
+        if (conversions[k].kernel == (mat_kernel *)kernel) return conversions[k].name;
+    return "";
+}

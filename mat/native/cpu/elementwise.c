@@ -6,30 +6,13 @@
 #define BINARY_DEVICE(...)
 #define DIVISION BINARY
 
+#include "functions_inline.h"
 #include "pow.h"
 #include "vmath_inline.h"
 #include "wide.h"
 
-#define mat_sqrt_f32 sqrtf
-#define mat_sqrt_f64 sqrt
-#define mat_fabs_f32 fabsf
-#define mat_fabs_f64 fabs
-#define mat_floor_f32 floorf
-#define mat_floor_f64 floor
-#define mat_ceil_f32 ceilf
-#define mat_ceil_f64 ceil
-#define mat_rint_f32 rintf
-#define mat_rint_f64 rint
-#define mat_trunc_f32 truncf
-#define mat_trunc_f64 trunc
-#define mat_inverse_f32(x) (1 / (x))
-#define mat_inverse_f64(x) (1 / (x))
 #define mat_fmod_f32 fmodf
 #define mat_fmod_f64 fmod
-#define mat_copysign_f32 copysignf
-#define mat_copysign_f64 copysign
-#define mat_signbit_f32(x) (mat_bits_f32(x) >> 31)
-#define mat_signbit_f64(x) (mat_bits_f64(x) >> 63)
 
 /* As NumPy has them: the quotient rounded down is that of what the remainder leaves, and the
    remainder has the sign of the divisor. */
@@ -173,6 +156,19 @@ const mat_named_kernel *mat_elementwise(const char *name) {
     if (!found->name) found = find(mat_integer_kernels, name);
     if (!found->name) found = find(mat_complex_kernels, name);
     return found->name ? found : NULL;
+}
+
+static const char *name_in(const mat_named_kernel *known, mat_kernel *kernel) {
+    for (; known->name; known++)
+        if (known->kernel == kernel) return known->heavy ? "" : known->name;
+    return NULL;
+}
+
+const char *mat_light_name(uintptr_t address) {
+    mat_kernel *const kernel = (mat_kernel *)address;
+    const char *found = name_in(kernels, kernel);
+    if (!found) found = name_in(mat_integer_kernels, kernel);
+    return found ? found : "";
 }
 
 #undef UNARY

@@ -33,6 +33,9 @@ typedef struct {
    "geem_f32" ...; NULL if there is none. */
 const mat_named_kernel *mat_elementwise(const char *name);
 
+/* Return the name of a light kernel of a line of elementwise.def; "" for others. */
+const char *mat_light_name(uintptr_t kernel);
+
 /* Return the kinds of numbers, as letters, that a line of elementwise.def is for; "" if there is no
    such line. */
 const char *mat_kinds_of(const char *name);
@@ -48,3 +51,5 @@ typedef struct {
 /* Return the conversion of a name, from one type to another: "i64_f64", "f32_b1" ...; NULL if there
    is none. */
 const mat_conversion *mat_convert(const char *name);
+/* Return the name of a conversion's kernel; "" for others. */
+const char *mat_convert_name(uintptr_t kernel);

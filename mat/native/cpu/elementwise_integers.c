@@ -1,6 +1,8 @@
 /* The element-wise kernels of integers and bool: the lines of elementwise.def that are for them. */
 #include "lines_inline.h"
 
+#include "functions_inline.h"
+
 #define UNARY_DEVICE(...)
 #define BINARY_DEVICE(...)
 #define POWER BINARY
@@ -226,11 +228,6 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
 #define MAT_READ(element) ((element) != 0)
 #undef DIVISION
 #define DIVISION(...)
-#define mat_fabs_b1(x) (x)
-#define mat_floor_b1(x) (x)
-#define mat_ceil_b1(x) (x)
-#define mat_trunc_b1(x) (x)
-#define mat_invert_b1(x) ((x) == 0)
 #undef FN
 #define FN(name) mat_##name##_b1
 #define COMPARE(name, kinds, weight, condition) \

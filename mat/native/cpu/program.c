@@ -58,7 +58,7 @@ static int64_t describe(state *s) {
     for (int64_t k = 0; k < p->steps && !all; k++)
         if (s->direct[k].streams >= 0) s->direct[k].loop = NULL; /* its blocks are no pieces */
     const int many = p->count > FEW && __builtin_popcountll(operands) >= MANY;
-    const int64_t block = all ? p->block / (many ? SHORTEST : SHORT) : p->block;
+    const int64_t block = all && !p->fixed ? p->block / (many ? SHORTEST : SHORT) : p->block;
     return block ? block : 1;
 }
 
@@ -108,7 +108,8 @@ static void do_fold(const state *s, int64_t k) {
 
 void mat_run_program(const void *frame, char *const *operands, const double *numbers,
                      double *result, int64_t start, int64_t stop) {
-    const mat_program *p = frame;
+    const mat_program *p = frame, *composed = __atomic_load_n(&p->composed, __ATOMIC_ACQUIRE);
+    if (composed) p = composed;
     const size_t temporary = ((size_t)p->room + LINE - 1) / LINE * LINE;
     const size_t needed = LINE + temporary + PIECE + (size_t)p->steps * sizeof(mat_direct);
     char *const room = needed <= KEPT ? kept : malloc(needed);
@@ -137,4 +138,8 @@ void mat_finish_program(const void *frame, char *const *operands, const double *
     const mat_fold *fold = ((const mat_program *)frame)->fold;
     char *at[3] = {NULL, operands[fold->out], operands[fold->parts]};
     fold->finish(fold->frame, at, numbers, result, start, stop);
+}
+
+void mat_replace_program(mat_program *program, const mat_program *composed) {
+    __atomic_store_n(&program->composed, composed, __ATOMIC_RELEASE);
 }

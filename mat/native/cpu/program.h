@@ -29,16 +29,20 @@ typedef struct {
     int64_t each, total, slot, out, parts;
 } mat_fold;
 
-typedef struct {
+typedef struct mat_program {
     int64_t count, unit, block;
-    int64_t room; /* bytes of all temporary elements */
+    int64_t fixed; /* blocks have that length, whatever the steps are */
+    int64_t room;  /* bytes of all temporary elements */
     int64_t steps;
     const mat_step *step;
     const mat_slot *slots;
     const mat_fold *fold; /* NULL: there is none */
+    const struct mat_program *composed; /* what does the same in fewer steps, once there is one */
 } mat_program;
 
 /* The operands are those of the slots; the result is 1 where there is no memory, else 0. */
 mat_kernel mat_run_program;
 /* The second stage of the reduction, in its own units. */
 mat_kernel mat_finish_program;
+/* Let a program, which may be running, be replaced by one that does the same. */
+void mat_replace_program(mat_program *program, const mat_program *composed);

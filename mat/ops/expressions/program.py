@@ -8,9 +8,11 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ...core.recorder import RECORDERS
+from ...cpu.composed import KernelStep
+from ...cpu.composing import COMPOSER
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import Fold, KernelStep, Slot, prepare_program, writes_to_caches
+from ...cpu.program import Fold, Slot, prepare_program, writes_to_caches
 from ...cpu.reduce import REDUCTION
 from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...layout.shapes import Ints, broadcast_shapes
@@ -52,6 +54,7 @@ class Structure(NamedTuple):
 _ROLES = {"i": Input, "n": InputOrNumber, "o": Output, "u": InOut}
 MOST_OF_A_UNIT = 1 << 20  # bytes of the operand of a reduction
 ROWS_OF = 1 << 12  # elements of a unit of short rows
+MOST_WAITING = 16  # programs of one structure that may become compiled ones
 
 
 class NotOnePassError(Exception):
@@ -74,6 +77,9 @@ class FusedOp(Op):
         self.prepare("foreign", dtypes=compiled(STORED))(self.prepare_cpu)
         self.prepare("cuda", dtypes=STORED)(self.prepare_cuda)
         self.uses: Counter[str] = Counter()  # on devices, by the dtypes of the operands
+        self.done: int = 0  # on the host, elements times operations, and passes
+        self.passes: int = 0
+        self.interpreted: list[CpuKernel] = []  # programs that may become worth a compiled one
 
     def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
         """Check nothing: the statements have."""
@@ -93,6 +99,18 @@ class FusedOp(Op):
             self(*values)
         except NotOnePassError:
             self.one_by_one(values)
+        if self.interpreted:
+            self.note_use(values)
+
+    def note_use(self, values: Arguments) -> None:
+        """Have programs of the host compiled once they were used so much that it is worth it; they
+        are interpreted until then.
+        """
+        self.passes += 1
+        self.done += prod(self.shape(values)) * len(self.structure.instructions)
+        if self.passes >= COMPOSER.passes and self.done >= COMPOSER.work:
+            programs, self.interpreted = self.interpreted, []
+            COMPOSER.ask(programs)
 
     def is_one_kernel(self, device: Device, values: Arguments, mats: list[Mat]) -> bool:
         """Return whether it is one kernel of a device: not for operands of which the device cannot
@@ -197,7 +215,10 @@ class FusedOp(Op):
         fold = self.fold_of(values[writes], operands[-1])
         if fold is not None:
             fold = fold._replace(slot=place_of[writes], out=len(operands) - 1)
-        return prepare_program(steps, slots, len(operands), prod(shape), fold)
+        found = prepare_program(steps, slots, len(operands), prod(shape), fold)
+        if len(steps) > 1 and COMPOSER.enabled:
+            self.interpreted = [*self.interpreted[1 - MOST_WAITING:], found]
+        return found
 
     def shape(self, operands: tuple[Operand, ...]) -> Ints:
         """Return the shape of the elements of all instructions."""

@@ -8,8 +8,9 @@ import inspect
 from math import prod
 from typing import Any
 
+from ...cpu.composed import KernelStep
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import KernelStep, Slot, prepare_program, writes_to_caches
+from ...cpu.program import Slot, prepare_program, writes_to_caches
 from ...layout.shapes import Ints
 from ...matrix.base import Form
 from ...matrix.mat import Mat

@@ -1,0 +1,81 @@
+"""Composed loops for tests: programs of the host by compiled loops from their first use on, with
+one call of the compiler for all of them.
+"""
+
+import contextlib
+import re
+
+from mat.cpu import composing
+from mat.cpu.composed import TABLE, ComposedLoop, source_of_program
+from mat.cpu.program import composed_steps
+from mat.ops.expressions import passes, program
+from mat.support.c_compiler import library
+from mat.support.native import ffi
+
+BATCH = "mat_batch"
+HEADER = '#include "composed_inline.h"\n'
+
+
+@contextlib.contextmanager
+def prepared_by(function):
+    """Call a function with each program that is prepared, new ones for all structures."""
+    real = program.prepare_program
+
+    def prepare(*args):
+        found = real(*args)
+        function(found)
+        return found
+    passes.PROGRAMS.clear()
+    program.prepare_program = prepare
+    try:
+        yield
+    finally:
+        program.prepare_program = real
+        passes.PROGRAMS.clear()
+
+
+def composed(run):
+    """Call a function, which is called once before, with programs by compiled loops; return how
+    many loops there were.
+    """
+    known, composer = composing.COMPOSER.known, composing.COMPOSER
+    sources, used = {}, []
+
+    def collect(found):
+        loops = loops_of(found)
+        if loops:
+            sources[source_of_program(loops)] = len(loops)
+
+    def use(found):
+        if loops_of(found):
+            composer.compile(found)
+            used.append(found.keep)
+    with prepared_by(collect):
+        run()
+    composing.COMPOSER.known = addresses_of(sources)
+    try:
+        with prepared_by(use):
+            run()
+    finally:
+        composing.COMPOSER.known = known
+    assert not composer.faults
+    return len(used)
+
+
+def loops_of(found):
+    """Return the loops that can be composed of a program."""
+    return [one for one in composed_steps(found) if isinstance(one, ComposedLoop)]
+
+
+def addresses_of(sources):
+    """Return the addresses of the loops of each source, compiled together."""
+    parts = []
+    for k, source in enumerate(sources):
+        text = source.removeprefix(HEADER)
+        text = re.sub(r"\bloop(\d+)\b", rf"loop{k}_\1", text)
+        parts.append(text.strip().replace(f"mat_kernel *const {TABLE}[]",
+                                          f"static mat_kernel *const {TABLE}{k}[]"))
+    tables = ", ".join(f"{TABLE}{k}" for k in range(len(parts)))
+    whole = "\n".join([HEADER, *parts, f"mat_kernel *const *const {BATCH}[] = {{{tables}}};", ""])
+    table = ffi.cast("uintptr_t **", library(whole, BATCH, *composing.machine_flags()))
+    return {source: list(table[k][0:count]) for k, (source, count) in enumerate(sources.items())}
