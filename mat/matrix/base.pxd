@@ -76,6 +76,8 @@ cdef class MatBase(Operators):
     cdef Access _facet(self, object name, object direction)
     @cython.locals(access=Access)
     cdef Access _access(self, Registration facet, object direction)
+    @cython.locals(storage=Storage)
+    cdef _locate(self)
     cdef Form _find_form(self)
     @cython.locals(layout=Layout, like=Layout, storage=Storage, form=Form, whole=bint)
     cdef Form _form_found(self)

@@ -194,6 +194,12 @@ class MatBase(Operators):
         """The object for all that checks of operations depend on."""
         return self._find_form() if self.known_form is None else self.known_form
 
+    def _locate(self) -> None:
+        """Find out the address of the host's copy, unless it is known; other threads may run."""
+        storage = self.storage  # compiled code keeps local variables only alive
+        if not storage.address:
+            storage.find_address()
+
     def _find_form(self) -> Form:
         """Compute the form of self, and remember it."""
         if _is_compiled:

@@ -1,12 +1,10 @@
 cimport cython
 
-from mat._core cimport HostBlocks
 from mat.matrix.base cimport MatBase, is_numpys
+from mat.matrix.brief_copies cimport none_else
 from mat.matrix.creation cimport copy_of_array
 from mat.matrix.exports cimport copied_array
 
-cdef HostBlocks _blocks
-cdef list _in_use, _observers
 cdef frozenset _PLAIN, _NESTS, _METHODS
 cdef set _known
 cdef dict _inside

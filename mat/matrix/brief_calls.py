@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy._core.multiarray import c_einsum
 
-from ..core.compiled import BLOCKS, IN_USE
-from ..core.observers import OBSERVERS
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .base import is_numpys
+from .brief_copies import none_else
 from .creation import KNOWN, adopted, copy_of_array
 from .exports import copied_array
 from .mat import Mat
@@ -33,7 +32,7 @@ _METHODS = frozenset((
 # by a function of NumPy's: what it calls once it has found out that no argument is of another class
 _INSIDE: dict[Function, Function] = {np.einsum: c_einsum}
 # with types of C
-_blocks, _in_use, _observers, _mat = BLOCKS, IN_USE, OBSERVERS, Mat
+_mat = Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF
 _known, _inside = KNOWN, _INSIDE
 
@@ -129,7 +128,7 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
     device is in use or somebody observes, and if the function raises an error: called in another
     way, it says so again.
     """
-    if _in_use or _observers or not _blocks.enabled:
+    if not none_else():
         return _not_brief
     arguments: list[Operand] = []
     for value in args:

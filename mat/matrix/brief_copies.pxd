@@ -6,6 +6,9 @@ from mat._core cimport HostBlocks, KernelCall
 cdef KernelCall _rows
 cdef HostBlocks _blocks
 cdef Py_ssize_t _large, _shared
+cdef list _in_use, _observers
+
+cpdef bint none_else() except -1
 
 cpdef bint is_brief(Py_ssize_t nbytes) except -1
 

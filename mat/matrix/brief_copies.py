@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.compiled import BLOCKS
+from ..core.compiled import BLOCKS, IN_USE
+from ..core.observers import OBSERVERS
 from ..cpu.kernel import CpuKernel
 from ..support.native import ffi, lib
 
@@ -22,6 +23,14 @@ if lib is not None:
     ROWS.set_operands(2, 4, False)
 # with types of C
 _rows, _blocks, _large, _shared = ROWS, BLOCKS, LARGE, 2 * WORTH
+_in_use, _observers = IN_USE, OBSERVERS
+
+
+def none_else() -> bool:
+    """Return whether the host may copy without accesses: the core is compiled, no device is in use,
+    and nobody observes.
+    """
+    return _blocks.enabled and not _in_use and not _observers
 
 
 def is_brief(nbytes: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import BLOCKS, IN_USE
+from ..core.compiled import BLOCKS
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
@@ -19,10 +19,10 @@ from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import DType, Index, Number, Operand
 from .base import MatBase
-from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief
+from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
 
 # with types of C
-_blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
+_blocks, _observers = BLOCKS, OBSERVERS
 _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
@@ -120,7 +120,7 @@ class Elements(MatBase):
         if type(index) is int or type(index) is tuple:
             k = layout.element(index)
         if k < 0:
-            part = None if _in_use or not _blocks.enabled else _part_of(layout, index)
+            part = _part_of(layout, index) if none_else() else None
             # integers would be planned anew each time
             most = MOST_AT_ONCE if dtype.kind == "f" else LARGE
             if part is None or not part.contiguous or not 0 < size * part.size < most:
@@ -154,7 +154,7 @@ class Elements(MatBase):
 
     def _set_part_quickly(self: Any, index: Index, source: MatBase) -> bool:
         """Copy a Mat to the selection of a basic index: a small one by `copied_to_part`."""
-        if _in_use or not _blocks.enabled:
+        if not none_else():
             return False
         layout = self.layout
         part = _part_of(layout, index)
@@ -282,7 +282,7 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
             source.element_type is target.element_type) and (
             one.shape == part.shape and one.strides == part.strides):
         return True  # what x[index] += y leaves to do
-    if _in_use or _observers or not _blocks.enabled or one.size != part.size or (
+    if not none_else() or one.size != part.size or (
             one.shape != part.shape or source.element_type is not target.element_type) or (
             not storage.writable):
         return False

@@ -1,16 +1,14 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport HostBlocks, KernelCall
-from mat.core.cube cimport Cube
+from mat._core cimport KernelCall
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
-from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, set_rows
+from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, none_else, set_rows
 
 cdef KernelCall _ROWS
-cdef HostBlocks _blocks
-cdef list _in_use, _observers
+cdef list _observers
 cdef Registration _foreign
 cdef object _mat
 cdef Py_ssize_t WORTH
@@ -34,9 +32,6 @@ cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
 @cython.locals(view=MatBase, first=MatBase, target=MatBase, form=Form, rows=Py_ssize_t,
                size=Py_ssize_t, itemsize=Py_ssize_t)
 cpdef MatBase joined_parts(list parts, tuple shape, Py_ssize_t axis)
-
-@cython.locals(storage=Cube)
-cdef _locate(MatBase view)
 
 @cython.locals(view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,
                left=Py_ssize_t)

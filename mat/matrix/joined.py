@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.compiled import BLOCKS, IN_USE
 from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
@@ -13,12 +12,12 @@ from ..facets.array import FOREIGN
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result
-from .brief_copies import ROWS, WORTH, copy_bytes, copy_rows, is_brief, set_rows
+from .brief_copies import ROWS, WORTH, copy_bytes, copy_rows, is_brief, none_else, set_rows
 from .mat import Mat
 from .with_facets import with_facets
 
 # with types of C
-_in_use, _observers, _foreign, _mat, _blocks = IN_USE, OBSERVERS, FOREIGN, Mat, BLOCKS
+_observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat
 _ROWS = ROWS
 
 
@@ -58,12 +57,12 @@ def stacked_along(mats: object, axis: object) -> Mat | None:
 def packed_copy(view: Mat) -> Mat | None:
     """Return a copy of a small Mat whose elements are packed, as `joined_parts` does."""
     form = view._find_form() if view.known_form is None else view.known_form
-    if _in_use or _observers or not _blocks.enabled or not view.layout.contiguous:
+    if not none_else() or not view.layout.contiguous:
         return None
     nbytes = form.size * form.itemsize
     if not is_brief(nbytes):
         return None
-    _locate(view)
+    view._locate()
     like = form
     if not (form.whole and form.writable and form.strides == form.layout.strides):
         like = form_of_result(form.shape, form.dtype)
@@ -120,7 +119,7 @@ def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.
     """
-    if _in_use or _observers or _ROWS is None:
+    if not none_else():
         return None
     first, rows, size = parts[0], 1, 0
     dtype = first.element_type
@@ -129,7 +128,7 @@ def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         if not view.layout.contiguous or view.element_type is not dtype:
             return None
         size += view.layout.size
-        _locate(view)
+        view._locate()
     itemsize = first.element_size
     if not is_brief(size * itemsize):
         return None
@@ -138,13 +137,6 @@ def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     form = form_of_result(shape, dtype)
     target: Mat = form.new(first.device_enabled, None)
     return target if _copy_rows(parts, target, rows, itemsize) else None
-
-
-def _locate(view: Mat) -> None:
-    """Find out the address of a Mat, if it is not known yet; other threads may run."""
-    storage = view.storage
-    if not storage.address:
-        storage.find_address()
 
 
 def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:

@@ -39,7 +39,7 @@ cdef class Plan:
     cdef bint call_ufunc(self, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef commit(self, tuple args, MatBase out)
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    @cython.locals(operand=PlannedOperand, view=MatBase)
     cdef locate(self, tuple args)
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, count=int, k=int,
                    position=int, address=uintptr_t)

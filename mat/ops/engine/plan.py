@@ -216,9 +216,7 @@ class Plan:
         for operand in self.accesses:
             view = args[operand.position]
             if view is not None:
-                storage = view.storage
-                if not storage.address:
-                    storage.find_address()
+                view._locate()
 
     def launch_at_once(self, args: Arguments, out: MatBase | None) -> bool:
         """Fast path: launch a device's kernel if no access has to be opened: the locks of the

@@ -2,21 +2,24 @@ cimport cython
 
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
+from mat.matrix.brief_copies cimport none_else
 from mat.matrix.elements cimport copied_to_part
 from mat.ops.engine.calls cimport may_meet
 from mat.ops.indexing.selection cimport Selection, selected
+from mat.ops.indexing.values cimport as_array_of, as_source
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED
-cdef list _in_use, _observers
+cdef list _in_use
 cdef object _ALL, _io, _mat
 
 cdef bint _is_advanced(object index) except -1
-cdef object _selected(object self, object index, str name)
+cdef object _there(object self, object index, str name)
+@cython.locals(chosen=Selection)
 cdef object _gather(object self, object index)
 cdef object _scatter(object self, object index, object value)
 @cython.locals(now=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)
 @cython.locals(target=MatBase)
 cdef object _assign_part(MatBase now, Layout part, object value)
-cdef Selection _chosen(MatBase self, tuple index)
+cdef Selection _on_host(MatBase self, object index)

@@ -10,12 +10,13 @@ import numpy as np
 
 from ...core.compiled import IN_USE
 from ...core.direction import IO
-from ...core.observers import OBSERVERS, HostCall
+from ...core.observers import HostCall
 from ...devices.in_use import computes_elsewhere, note_fallback
 from ...errors import DTypeError, IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.arrays import array
+from ...matrix.brief_copies import none_else
 from ...matrix.creation import adopted
 from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
@@ -33,7 +34,7 @@ from .values import as_array_of, as_source
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
-_in_use, _observers, _io, _mat = IN_USE, OBSERVERS, IO, Mat  # with types of C
+_in_use, _io, _mat = IN_USE, IO, Mat  # with types of C
 MOST_COPIED = 1 << 18  # bytes of a part that are copied sooner than an assignment is planned
 
 
@@ -112,7 +113,7 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
         if not copied_to_part(target, target.layout, target.layout, value):
             # a call is planned anew each time if they may overlap
-            apart = not may_meet(value, target) or _in_use or _observers or (
+            apart = not may_meet(value, target) or not none_else() or (
                 value.nbytes > MOST_COPIED)
             assign(value if apart else value.copy(), target)
     else:
@@ -161,10 +162,12 @@ def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
     return IndexOutOfRange(f"{self.label()} cannot be indexed with {shortened(given)}: {error}")
 
 
-def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
-    """Return the selection of a mask or an array of integers, with slices of all of the other axes;
-    None for other indices.
+def _on_host(self: Mat, index: Index) -> Selection | None:
+    """Return the selection of a mask or an array of integers, with slices of all of the other axes,
+    which kernels of the host carry out; None for other indices.
     """
+    if type(index) is not tuple:
+        return selected(self, index, 0)
     at = -1
     for k in range(len(index)):
         if type(index[k]) is not slice:
@@ -179,28 +182,26 @@ def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
 _ALL = slice(None)
 
 
-def _selected(self: Mat, index: Index, name: str) -> Selection | Advanced | None:
-    """Return the selection that the device in use, or else a compiled kernel of the host, can
-    carry out; None if NumPy has to.
+def _there(self: Mat, index: Index, name: str) -> Advanced | None:
+    """Return the selection that the device in use carries out; None if the host has to, to which
+    the elements are copied then.
     """
-    if _in_use and computes_elsewhere(self):
-        there = advanced(self, index)
-        if there is not None:
-            return there
+    if not computes_elsewhere(self):
+        return None
+    there = advanced(self, index)
+    if there is None:
         _checked_shape(self, _plain(index), index)
-        _bring_home(self, name)
-    return _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
-
-
-def _bring_home(self: Mat, name: str) -> None:
-    """Copy the elements to the host, where NumPy indexes them in place of the device in use."""
-    note_fallback(name, self)
-    with HostCall(name), self.facet("array", "input"):
-        pass
+        note_fallback(name, self)
+        with HostCall(name), self.facet("array", "input"):
+            pass
+    return there
 
 
 def _gather(self: Mat, index: Index) -> Mat:
-    chosen = _selected(self, index, "getitem")
+    there = _there(self, index, "getitem") if _in_use else None
+    if there is not None:
+        return there.get()
+    chosen = _on_host(self, index)
     found: Mat | None = None if chosen is None else chosen.get()
     return _gather_by_numpy(self, index) if found is None else found
 
@@ -218,7 +219,9 @@ def _gather_by_numpy(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    chosen = _selected(self, index, "setitem")
+    chosen: Advanced | Selection | None = _there(self, index, "setitem") if _in_use else None
+    if chosen is None:
+        chosen = _on_host(self, index)
     if chosen is not None:
         self.allowed(IO)
     if chosen is None or not chosen.set(value):

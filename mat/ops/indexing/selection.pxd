@@ -2,9 +2,9 @@ cimport cython
 from libc.stdint cimport uintptr_t
 
 from mat._core cimport KernelCall
-from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
 from mat.matrix.base cimport Form, MatBase
+from mat.ops.indexing.values cimport as_array_of, as_source
 
 cdef list _observers
 cdef Registration _foreign
@@ -77,5 +77,3 @@ cdef class Selection:
     cdef Py_ssize_t call_at_once(self, KernelCall kernel, MatBase other, object value,
                                  object element, Py_ssize_t count, Py_ssize_t units,
                                  bint writes, bint writes_other) except? -4
-    @cython.locals(storage=Cube)
-    cdef locate(self, MatBase view)

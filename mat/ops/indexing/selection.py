@@ -3,7 +3,8 @@ overwritten, by compiled kernels.
 
 What is small is done at once, under the GIL, where no access need be opened; what is large is
 shared among threads. This module does not know what other indices there are, and returns None for
-operands that NumPy is to take.
+operands that NumPy is to take. It is no implementation of the operation `gather`: plans are for one
+shape, and the lengths of indices and of what a mask selects change from call to call.
 """
 
 from __future__ import annotations
@@ -324,10 +325,10 @@ class Selection:
         """Do so if no access need be opened; return _NOT_CALLED else."""
         view, index = self.view, self.index
         at = 0 if element is None else address_of(element)
-        self.locate(view)
-        self.locate(index)
+        view._locate()
+        index._locate()
         if other is not None:
-            self.locate(other)
+            other._locate()
         if view.known_form is not self.kernels.form:
             return _NOT_CALLED  # another thread has changed it
         # no code of Python may run from here until the kernel has been called
@@ -349,12 +350,6 @@ class Selection:
         if other is not None and writes_other:
             other.storage.written(_foreign.mask)
         return int(kernel.found[0])
-
-    def locate(self, view: MatBase) -> None:
-        """Find out the address of a Mat, if it is not known yet; other threads may run."""
-        storage = view.storage
-        if not storage.address:
-            storage.find_address()
 
 
 def taken(x: Mat, indices: object, axis: int) -> Mat | None:
