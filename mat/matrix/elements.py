@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import BLOCKS
+from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
@@ -22,7 +22,7 @@ from .base import MatBase
 from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
 
 # with types of C
-_blocks, _observers = BLOCKS, OBSERVERS
+_blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
