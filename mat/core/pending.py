@@ -15,6 +15,7 @@ from .compiled import THREADS
 from .registry import AnyCube, ViewLike
 
 _threads = THREADS  # with a type of C
+_none: list[Any] = []  # readers where there are none: never changed, as no list of readers is
 DEFERRALS: list[Any] = []  # one item for each block in which results may be pending
 
 
@@ -41,7 +42,7 @@ class Pending:
 
     def __init__(self) -> None:
         self.value: Value | None = None
-        self.readers: list[weakref.ref[Reader]] = []
+        self.readers: list[weakref.ref[Reader]] = _none
         self.restored: int = -1  # the version of elements that an operation in tiles wrote back
         self.computing: int = 0  # the thread that writes results here, by its id of `THREADS`
 

@@ -9,7 +9,8 @@ from mat.ops.engine.calls cimport Calls, PlanNode
 from mat.ops.engine.plan cimport Plan
 from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, leaf_of, new_node
 
-cdef object _mat, _innermost, _expressions, _cut_now
+cdef object _mat, _innermost, _cut_now
+cdef Nodes _all
 cdef Lock _lock
 cdef Threads _threads
 cdef long long _exact
@@ -28,8 +29,10 @@ cdef bint is_new(MatBase mat) except -1
 cdef bint can_wait(object value) except -1
 @cython.locals(k=int, value=Node, view=MatBase)
 cdef compute_unlike(Calls operation, tuple args, MatBase out)
-@cython.locals(k=int, view=MatBase)
+@cython.locals(others=tuple)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
+@cython.locals(found=Node)
+cdef object argument_of(object value, MatBase out, object old)
 cdef bint uses_kernels(object device, MatBase out) except -1
 @cython.locals(leaf=Leaf, storage=Storage)
 cdef keep(Nodes values, Node node)

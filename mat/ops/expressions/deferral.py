@@ -60,7 +60,7 @@ INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
 _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
-_mat, _expressions, _lock, _threads, _exact = Mat, EXPRESSIONS, EXPRESSIONS.lock, THREADS, EXACT
+_mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
 _innermost, _cut_now = INNERMOST.get, CUT_NOW.get
 _folds: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 _MOST = 1024
@@ -73,7 +73,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         block = still_open(block)
     if block is None and PERMANENT:
         block = PERMANENT[0]
-    if block is None or (_expressions.busy and _expressions.busy == threading.get_ident()):
+    if block is None or (_all.busy and _all.busy == threading.get_ident()):
         return False
     if type(args[operation.main]) is not _mat:
         return False
@@ -83,7 +83,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
             return True
         return compute_fold(operation, device, args, out)
     if not out.layout.size or (out.layout.size * out.element_size < block.least
-                               and not (VALUES.rows and device_of_rows(args, out))):
+                               and not (_all.rows and device_of_rows(args, out))):
         return False
     if _cut_now() is not None and being_cut():
         return False
@@ -139,7 +139,7 @@ def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
         old = old if old in found else None
         storage = form.new(out.device_enabled, None).storage
     node = new_node(operation, found, form, _threads.line())
-    if VALUES.rows:
+    if _all.rows:
         node.device = device_of_rows(args, out)
     values.add(node.be_value_of(storage, out, old))
     if storage is not out.storage:  # the elements stay where they are
@@ -195,7 +195,9 @@ def keep(values: Nodes, node: Node) -> None:
     """Compute a value now if it takes many nodes, or if expressions keep too much."""
     for a in node.args:
         if type(a) is Leaf:
-            values.reads += a.view.storage.nbytes
+            leaf: Any = a
+            storage = leaf.view.storage
+            values.reads += storage.nbytes
     if values.most < 0:
         values.most = most_kept()
     if values.reads > values.most:
@@ -319,16 +321,20 @@ def device_of_rows(args: Arguments, out: MatBase) -> Any:
 def arguments_of(operation: Any, args: Arguments, out: MatBase,
                  old: Node | Leaf | None) -> tuple[Argument, ...]:
     """Return what an operation reads; `old` is that of `out`."""
-    found: list[Argument] = []
-    for k in operation.others:
-        if type(args[k]) is not _mat:
-            found.append(args[k])
-        elif args[k] is out and old is not None:
-            found.append(old)
-        else:
-            view = args[k]
-            found.append(value_of(view) or leaf_of(view))
-    return tuple(found)
+    others = operation.others
+    if len(others) == 2:  # without a list
+        return (argument_of(args[others[0]], out, old), argument_of(args[others[1]], out, old))
+    return tuple([argument_of(args[k], out, old) for k in others])
+
+
+def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:
+    """Return what is read of an operand; `old` is that of `out`."""
+    if type(value) is not _mat:
+        return value  # a number
+    if value is out and old is not None:
+        return old
+    found = value_of(value)
+    return leaf_of(value) if found is None else found
 
 
 def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:

@@ -14,6 +14,7 @@ cdef class Nodes:
     cdef public list found
     cdef public Py_ssize_t room
     cdef public long long last, reads, most
+    cdef public unsigned long busy
     cdef public bint rows
     cpdef add(self, object node)
     @cython.locals(node=Node)

@@ -31,7 +31,7 @@ _array, _input = ARRAY, INPUT
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("found", "last", "most", "reads", "room", "rows")
+    __slots__ = ("busy", "found", "last", "most", "reads", "room", "rows")
 
     def __init__(self) -> None:
         self.found: list[ref[Node]] = []
@@ -40,6 +40,7 @@ class Nodes:
         self.reads: int = 0  # bytes that they read since it was looked at what they keep
         self.rows: bool = False  # some may be reductions of rows
         self.most: int = -1  # until then; negative: it was not yet
+        self.busy: int = 0  # the thread that computes, by its number in the system
 
     def add(self, node: ref[Node]) -> None:
         """Add a node."""
@@ -216,7 +217,15 @@ class Expressions:
         Expressions.all = self
         self.lock: NewLock = NewLock()  # held while nodes are computed
         renew_after_fork(self)
-        self.busy: int = 0  # the thread that computes, by its number in the system
+
+    @property
+    def busy(self) -> int:
+        """The thread that computes, by its number in the system."""
+        return _values.busy
+
+    @busy.setter
+    def busy(self, thread: int) -> None:
+        _values.busy = thread
 
     def after_fork(self) -> None:
         """Compute nothing in a child, in which only the thread that forked may have the lock."""
