@@ -16,7 +16,7 @@ BLOCK = 1 << 13
 SHARE = 1 << 14  # elements that a thread should at least get
 # bytes that each thread keeps, less those of a block to be streamed, and the most for a step
 KEPT, STEP = 1 << 17, 1 << 10
-PIECE, STREAMED = 1 << 12, 1 << 9  # bytes of a block of one loop, and if it is streamed
+STREAMED = 1 << 9  # bytes of a block of one loop that is streamed
 CACHED = 6  # times less time a light kernel takes for elements in the first cache
 LINE, APART = 64, 192  # bytes that addresses are multiples of, and between temporary elements
 _MEMORY = "no memory for the temporary elements of a fused expression"
@@ -113,7 +113,7 @@ def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep]
     parts.alive.extend([frame, put_steps(frame, found), found])
     if len(found) == 1:  # no temporary elements: blocks only matter to what is streamed
         size = max(slot.size for slot in parts.slots)
-        frame.block = max(1, (STREAMED if found[0].kernel.frame.stream else PIECE) // size)
+        frame.block = max(1, STREAMED // size) if found[0].kernel.frame.stream else frame.unit
         frame.fixed = 1
     lib.mat_replace_program(program.frame, frame)
 
