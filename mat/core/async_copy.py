@@ -17,7 +17,7 @@ from ..errors import DeviceError
 from .access_record import AccessRecord
 from .compiled import THREADS
 from .direction import INPUT
-from .registry import AnyCube, Facet, Handle, Memory, PendingCopy, Presented, ViewLike, host
+from .registry import Facet, Handle, Memory, PendingCopy, Presented, ViewLike, WholeCube, host
 from .runs import Runs, run
 from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
@@ -81,7 +81,7 @@ class AsyncCopy:
         self.begun: float = perf_counter()
 
 
-def begin_copy(cube: AnyCube, view: Viewed, facet: Facet, target: Memory,
+def begin_copy(cube: WholeCube, view: Viewed, facet: Facet, target: Memory,
                where: SourceLine) -> AsyncCopy:
     """Begin to copy the data from the memory of `facet` to `target`; one of them is the host.
 
@@ -108,7 +108,7 @@ def begin_copy(cube: AnyCube, view: Viewed, facet: Facet, target: Memory,
     return copy
 
 
-def finish_copy(cube: AnyCube, target: Memory) -> None:
+def finish_copy(cube: WholeCube, target: Memory) -> None:
     """Wait for the copy to `target`, if one is in progress.
 
     The lock is not held while waiting, so that other threads can read the source meanwhile.
@@ -123,7 +123,7 @@ def finish_copy(cube: AnyCube, target: Memory) -> None:
             end_all_late(cube)
 
 
-def finish_copy_locked(cube: AnyCube, target: Memory) -> None:
+def finish_copy_locked(cube: WholeCube, target: Memory) -> None:
     """Wait for the copy to `target` and make `target` fresh; the caller holds the lock.
 
     If the copy failed, restore the state before it and raise its error. If this is interrupted, the
@@ -156,7 +156,7 @@ def finish_copy_locked(cube: AnyCube, target: Memory) -> None:
     cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
-def abandon_orphan(cube: AnyCube, record: AccessRecord) -> bool:
+def abandon_orphan(cube: WholeCube, record: AccessRecord) -> bool:
     """End a copy of a thread that a forked child does not have; return False if it is none."""
     if not (isinstance(record, AsyncCopyRecord) and record.is_orphan):
         return False
@@ -171,7 +171,7 @@ def abandon_orphan(cube: AnyCube, record: AccessRecord) -> bool:
     return True
 
 
-def _abandon(cube: AnyCube, copy: AsyncCopy) -> None:
+def _abandon(cube: WholeCube, copy: AsyncCopy) -> None:
     """Restore the state before a copy that failed, or whose beginning was interrupted."""
     if copy.pending is not None and not copy.record.is_orphan:
         with suppress(Exception):  # it goes on, and must not write what is freed
@@ -195,7 +195,7 @@ def arrive(pending: PendingCopy | None) -> bool:
     return False
 
 
-def end_late(cube: AnyCube, record: AccessRecord) -> bool:
+def end_late(cube: WholeCube, record: AccessRecord) -> bool:
     """Wait for the end of a late copy and forget its record; return False if it is none."""
     late = getattr(record, "late", None)
     if late is None:
@@ -208,13 +208,13 @@ def end_late(cube: AnyCube, record: AccessRecord) -> bool:
     return True
 
 
-def end_all_late(cube: AnyCube) -> None:
+def end_all_late(cube: WholeCube) -> None:
     """Wait for all late copies of a cube."""
     for record in tuple(cube.accesses):
         end_late(cube, record)
 
 
-def _forget(cube: AnyCube, record: AccessRecord) -> None:
+def _forget(cube: WholeCube, record: AccessRecord) -> None:
     """Remove the record of a copy."""
     if record in cube.accesses:
         cube.accesses.remove(record)
@@ -222,13 +222,13 @@ def _forget(cube: AnyCube, record: AccessRecord) -> None:
     record.view = record.where = None
 
 
-def _remove(cube: AnyCube, copy: AsyncCopy) -> None:
+def _remove(cube: WholeCube, copy: AsyncCopy) -> None:
     """Remove a copy and its record from `cube`; the copy last, so that this can be repeated."""
     _forget(cube, copy.record)
     _leave(cube, copy)
 
 
-def _leave(cube: AnyCube, copy: AsyncCopy) -> None:
+def _leave(cube: WholeCube, copy: AsyncCopy) -> None:
     """Remove a copy from those in progress."""
     cube.async_copies = {memory: other for memory, other in (cube.async_copies or {}).items()
                          if other is not copy} or None

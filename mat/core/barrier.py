@@ -9,9 +9,9 @@ from weakref import ref
 
 from ..errors import ConflictError
 from ..support.open_blocks import Block, enter, leave, remove
-from .barrier_copies import INNERMOST, LOCK, OPEN, Copies, HasCopies, register
+from .barrier_copies import INNERMOST, LOCK, OPEN, Copies, register
 from .compiled import THREADS
-from .registry import Memory
+from .registry import HasCopies, Memory
 
 
 class Barrier(Block["Barrier"]):

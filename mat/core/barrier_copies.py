@@ -9,27 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable
 from contextvars import ContextVar
-from typing import Any, Protocol
 from weakref import ref
 
 from ..support.open_blocks import Nested, remove
 from .compiled import BLOCKS
 from .compiled import Lock as NewLock
-from .registry import AnyCube, Handle, Memory, RecordLike
-
-
-class HasCopies(Protocol):
-    """The part of a cube that a barrier needs."""
-
-    handles: dict[Memory, Handle]
-    accesses: Iterable[RecordLike]
-    async_copies: dict[Memory, Any] | None
-
-    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
-    def drop(self, memory: Memory, force: bool, retain: bool) -> bool: ...
-    def finish_copy(self, memory: Memory) -> None: ...
+from .registry import HasCopies, Memory
 
 
 class Copies(Nested):
@@ -70,7 +56,7 @@ _blocks = BLOCKS  # with a type of C
 class MadeCopies:
     """The register of copies that were made inside of barriers."""
 
-    def add(self, cube: AnyCube, memory: Memory) -> None:
+    def add(self, cube: HasCopies, memory: Memory) -> None:
         """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`.
 
         Compiled, no other thread runs between the lines that find a barrier and register there.
@@ -81,7 +67,7 @@ class MadeCopies:
         with LOCK:
             self.add_at_once(cube, memory)
 
-    def add_at_once(self, cube: AnyCube, memory: Memory) -> None:
+    def add_at_once(self, cube: HasCopies, memory: Memory) -> None:
         """Do so, in the middle of which no barrier may end."""
         copies = _innermost.get()
         while copies is not None:

@@ -24,7 +24,7 @@ from .compiled import Lock as NewLock
 from .direction import Direction
 from .observers import COPY, ELEMENT, OBSERVERS, TRANSFERS, wait
 from .pending import Pending
-from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, host
+from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, WholeCube, host
 from .runs import Runs
 from .source_line import SourceLine
 from .span_drops import join_parts, tidy
@@ -108,6 +108,12 @@ class Coherence:
             self.free_handles()
 
     @property
+    def cube(self) -> WholeCube:
+        """Self: subclasses have the other methods of a cube."""
+        whole: Any = self
+        return whole
+
+    @property
     def lock(self) -> NewLock:
         """The lock that guards the state."""
         return self._guard()
@@ -182,7 +188,7 @@ class Coherence:
             self.read_torn(self.torn)
             return self._torn_elements(memory)
         if self.async_copies and memory in self.async_copies:
-            finish_copy_locked(self, memory)
+            finish_copy_locked(self.cube, memory)
             if self.fresh & memory.bit:
                 return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
@@ -190,8 +196,8 @@ class Coherence:
     def _refresh_spans(self, memory: Memory) -> Handle:
         """Make all elements fresh in `memory`, in the state of `Spans`."""
         spans = self.spans
-        copy = spans.whole_in(memory) or spans.make(self, memory, 0, self.units)
-        refresh(self, spans, copy, spans.everything)
+        copy = spans.whole_in(memory) or spans.make(self.cube, memory, 0, self.units)
+        refresh(self.cube, spans, copy, spans.everything)
         self.settle()
         return self.handles[memory]
 
@@ -219,16 +225,17 @@ class Coherence:
     def to_spans(self) -> SpansLike:
         """Return the state of parts of the data, initialised from that of whole copies."""
         if self.spans is None:
-            self.spans = Spans(self)
+            self.spans = Spans(self.cube)
         return self.spans
 
     def settle(self) -> None:
         """Return to whole-copy state if every copy is wholly fresh or stale, else summarise the
         spans.
         """
-        join_parts(self, self.spans)
-        tidy(self, self.spans)
-        if self.spans.summarise(self):
+        cube = self.cube
+        join_parts(cube, self.spans)
+        tidy(cube, self.spans)
+        if self.spans.summarise(cube):
             self.spans = None
 
     def _fill_handle(self, memory: Memory, handle: Handle) -> None:
@@ -316,7 +323,7 @@ class Coherence:
         """
         if not self.frees_handles and memory.frees:
             self.frees_handles = True
-        _made.add(self, memory)
+        _made.add(self.cube, memory)
 
     def notify_allocated(self, memory: Memory) -> None:
         for observer in tuple(_observers):
@@ -404,7 +411,7 @@ class Coherence:
         """
         pending = self.pending
         if pending is not None:
-            pending.settle(self, None, writes)
+            pending.settle(self.cube, None, writes)
 
     @property
     def is_pending(self) -> bool:
@@ -487,7 +494,8 @@ class Coherence:
         self.settle_pending(False)
         with self.lock:
             if self.spans is not None:
-                return peek(self, self.spans, [(a * self.split, b * self.split) for a, b in spans])
+                runs = [(a * self.split, b * self.split) for a, b in spans]
+                return peek(self.cube, self.spans, runs)
             hub, writer = host(), self.writer
             if self.fresh & hub.bit or (writer is not None and writer.facet.memory is hub):
                 return self.handles[hub]
@@ -555,7 +563,7 @@ class Coherence:
         self.fresh, self.pristine = hub.bit, False
         self.adopted = None if owned else hub
         if owned:
-            _made.add(self, hub)
+            _made.add(self.cube, hub)
 
     def adopt_external(self, memory: Memory, handle: Handle) -> None:
         """Make `handle`, memory of another library that has the data already, the copy in `memory`.

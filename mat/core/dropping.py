@@ -78,7 +78,7 @@ class DroppableCopies(Coherence):
         for copy in copies:
             self._check_droppable(copy.memory, retain, copy)
         if copies:
-            drop_copies(self, self.spans, copies, force)
+            drop_copies(self.cube, self.spans, copies, force)
             self.settle()
         return bool(copies)
 
@@ -198,7 +198,7 @@ class DroppableCopies(Coherence):
             self.lock.release()
 
     def _evict_span(self, copy: SpanCopy, dirty: bool) -> bool:
-        freed = evict_copy(self, self.spans, copy, dirty)
+        freed = evict_copy(self.cube, self.spans, copy, dirty)
         if freed and self.spans is not None and not self.spans.busy:
             self.settle()
         return freed
@@ -283,7 +283,7 @@ class DroppableCopies(Coherence):
             self.end_abandoned()
             if self.spans is not None:
                 doomed = [c for c in self.spans.copies if c.memory.bit & dropped]
-                refresh_doomed(self, self.spans, doomed)
+                refresh_doomed(self.cube, self.spans, doomed)
                 self.settle()
                 return
             only_there = self.fresh and not self.fresh & ~dropped

@@ -10,13 +10,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Block, Decorating, remove
-from .registry import AnyCube, Memory, RecordLike, ViewLike, host
+from .registry import Memory, RecordLike, ViewLike, host
 from .runs import Runs
 from .source_line import line_of, user_line
+
+Observed: TypeAlias = Any  # a cube, which observers know as what it is for them, a `Storage`
 
 
 class Observer:
@@ -70,25 +72,25 @@ class Observer:
         It is called from any thread, at any point of another function: it must take no lock.
         """
 
-    def allocated(self, cube: AnyCube, memory: Memory) -> None:
+    def allocated(self, cube: Observed, memory: Memory) -> None:
         """Receive a cube for whose copy `memory` allocated a handle."""
 
-    def freed(self, cube: AnyCube, memory: Memory) -> None:
+    def freed(self, cube: Observed, memory: Memory) -> None:
         """Receive a cube whose copy in `memory` was dropped."""
 
-    def evicted(self, cube: AnyCube, memory: Memory) -> None:
+    def evicted(self, cube: Observed, memory: Memory) -> None:
         """Receive a cube whose copy in `memory` is about to be freed to make room for another."""
 
-    def copying(self, cube: AnyCube, source: Memory, target: Memory) -> None:
+    def copying(self, cube: Observed, source: Memory, target: Memory) -> None:
         """Receive a cube that is about to be copied from `source` to `target`.
 
         An error raised here prevents the copy.
         """
 
-    def copied(self, cube: AnyCube, source: Memory, target: Memory, seconds: float) -> None:
+    def copied(self, cube: Observed, source: Memory, target: Memory, seconds: float) -> None:
         """Receive a cube that was copied from `source` to `target` in so many seconds."""
 
-    def copied_runs(self, cube: AnyCube, source: Memory, target: Memory, runs: Runs,
+    def copied_runs(self, cube: Observed, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         """Receive a cube, the elements `runs` of which were copied.
 
@@ -96,7 +98,7 @@ class Observer:
         """
         self.copied(cube, source, target, seconds)
 
-    def waiting(self, what: str, cube: AnyCube, memory: Memory) -> None:
+    def waiting(self, what: str, cube: Observed, memory: Memory) -> None:
         """Receive that the host is about to wait for a device's result.
 
         An error raised here prevents the wait.
@@ -112,10 +114,10 @@ class Observer:
             The memory of the device.
         """
 
-    def waited(self, what: str, cube: AnyCube, memory: Memory, seconds: float) -> None:
+    def waited(self, what: str, cube: Observed, memory: Memory, seconds: float) -> None:
         """Receive that the host has waited, for so many seconds."""
 
-    def created(self, cube: AnyCube) -> None:
+    def created(self, cube: Observed) -> None:
         """Receive a new storage."""
 
     def packed(self, view: ViewLike) -> None:
@@ -190,7 +192,7 @@ class Observer:
         """Receive the name and the arguments of a library routine that an engine called."""
 
 
-def notify_evicted(cube: AnyCube, memory: Memory, nbytes: int) -> None:
+def notify_evicted(cube: Observed, memory: Memory, nbytes: int) -> None:
     """Notify observers of an eviction, and log it once no lock is held any more."""
     for observer in tuple(OBSERVERS):
         observer.evicted(cube, memory)
@@ -214,7 +216,7 @@ class Wait(Block[None]):
 
     __slots__ = ("facts", "open", "since", "token")
 
-    def __init__(self, what: str, cube: AnyCube, memory: Memory) -> None:
+    def __init__(self, what: str, cube: Observed, memory: Memory) -> None:
         super().__init__()
         self.facts = what, cube, memory
         self.open: list[object] = []
@@ -241,7 +243,7 @@ _waits = threading.local()  # .open: the tokens of the blocks that are open
 _NO_WAIT = nullcontext()
 
 
-def wait(what: str, cube: AnyCube, memory: Memory | None) -> AbstractContextManager[None]:
+def wait(what: str, cube: Observed, memory: Memory | None) -> AbstractContextManager[None]:
     """Return a block in which the host waits for `memory`, if it is a device's and somebody
     observes.
     """

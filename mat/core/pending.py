@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from .access_record import overlap
 from .compiled import THREADS
-from .registry import AnyCube, ViewLike
+from .registry import ViewLike, WholeCube
 
 _threads = THREADS  # with a type of C
 _none: list[Any] = []  # readers where there are none: never changed, as no list of readers is
@@ -69,7 +69,7 @@ class Pending:
                 found.append(reader)
         return found
 
-    def settle(self, cube: AnyCube, view: ViewLike | None, writes: bool) -> None:
+    def settle(self, cube: WholeCube, view: ViewLike | None, writes: bool) -> None:
         """Compute whatever holds an access to `view` back; the caller does not hold the lock."""
         while self.holds_back(view, writes):
             if self.value is not None:
@@ -79,14 +79,14 @@ class Pending:
         if not self.readers or self.readers[0]() is None:
             self.forget(cube)
 
-    def compute_readers(self, cube: AnyCube, found: list[Reader]) -> None:
+    def compute_readers(self, cube: WholeCube, found: list[Reader]) -> None:
         """Compute what depends on those readers, and forget them."""
         for reader in found:
             reader.compute()
         with cube.lock:
             self.readers = [ref for ref in self.readers if ref() not in found]
 
-    def forget(self, cube: AnyCube) -> None:
+    def forget(self, cube: WholeCube) -> None:
         """Let accesses be as quick as before if nothing is left to be computed."""
         with cube.lock:
             self.readers = [ref for ref in self.readers if ref() is not None]

@@ -16,7 +16,7 @@ from ..errors import GraphError
 from .direction import INPUT, Direction
 from .observers import Observer, observe
 from .pending import DEFERRALS
-from .registry import AnyCube, Memory, RecordLike, ViewLike, host
+from .registry import HasCopies, Memory, RecordLike, ViewLike, host
 from .source_line import line_of, running_operation, user_line
 
 # what a function uses: a Mat that sees it, and the direction of the access
@@ -53,8 +53,8 @@ class Recorder(Observer):
         self.captures: bool = allowed is not None
         self._thread: int = get_ident()
         self._allowed: dict[int, list[Use]] = {}
-        self._leaving: list[AnyCube] = []  # being moved to the host, to make room
-        self._made: list[ref[AnyCube]] = []  # within blocks where results may be pending
+        self._leaving: list[HasCopies] = []  # being moved to the host, to make room
+        self._made: list[ref[HasCopies]] = []  # within blocks where results may be pending
         for view, direction in allowed or ():
             self._allowed.setdefault(id(view.storage), []).append((view, direction))
 
@@ -94,7 +94,7 @@ class Recorder(Observer):
 
     # Events
 
-    def created(self, cube: AnyCube) -> None:
+    def created(self, cube: HasCopies) -> None:
         if self._is_here:
             if not DEFERRALS:
                 raise self.error(f"a new Mat of {cube.nbytes:,} bytes is made", OUT)
@@ -115,11 +115,11 @@ class Recorder(Observer):
         if self._is_here:
             raise self.error(f"{record.view.label()} is exported to another library", READ)
 
-    def evicted(self, cube: AnyCube, memory: Memory) -> None:
+    def evicted(self, cube: HasCopies, memory: Memory) -> None:
         if self._is_here:
             self._leaving = [cube]
 
-    def copying(self, cube: AnyCube, source: Memory, target: Memory) -> None:
+    def copying(self, cube: HasCopies, source: Memory, target: Memory) -> None:
         if not self._is_here or any(cube is other for other in self._leaving):
             return
         if target is host():
@@ -128,7 +128,7 @@ class Recorder(Observer):
         if self.captures:
             raise DifferentCallError
 
-    def freed(self, cube: AnyCube, memory: Memory) -> None:
+    def freed(self, cube: HasCopies, memory: Memory) -> None:
         if self._is_here:
             self._leaving = []
 
@@ -154,7 +154,7 @@ class Recorder(Observer):
             raise DifferentCallError
         self.uses.append((view._as_now(), record.direction))
 
-    def accesses_all(self, cube: AnyCube) -> bool:
+    def accesses_all(self, cube: HasCopies) -> bool:
         """Return whether the accesses to some data are those that were opened for the capture."""
         allowed = self._allowed.get(id(cube), ())
         return all(any(record.view is view for view, _ in allowed)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from ..errors import FacetError
+from ..errors import FacetError, TornError
 from ..support.close_names import did_you_mean
 from ..support.plugins import has_plugin, plugin
 from .direction import Direction
@@ -23,7 +23,6 @@ Presented: TypeAlias = Any  # what `Facet.present` returns
 ElementType: TypeAlias = Any  # the dtype of a cube's elements
 Number: TypeAlias = Any  # an element
 Engine: TypeAlias = Any  # the module or namespace that computes on such values
-AnyCube: TypeAlias = Any  # a `Cube`, or a part of one, a `SpanCopy`
 ViewLike: TypeAlias = Any  # a `View`
 RecordLike: TypeAlias = Any  # an `AccessRecord`
 SpansLike: TypeAlias = Any  # the `Spans` of a cube
@@ -36,6 +35,60 @@ class CubeLike(Protocol):
     dtype: ElementType
     nbytes: int
     fill_value: Number
+
+
+class HasCopies(CubeLike, Protocol):
+    """A cube, or a part of one: what pools and barriers use of its copies."""
+
+    made: Any  # the line that created it
+
+    @property
+    def lock(self) -> Any: ...
+    @property
+    def handles(self) -> dict[Memory, Handle]: ...
+    @property
+    def accesses(self) -> list[RecordLike]: ...
+    @property
+    def async_copies(self) -> dict[Memory, Any] | None: ...
+    def live_viewers(self) -> list[ViewLike]: ...
+    def evict(self, memory: Memory, dirty: bool) -> bool: ...
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
+    def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool: ...
+    def finish_copy(self, memory: Memory) -> None: ...
+
+
+class WholeCube(HasCopies, Protocol):
+    """A cube, as the modules use it that keep the state of its parts and copies in progress."""
+
+    align: int
+    split: int
+    version: int
+    fresh: int
+    seen: int
+    shared: bool
+    pristine: bool
+    adopted: Memory | None
+    torn: TornError | None
+    torn_memory: Memory | None
+    writer: RecordLike | None
+    spans: SpansLike
+    pending: Any
+    async_copies: dict[Memory, Any] | None
+
+    @property
+    def units(self) -> int: ...
+    def discard(self, memory: Memory) -> None: ...
+    def is_kept(self, memory: Memory) -> bool: ...
+    def drop_span(self, copy: Any, force: bool) -> bool: ...
+    def evict_span(self, copy: Any, dirty: bool) -> bool: ...
+    def before_copy(self, source: Memory, target: Memory, runs: Runs | None) -> None: ...
+    def after_copy(self, target: Memory, runs: Runs | None) -> None: ...
+    def log(self, source: Memory, target: Memory, seconds: float) -> None: ...
+    def log_runs(self, source: Memory, target: Memory, runs: Runs, seconds: float) -> None: ...
+    def read_torn(self, error: TornError) -> None: ...
+    def has_ended(self, record: RecordLike) -> bool: ...
+    def is_elsewhere_late(self, record: RecordLike, facet: Facet) -> bool: ...
+    def _allocate(self, memory: Memory) -> Handle: ...
 
 
 class PendingCopy(Protocol):

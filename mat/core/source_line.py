@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from .compiled import THREADS, line_above
 from .direction import Direction
-from .registry import AnyCube, Facet
+from .registry import Facet, WholeCube
 
 ASYNC_COPY, EXPORTED = 1, 2  # in place of threads: of asynchronous copies and exports
 _NOT_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of an export"}
@@ -32,8 +32,8 @@ allow_conflicts: threading.local = threading.local()
 class Viewed(Protocol):
     """The part of a `View` that is needed here."""
 
-    storage: AnyCube
-
+    @property
+    def storage(self) -> WholeCube: ...
     def label(self) -> str: ...
 
 

@@ -6,14 +6,14 @@ from contextlib import suppress
 from time import perf_counter
 
 from .async_copy import AsyncCopy, AsyncCopyRecord, arrive
-from .registry import AnyCube, SpansLike, facet_over, host
+from .registry import SpansLike, WholeCube, facet_over, host
 from .runs import Runs
 from .source_line import SourceLine, Viewed
 from .span_copy import SpanCopy
 
 
 # the parameters are the facts of a copy
-def begin(cube: AnyCube, spans: SpansLike, view: Viewed, source: SpanCopy, target: SpanCopy,
+def begin(cube: WholeCube, spans: SpansLike, view: Viewed, source: SpanCopy, target: SpanCopy,
           runs: Runs, where: SourceLine) -> None:
     """Begin to copy `runs`, all that the copy of the device has, between it and the host."""
     if cube.shared:
@@ -36,7 +36,7 @@ def begin(cube: AnyCube, spans: SpansLike, view: Viewed, source: SpanCopy, targe
         raise
 
 
-def finish(cube: AnyCube, spans: SpansLike, target: SpanCopy) -> None:
+def finish(cube: WholeCube, spans: SpansLike, target: SpanCopy) -> None:
     """Wait for the copy in progress to `target`, and record the elements fresh there.
 
     If it failed, raise its error; nothing has changed then.
@@ -61,7 +61,7 @@ def finish(cube: AnyCube, spans: SpansLike, target: SpanCopy) -> None:
     cube.log_runs(copy.source, copy.target, runs, perf_counter() - copy.begun)
 
 
-def _abandon(cube: AnyCube, spans: SpansLike, target: SpanCopy) -> None:
+def _abandon(cube: WholeCube, spans: SpansLike, target: SpanCopy) -> None:
     """Forget a copy that failed, or whose beginning was interrupted."""
     copy = spans.pending.get(target)
     if copy is not None and copy.pending is not None and not copy.record.is_orphan:
@@ -72,7 +72,7 @@ def _abandon(cube: AnyCube, spans: SpansLike, target: SpanCopy) -> None:
     _remove(cube, spans, target)
 
 
-def _remove(cube: AnyCube, spans: SpansLike, target: SpanCopy) -> None:
+def _remove(cube: WholeCube, spans: SpansLike, target: SpanCopy) -> None:
     copy = spans.pending.get(target)
     if copy is not None:
         if copy.record in cube.accesses:

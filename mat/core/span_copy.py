@@ -12,7 +12,7 @@ from weakref import ref
 
 from .compiled import THREADS
 from .compiled import Lock as NewLock
-from .registry import AnyCube, ElementType, Handle, Memory, Number
+from .registry import CubeLike, ElementType, Handle, Memory, Number, WholeCube
 from .runs import NONE, Runs, unit_type
 
 
@@ -24,7 +24,7 @@ class SpanCopy:
 
     part: Handle | None = None  # the handle of a part; here, as an interrupt may end `__init__`
 
-    def __init__(self, cube: AnyCube, memory: Memory, start: int, stop: int,
+    def __init__(self, cube: WholeCube, memory: Memory, start: int, stop: int,
                  whole: bool) -> None:
         self.of_cube = ref(cube)
         self.memory: Memory = memory
@@ -47,11 +47,11 @@ class SpanCopy:
     @property
     def handle(self) -> Handle:
         """The handle in the memory."""
-        cube: AnyCube = self.of_cube()
+        cube: Any = self.of_cube()
         return cube.handles[self.memory] if self.whole else self.part
 
     @property
-    def owner(self) -> AnyCube:
+    def owner(self) -> Any:
         """The cube, or the part that is one for the memory, whose handle this is."""
         return self.of_cube() if self.whole else self
 
@@ -62,9 +62,9 @@ class SpanCopy:
         return NewLock() if cube is None else cube.lock
 
     @property
-    def counted(self) -> AnyCube:
+    def counted(self) -> CubeLike:
         """The description of `owner`, with size and dtype of the units that runs count."""
-        cube: AnyCube = self.of_cube()
+        cube: Any = self.of_cube()
         return cube if self.whole and cube.split == 1 else self
 
     def in_units(self, host: Handle) -> Handle:
@@ -143,13 +143,14 @@ class SpanCopy:
         if cube is not None:
             cube.refresh_before_drop(ensure, dropped)
 
-    def drop(self, memory: Memory, force: bool, retain: bool) -> bool:  # noqa: ARG002  # as `evict`
+    def drop(self, memory: Memory, force: bool,  # noqa: ARG002  # as `evict`
+             retain: bool = False) -> bool:  # noqa: ARG002
         """Free the copy, as a cube does its copies in that memory."""
         cube = self.of_cube()
         return cube is not None and cube.drop_span(self, force)
 
 
-def _unit(cube: AnyCube) -> ElementType:
+def _unit(cube: Any) -> ElementType:
     """Return the dtype of the units that runs count."""
     return unit_type(cube.dtype, cube.split)
 

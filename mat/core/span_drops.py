@@ -9,13 +9,13 @@ from typing import Any
 
 from ..errors import ConflictError, DeviceError
 from .observers import OBSERVERS, notify_evicted
-from .registry import AnyCube, Memory, SpansLike
+from .registry import Memory, SpansLike, WholeCube
 from .runs import NONE, Runs, union
 from .span_copy import SpanCopy
 from .span_transfer import copy_torn, refresh
 
 
-def only_in(cube: AnyCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
+def only_in(cube: WholeCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
     """Return the elements that only these copies have."""
     found = union(spans.committed(cube, c) for c in copies)
     for copy in spans.copies:
@@ -24,13 +24,13 @@ def only_in(cube: AnyCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
     return found - spans.pristine if found else NONE
 
 
-def is_used(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> bool:
+def is_used(cube: WholeCube, spans: SpansLike, copy: SpanCopy) -> bool:
     """Return whether a copy is accessed, kept, or being copied."""
     return (copy in spans.pending or copy in spans.used or copy.is_kept
             or cube.is_kept(copy.memory) or any(r.used is copy for r in tuple(cube.accesses)))
 
 
-def evict(cube: AnyCube, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
+def evict(cube: WholeCube, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
     """Free an unused copy. Return False if it is in use, or if it alone has some elements and
     `dirty` is False.
     """
@@ -49,7 +49,7 @@ def evict(cube: AnyCube, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
     return True
 
 
-def move_torn(cube: AnyCube, spans: SpansLike, found: list[Any]) -> None:
+def move_torn(cube: WholeCube, spans: SpansLike, found: list[Any]) -> None:
     """Copy the torn elements of failed blocks to the host, for `accept_torn`."""
     for torn in found:
         middle = spans.on_host(cube)
@@ -58,7 +58,7 @@ def move_torn(cube: AnyCube, spans: SpansLike, found: list[Any]) -> None:
             torn.copy = middle
 
 
-def discard(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> None:
+def discard(cube: WholeCube, spans: SpansLike, copy: SpanCopy) -> None:
     """Free a copy."""
     if copy.whole:
         cube.discard(copy.memory)  # which calls `forget`
@@ -71,7 +71,7 @@ def discard(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> None:
         observer.freed(copy, copy.memory)
 
 
-def drop(cube: AnyCube, spans: SpansLike, copies: list[SpanCopy], force: bool) -> None:
+def drop(cube: WholeCube, spans: SpansLike, copies: list[SpanCopy], force: bool) -> None:
     """Free copies that are not in use; raise `ConflictError` if they have the only data."""
     lost = only_in(cube, spans, copies) | union(t.runs for t in spans.torn if t.copy in copies)
     if lost and not force:
@@ -85,7 +85,7 @@ def drop(cube: AnyCube, spans: SpansLike, copies: list[SpanCopy], force: bool) -
         discard(cube, spans, copy)
 
 
-def refresh_before_drop(cube: AnyCube, spans: SpansLike, doomed: list[SpanCopy]) -> None:
+def refresh_before_drop(cube: WholeCube, spans: SpansLike, doomed: list[SpanCopy]) -> None:
     """Copy to the host the elements that only these copies have, except those being written."""
     only = only_in(cube, spans, doomed) - spans.in_flux(cube)
     if only:
@@ -94,7 +94,7 @@ def refresh_before_drop(cube: AnyCube, spans: SpansLike, doomed: list[SpanCopy])
         move_torn(cube, spans, [t for t in spans.torn if t.copy in doomed])
 
 
-def tidy(cube: AnyCube, spans: SpansLike) -> None:
+def tidy(cube: WholeCube, spans: SpansLike) -> None:
     """Free copies of parts that have nothing fresh, or nothing that a larger one has not.
 
     Those in use are freed when a later access ends.
@@ -122,7 +122,7 @@ def _from_the_first(copy: SpanCopy) -> tuple[int, int]:
 # one copy of them is as good, and accesses to it take less time: there are no parts to look at.
 
 
-def join_parts(cube: AnyCube, spans: SpansLike) -> None:
+def join_parts(cube: WholeCube, spans: SpansLike) -> None:
     """Make a copy of all elements in the memory that has got a part, if its parts have them all
     now, and if there is room for it; the parts are freed by `tidy`.
     """
@@ -139,7 +139,7 @@ def join_parts(cube: AnyCube, spans: SpansLike) -> None:
                 discard(cube, spans, whole)
 
 
-def _can_be_joined(cube: AnyCube, spans: SpansLike, memory: Memory) -> bool:
+def _can_be_joined(cube: WholeCube, spans: SpansLike, memory: Memory) -> bool:
     parts = [copy for copy in spans.copies if copy.memory is memory]
     return (sum(copy.size for copy in parts) >= cube.units
             and not any(copy.whole or is_used(cube, spans, copy) for copy in parts)

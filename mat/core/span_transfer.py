@@ -10,7 +10,7 @@ from time import perf_counter
 
 from ..errors import ConflictError
 from .observers import COPY, OBSERVERS, wait
-from .registry import AnyCube, Handle, Memory, SpansLike, host
+from .registry import Handle, Memory, SpansLike, WholeCube, host
 from .runs import NONE, Runs, run, union
 from .span_async import finish
 from .span_copy import SpanCopy
@@ -21,7 +21,7 @@ def takes_parts(memory: Memory) -> bool:
     return memory is host() or memory.has_spans
 
 
-def refresh(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
+def refresh(cube: WholeCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
     """Make `runs` fresh in `copy`, except the elements being written there."""
     if copy in spans.pending:
         finish(cube, spans, copy)
@@ -52,7 +52,7 @@ class _UsedCopy:
         self.spans.used.remove(self.copy)
 
 
-def _gather(cube: AnyCube, spans: SpansLike, copy: SpanCopy, missing: Runs) -> Runs:
+def _gather(cube: WholeCube, spans: SpansLike, copy: SpanCopy, missing: Runs) -> Runs:
     """Copy the missing elements that other copies have to `copy`; return those that none has."""
     before = NONE
     while missing and missing != before:  # those of a copy that is evicted meanwhile are elsewhere
@@ -75,7 +75,7 @@ def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
                   key=lambda c: (c.memory is not copy.memory, c.memory is not hub))
 
 
-def _transfer(cube: AnyCube, spans: SpansLike, source: SpanCopy, target: SpanCopy,
+def _transfer(cube: WholeCube, spans: SpansLike, source: SpanCopy, target: SpanCopy,
               runs: Runs) -> None:
     """Copy `runs`, fresh in `source`, and record that they are fresh in `target`.
 
@@ -115,7 +115,7 @@ def _copy_on_device(source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
         target.positions(runs))
 
 
-def read_runs(cube: AnyCube, copy: SpanCopy, target: Handle, runs: Runs) -> None:
+def read_runs(cube: WholeCube, copy: SpanCopy, target: Handle, runs: Runs) -> None:
     """Copy `runs` from a copy to `target`, a host handle of all elements."""
     memory, hub = copy.memory, host()
     if memory is hub:
@@ -139,7 +139,7 @@ def copy_on_host(target: Handle, source: Handle, runs: Runs) -> None:
         block.of(target)[...] = block.of(source)
 
 
-def peek(cube: AnyCube, spans: SpansLike, shown: Iterable[tuple[int, int]]) -> Handle:
+def peek(cube: WholeCube, spans: SpansLike, shown: Iterable[tuple[int, int]]) -> Handle:
     """Return a host handle with the current elements in the intervals `shown`; change no state."""
     hub = host()
     middle, left = spans.whole_in(hub), union(run(start, stop) for start, stop in shown)
@@ -156,7 +156,7 @@ def peek(cube: AnyCube, spans: SpansLike, shown: Iterable[tuple[int, int]]) -> H
     return temporary
 
 
-def _refresh_all(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> None:
+def _refresh_all(cube: WholeCube, spans: SpansLike, copy: SpanCopy) -> None:
     """Make all of a copy fresh whose memory copies all elements at once."""
     hub, written = host(), spans.in_flux(cube)
     for record in spans.writers(cube):
@@ -179,7 +179,7 @@ def _refresh_all(cube: AnyCube, spans: SpansLike, copy: SpanCopy) -> None:
 # Elements that were never written, or that failed blocks left
 
 
-def _fill(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
+def _fill(cube: WholeCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
     """Write the fill value to elements that were never written."""
     if cube.fill_value is not None and runs:
         if copy.memory is host():
@@ -194,7 +194,7 @@ def _fill(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> None:
     copy.fresh = copy.fresh | runs
 
 
-def fill_host(cube: AnyCube, handle: Handle, runs: Runs) -> None:
+def fill_host(cube: WholeCube, handle: Handle, runs: Runs) -> None:
     """Write the fill value to `runs` of a host handle."""
     if cube.split == 1:
         for block in runs.blocks():
@@ -207,7 +207,7 @@ def fill_host(cube: AnyCube, handle: Handle, runs: Runs) -> None:
         handle.view(unit)[k::cube.split][wanted[k::cube.split]] = piece
 
 
-def _take_torn(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Runs:
+def _take_torn(cube: WholeCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> Runs:
     """Raise the error of torn elements among `runs`, or copy them as they are, by the setting.
 
     Return them.
@@ -223,7 +223,7 @@ def _take_torn(cube: AnyCube, spans: SpansLike, copy: SpanCopy, runs: Runs) -> R
     return found
 
 
-def copy_torn(cube: AnyCube, spans: SpansLike, source: SpanCopy, target: SpanCopy,
+def copy_torn(cube: WholeCube, spans: SpansLike, source: SpanCopy, target: SpanCopy,
               runs: Runs) -> None:
     """Copy torn elements unchanged; they stay torn."""
     hub = host()

@@ -16,7 +16,7 @@ from .barrier_copies import MADE
 from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
 from .observers import OBSERVERS
-from .registry import AnyCube, Facet, Memory, Presented, ViewLike, host
+from .registry import Facet, Memory, Presented, ViewLike, WholeCube, host
 from .runs import NONE, Runs, run, union
 from .source_line import SourceLine, allow_conflicts, describe
 from .span_copy import SpanCopy
@@ -28,7 +28,7 @@ TORN = ("{} failed and left the only copy half-written; overwrite all of it, or 
         "is with accept_torn()")
 
 
-def _aligned(cube: AnyCube, runs: Runs) -> tuple[int, int]:
+def _aligned(cube: WholeCube, runs: Runs) -> tuple[int, int]:
     """Return where a copy of `runs` begins and ends: elements of every size are aligned in it."""
     low, high = runs.bounds
     return low - low % cube.align, min(high + -high % cube.align, cube.units)
@@ -46,7 +46,7 @@ class Torn:
 class Spans:
     """The copies of a cube, the elements fresh in each, and those fresh nowhere."""
 
-    def __init__(self, cube: AnyCube) -> None:
+    def __init__(self, cube: WholeCube) -> None:
         """Begin with the state that the cube has as a whole."""
         for memory in tuple(cube.async_copies or ()):
             finish_copy_locked(cube, memory)
@@ -71,7 +71,7 @@ class Spans:
         for record in cube.accesses:
             self.adopt(record)
 
-    def divide(self, cube: AnyCube, factor: int) -> None:
+    def divide(self, cube: WholeCube, factor: int) -> None:
         """Count smaller units, `factor` to one of the current ones."""
         self.everything = self.everything.times(factor)
         self.pristine, self.spoiled = self.pristine.times(factor), self.spoiled.times(factor)
@@ -97,22 +97,22 @@ class Spans:
 
     # What is being written
 
-    def writers(self, cube: AnyCube) -> list[AccessRecord]:
+    def writers(self, cube: WholeCube) -> list[AccessRecord]:
         """Return the accesses that write, first begun first."""
         return [r for r in tuple(cube.accesses) if r.direction is not INPUT and r.used is not None]
 
-    def in_flux(self, cube: AnyCube, copy: SpanCopy | None = None) -> Runs:
+    def in_flux(self, cube: WholeCube, copy: SpanCopy | None = None) -> Runs:
         """Return the elements that are being written, in `copy` or in any."""
         return union(r.runs for r in self.writers(cube) if copy is None or r.used is copy)
 
-    def committed(self, cube: AnyCube, copy: SpanCopy) -> Runs:
+    def committed(self, cube: WholeCube, copy: SpanCopy) -> Runs:
         """Return the elements fresh in `copy` and not being written there."""
         return copy.fresh - self.in_flux(cube, copy)
 
     # Beginning an access
 
     # the parameters are those of an access
-    def open(self, cube: AnyCube, view: ViewLike, facet: Facet, direction: Direction,
+    def open(self, cube: WholeCube, view: ViewLike, facet: Facet, direction: Direction,
              thread: int, task: object, presents: bool) -> AccessRecord:
         """Return the record of an access, with its elements fresh; it has not begun."""
         runs = self.touched(view)
@@ -140,7 +140,7 @@ class Spans:
         return narrowed(runs, view) if self.torn and runs.meets(self.torn_runs()) else runs
 
     # the parameters are those of an access
-    def check_conflicts(self, cube: AnyCube, view: ViewLike, facet: Facet, direction: Direction,
+    def check_conflicts(self, cube: WholeCube, view: ViewLike, facet: Facet, direction: Direction,
                         thread: int, task: object, runs: Runs,
                         where: SourceLine | None = None) -> tuple[SpanCopy | None, Runs]:
         """Raise `ConflictError` if an element is accessed by another block, and one of them writes.
@@ -173,12 +173,12 @@ class Spans:
         return found, runs
 
     # the parameters are those of an access
-    def promises(self, cube: AnyCube, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
+    def promises(self, cube: WholeCube, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
         """Return the result of `Cube.promises` for a write to the elements `runs`."""
         block.narrow()
         return bool(without_outer(cube.accesses, block, narrowed(runs, view) & block.runs))
 
-    def copy_for(self, cube: AnyCube, memory: Memory, runs: Runs,
+    def copy_for(self, cube: WholeCube, memory: Memory, runs: Runs,
                  wanted: SpanCopy | None) -> SpanCopy:
         """Return the copy in `memory` to be used for `runs`, a new one if none has all of them."""
         if wanted is not None:
@@ -203,7 +203,7 @@ class Spans:
             return self.make(cube, memory, low, high)
         return found
 
-    def make(self, cube: AnyCube, memory: Memory, start: int, stop: int) -> SpanCopy:
+    def make(self, cube: WholeCube, memory: Memory, start: int, stop: int) -> SpanCopy:
         """Allocate a copy of the elements from `start` to `stop`."""
         whole = stop - start == cube.units
         copy = SpanCopy(cube, memory, start, stop, whole)
@@ -225,7 +225,7 @@ class Spans:
             self.grown = memory
         return copy
 
-    def on_host(self, cube: AnyCube) -> SpanCopy:
+    def on_host(self, cube: WholeCube) -> SpanCopy:
         """Return the host's copy of all elements."""
         return self.whole_in(host()) or self.make(cube, host(), 0, cube.units)
 
@@ -248,7 +248,7 @@ class Spans:
         runs = self.touched(view)
         return [c for c in found if runs.meets(run(c.start, c.stop))]
 
-    def limit_parts(self, cube: AnyCube, memory: Memory) -> None:
+    def limit_parts(self, cube: WholeCube, memory: Memory) -> None:
         """Free the oldest parts in `memory` if there are many."""
         parts = [c for c in self.copies if c.memory is memory and not c.whole]
         for copy in parts[:max(0, len(parts) - MOST_PARTS + 1)]:
@@ -282,7 +282,7 @@ class Spans:
 
     # Ending an access
 
-    def close(self, cube: AnyCube, record: AccessRecord, failed: bool,
+    def close(self, cube: WholeCube, record: AccessRecord, failed: bool,
               earlier: Iterable[AccessRecord], later: Iterable[AccessRecord]) -> None:
         """Commit the elements that an access wrote, or give them up.
 
@@ -307,7 +307,7 @@ class Spans:
         if kept:
             self.commit(cube, record, kept)
 
-    def commit(self, cube: AnyCube, record: AccessRecord, runs: Runs) -> None:
+    def commit(self, cube: WholeCube, record: AccessRecord, runs: Runs) -> None:
         """Record that `runs` are fresh only in the copy that `record` used."""
         cube.version += 1
         still = NONE
@@ -340,7 +340,7 @@ class Spans:
 
     # What the cube is told, and tells
 
-    def is_whole(self, cube: AnyCube) -> bool:
+    def is_whole(self, cube: WholeCube) -> bool:
         """Return whether all copies are of all elements, and fresh or not as a whole."""
         everything = self.everything
         if self.pending or any(not c.whole or c.fresh not in (NONE, everything)
@@ -350,7 +350,7 @@ class Spans:
         return (self.pristine in (NONE, everything) and torn in (NONE, everything)
                 and len(self.torn) < 2 and not self.writers(cube))
 
-    def summarise(self, cube: AnyCube) -> bool:
+    def summarise(self, cube: WholeCube) -> bool:
         """Set the state of the cube as a whole; return True if that says everything."""
         whole, writers = self.is_whole(cube), self.writers(cube)
         torn = self.torn[0] if self.torn else None

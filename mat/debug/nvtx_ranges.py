@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ..core.observers import Observation, Observer, observe_always
-from ..core.registry import AnyCube, Memory
+from ..core.registry import CubeLike, Memory
 from ..errors import SettingError
 from ..support.plugins import library
 
@@ -32,11 +32,11 @@ class NvtxRanges(Observer):
     def ended(self, operation: str, memory: str) -> None:
         self.nvtx.pop_range(domain=_DOMAIN)
 
-    def copying(self, cube: AnyCube, source: Memory, target: Memory) -> None:
+    def copying(self, cube: CubeLike, source: Memory, target: Memory) -> None:
         text = f"copy from {source.name} to {target.name}, {cube.nbytes:,} bytes"
         self._copies().append(self.nvtx.start_range(text, color=_COPY, domain=_DOMAIN))
 
-    def copied(self, cube: AnyCube, source: Memory, target: Memory, seconds: float) -> None:
+    def copied(self, cube: CubeLike, source: Memory, target: Memory, seconds: float) -> None:
         copies = self._copies()
         while copies:  # those before the last one have failed
             self.nvtx.end_range(copies.pop())

@@ -18,7 +18,16 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
+from ..core.registry import (
+    CubeLike,
+    Facet,
+    Handle,
+    HasCopies,
+    Memory,
+    Presented,
+    ViewLike,
+    register_facet,
+)
 from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over, protected_view
@@ -106,7 +115,7 @@ class EmulatedMemory(Pooled):
             handle.fit(nbytes)
         return True
 
-    def block_at(self, address: int) -> tuple[EmulatedBlock, CubeLike | None] | None:
+    def block_at(self, address: int) -> tuple[EmulatedBlock, HasCopies | None] | None:
         found = super().block_at(address)
         if found is None and address in self._addresses:
             return EmulatedBlock(self.device, address, 0), None  # of one that was freed

@@ -19,7 +19,7 @@ from weakref import ref
 from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import Lock as NewLock
 from ..core.export import exports_of
-from ..core.registry import AnyCube, Handle, Memory
+from ..core.registry import Handle, HasCopies, Memory
 from ..core.source_line import line_of
 from ..errors import OutOfDeviceMemory
 from ..support.fork import renew_after_fork
@@ -48,10 +48,10 @@ class _Lease(ref[Handle]):
 
     key: int  # the id of the handle
     nbytes: int
-    cube: ref[AnyCube] | None
+    cube: ref[HasCopies] | None
     thread: int  # that has the handle until a cube has it; 0: exports have it
 
-    def assign(self, cube: AnyCube) -> None:
+    def assign(self, cube: HasCopies | None) -> None:
         """Record the calling thread's purpose for the handle."""
         self.thread = get_ident()
         self.cube = None if cube is None else ref(cube)
@@ -70,7 +70,7 @@ class FreedHandles:
         self.lock: NewLock = NewLock()
         self.renews: bool = renews  # handles have to be renewed before they are used again
 
-    def take(self, pool: Pooled | None, size: int, cube: AnyCube) -> Handle | None:
+    def take(self, pool: Pooled | None, size: int, cube: HasCopies | None) -> Handle | None:
         """Return one of few handles that were freed since the last collection, if it is of the
         class of that size, with its lease: no sum changes.
 
@@ -179,14 +179,14 @@ class Pooled(Memory):
 
     # The methods of `Memory`
 
-    def allocate(self, cube: AnyCube) -> Handle:
+    def allocate(self, cube: Any) -> Handle:
         return _take(self, self._recent, self.granule, cube.nbytes, cube)
 
-    def take(self, nbytes: int, cube: AnyCube = None) -> Handle:
+    def take(self, nbytes: int, cube: HasCopies | None = None) -> Handle:
         """Return a handle of at least `nbytes` bytes, for a cube or for the time of a call."""
         return _take(self, self._recent, self.granule, nbytes, cube)
 
-    def take_other(self, size: int, cube: AnyCube) -> Handle:
+    def take_other(self, size: int, cube: HasCopies | None) -> Handle:
         """Return another handle of `size` bytes, than one that was freed just now; the caller holds
         the lock.
         """
@@ -216,7 +216,7 @@ class Pooled(Memory):
     def note_use(self, handle: Handle) -> None:
         handle.tick = next(CLOCK)
 
-    def block_at(self, address: int) -> tuple[Handle, AnyCube | None] | None:
+    def block_at(self, address: int) -> tuple[Handle, HasCopies | None] | None:
         """Return the handle whose block contains an address, and its cube unless it was freed.
 
         None if there is no such block. No lock is taken: a handler of signals calls this.
@@ -270,7 +270,7 @@ class Pooled(Memory):
         with self.lock:
             return self._counted()[1]
 
-    def _lease(self, handle: Handle, cube: AnyCube) -> None:
+    def _lease(self, handle: Handle, cube: HasCopies | None) -> None:
         """Count `handle`, in no container, as in use."""
         (used, kept), self._sums = self._counted(), None
         lease = _Lease(handle, self._lost.append)
@@ -360,7 +360,7 @@ class Pooled(Memory):
             self.raw_free(self._unspare(found))
         return None
 
-    def _make_room(self, size: int, cube: AnyCube) -> Handle:
+    def _make_room(self, size: int, cube: HasCopies | None) -> Handle:
         """Return a new handle, evicting others if there is not enough room for it."""
         evictions, refused, most, freed = self._evictions(cube), None, None, False
         while True:
@@ -400,7 +400,7 @@ class Pooled(Memory):
                 found.add(lease.key)
         return found
 
-    def _is_used_elsewhere(self, cube: AnyCube) -> bool:
+    def _is_used_elsewhere(self, cube: HasCopies) -> bool:
         """Return whether another thread accesses a copy in this memory, or is about to."""
         lock = cube.lock  # once: a part whose Mat is gone has another one each time
         if not lock.try_acquire():
@@ -436,7 +436,7 @@ class Pooled(Memory):
                     cube.evict(self, True)
                 self._collect()
 
-    def _evictions(self, cube: AnyCube) -> Iterator[bool]:
+    def _evictions(self, cube: HasCopies | None) -> Iterator[bool]:
         """Free one block after another for `cube`, the least expensive first."""
         while self._counted()[1]:
             yield self._shrink()
@@ -448,7 +448,7 @@ class Pooled(Memory):
                 while self._counted()[1]:
                     yield self._shrink()
 
-    def _by_last_use(self) -> Iterator[tuple[Handle, AnyCube]]:
+    def _by_last_use(self) -> Iterator[tuple[Handle, HasCopies]]:
         """Yield the handles of cubes, the least recently used first, as far as they live."""
         found = [(handle.tick, lease) for lease in tuple(self._leases.values())
                  if lease.cube is not None and (handle := lease()) is not None]
@@ -521,7 +521,8 @@ class Pooled(Memory):
                 f"drop() copies that are not needed, or give more pool_bytes.{listed}{more}")
 
 
-def _take(pool: Pooled, recent: FreedHandles, granule: int, nbytes: int, cube: AnyCube) -> Handle:
+def _take(pool: Pooled, recent: FreedHandles, granule: int, nbytes: int,
+          cube: HasCopies | None) -> Handle:
     """Return the result of `Pooled.take`."""
     size = (nbytes + granule - 1) // granule * granule
     handle = recent.take(None, size, cube) if _blocks.enabled and not recent.renews else None
@@ -538,7 +539,7 @@ def _take(pool: Pooled, recent: FreedHandles, granule: int, nbytes: int, cube: A
     return handle
 
 
-def _label(cube: AnyCube) -> str:
+def _label(cube: HasCopies) -> str:
     """Return the label of a Mat that sees `cube`, or one of `cube` if there is none."""
     view = next(iter(cube.live_viewers()), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())

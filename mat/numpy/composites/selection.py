@@ -46,17 +46,13 @@ def _mat(value: Operand) -> Mat:
         raise LeftToNumPy from None
 
 
-def _there(x: object) -> bool:
-    return isinstance(x, Mat) and computes_elsewhere(x)
-
-
 # Conditions
 
 
 @implements("where", mats=0, of_many=True)
 def numpy_where(condition: Operand, x: Operand = NO_VALUE, y: Operand = NO_VALUE, /) -> Result:
     if x is NO_VALUE and y is NO_VALUE:
-        leave_if(not _there(condition))
+        leave_if(not is_there(condition))
         return numpy_nonzero(condition)
     if isinstance(condition, Mat) and (selecting.are_alike(x, y)
                                        or selecting.adapted_to(x, y) is not None):
@@ -77,7 +73,7 @@ def numpy_where(condition: Operand, x: Operand = NO_VALUE, y: Operand = NO_VALUE
 @implements("select", mats=0)
 def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
                  default: Operand = 0) -> Result:
-    leave_if(not any(map(_there, (*condlist, *choicelist))))
+    leave_if(not any(map(is_there, (*condlist, *choicelist))))
     conditions = [c for c in map(_mat, condlist) if c.dtype.kind == "b"]
     choices = [c if type(c) in _ADAPTING else _mat(c) for c in choicelist]
     found = default if type(default) in _WEAK else _mat(default)
@@ -150,7 +146,7 @@ def _source(dst: Mat, src: Operand, casting: Casting) -> Mat:
 
 
 def _copy_where(dst: Mat, src: Operand, casting: Casting, where: Operand) -> Result:
-    leave_if(not _there(dst))
+    leave_if(not is_there(dst))
     condition, source = _mat(where), _source(dst, src, casting)
     leave_if(condition.dtype.kind != "b")
     _put_where(dst, condition, source)
