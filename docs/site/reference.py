@@ -260,15 +260,12 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
 
 def additions(path: str, thing: Any, links: dict[str, str]) -> Iterator[str]:
     """Yield what the docstring does not say: where it computes, an example, what to read next."""
-    place = related.where(path, links) if callable(thing) else ""
-    if place:
-        yield f"**Where it computes**\n\n{place}"
     if path in links and callable(thing) and not isinstance(thing, type):
+        yield f"**Where it computes**\n\n{related.where(path, links)}"
         yield f"**Dtypes**\n\n{dtypes.sentence(path, thing)}"
-    if callable(thing) and "Raises\n---" not in doc_of(thing):
-        text = related.raises(path, links)
-        yield from [f"**Raises**\n\n{inline(text, links)}"] if text else []
-    if callable(thing) and ">>> " not in doc_of(thing):
+        if "Raises\n---" not in doc_of(thing):
+            yield f"**Raises**\n\n{inline(related.raises(path, links), links)}"
+    if ">>> " not in doc_of(thing):
         shown, other = related.example(path, links, doc_of)
         title = f"**Example**, of {linked_code(f'`{other}`', links)}" if other else "**Example**"
         if shown:

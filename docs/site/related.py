@@ -36,11 +36,26 @@ WHERE = {
 # pages of the reference whose functions, but for `NO_OPERATIONS`, compute on devices
 OPERATIONS = ("blas", "nn", "shaping", "element-wise-row-and-column-reductions", "random-numbers")
 NO_OPERATIONS = ("mat.Rng", "mat.seed")
+NOWHERE = "Nowhere: no element is computed."
+PLACES = {  # where functions of other pages compute
+    "creation-and-basics": "On the host.", "facets-memory-devices": NOWHERE,
+    "random-numbers": NOWHERE, "debug": NOWHERE, "extend": NOWHERE, "random": WHERE["host"],
+    "files": "On the host; what is on a device is copied."}
+OTHERS = {f"mat.{name}": place for place, names in {  # than the rest of their page
+    f"{ON_DEVICE}.": """fused Mat.max_pool_ Mat.derive_max_pool_ random.normal random.rand
+        random.randn random.random random.random_sample random.ranf random.sample
+        random.standard_normal random.uniform""",
+    f"{ON_DEVICE}, when it is called.": "kernel graph",
+    f"{ON_DEVICE}, where rows are drawn at random.": "batches",
+    NOWHERE: """settings configure random.default_rng random.get_bit_generator random.get_state
+        random.seed random.set_bit_generator random.set_state open_memmap
+        lib.stride_tricks.broadcast_shapes""",
+    WHERE["view"]: "lib.stride_tricks.broadcast_to lib.stride_tricks.broadcast_arrays"}.items() for name in names.split()}
 METHODS = {  # of Mats, without a function of the same name
     f"{ON_DEVICE}.": "assign_ bernoulli_ contiguous equals fill fill_ flatten normal_ uniform_",
     "On the host.": """byteswap dump dumps flush item orthogonal_ read_ replace_ tobytes tofile
         tolist to_numpy write""",
-    "Nowhere: no element is computed.": """accept_torn adjust_ changed close displace displace_ drop
+    NOWHERE: """accept_torn adjust_ changed close displace displace_ drop
         facet getfield keep permute ravel_index row_ setfield setflags to_device view view_
         window"""}
 OF_METHODS = {f"mat.Mat.{name}": place for place, names in METHODS.items()
@@ -49,24 +64,30 @@ SECTION = re.compile(r"^Examples\n-{3,}\n(.*?)(?=^[A-Z]\w*\n-{3,}\n|\Z)", re.M |
 
 
 def where(path: str, links: dict[str, str]) -> str:
-    """Return where a function computes; an empty text for what computes nothing."""
+    """Return where a function computes."""
+    if path in OTHERS:
+        return OTHERS[path]
     module, _, name = path.removeprefix("mat.").rpartition(".")
     if path in OF_METHODS:
         return OF_METHODS[path]
     if module == "Mat":
         module, name = "", name.rstrip("_")
-    if module in numpy_names.MODULES and name in numpy_names.kinds(module):
-        return WHERE.get(numpy_names.group_of(module, name), "")
+    known = module in numpy_names.MODULES and name in numpy_names.kinds(module)
+    if known and (place := WHERE.get(numpy_names.group_of(module, name))):
+        return place
     page = links.get(f"mat.{module}.{name}".replace("..", "."), "").partition(".md")[0]
-    return f"{ON_DEVICE}." if page in OPERATIONS and path not in NO_OPERATIONS else ""
+    if page in OPERATIONS and path not in NO_OPERATIONS:
+        return f"{ON_DEVICE}."
+    return PLACES.get(page, "")
 
 
 def raises(path: str, links: dict[str, str]) -> str:
-    """Return the errors of a function that names none; an empty text for what computes nothing."""
-    place = where(path, links)
-    if path.startswith("mat.random.") or place in WHERE.values():
+    """Return the errors of a function whose docstring names none."""
+    if path.startswith("mat.random.") or where(path, links) in WHERE.values():
         return "As NumPy's function does; `mat.DTypeError` for elements that a Mat cannot have."
-    return "`mat.ConflictError` and `mat.TornError`, as every access does." if place else ""
+    if links[path].partition(".md")[0] in PLACES:
+        return "Nothing by itself."
+    return "`mat.ConflictError` and `mat.TornError`, as every access does."
 
 
 def same(path: str, links: dict[str, str]) -> Iterator[str]:

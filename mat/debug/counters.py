@@ -126,7 +126,7 @@ class AllocationCounter(WithLock, Observer):
             self.nbytes += cube.nbytes
 
     def __repr__(self) -> str:
-        return f"<allocations: {self.count} storages, {self.nbytes} bytes>"
+        return f"<allocations: {counted(self.count, 'storage')}, {self.nbytes} bytes>"
 
 
 class LibraryCall(NamedTuple):
