@@ -128,7 +128,7 @@ mat.errors.DTypeError: fromregex gives elements of ...""",
     "mat.isfinite": ">>> mat.isfinite(mat.array([1, mat.inf])).tolist()\n[True, False]",
     "mat.isinf": ">>> mat.isinf(mat.array([1, mat.inf])).tolist()\n[False, True]",
     "mat.isnan": ">>> mat.isnan(mat.array([1, mat.nan])).tolist()\n[False, True]",
-    "mat.isnat": ">>> import numpy\n>>> bool(mat.isnat(numpy.datetime64('NaT')))\nTrue",
+    "mat.isnat": ">>> import numpy\n>>> bool(mat.isnat(numpy.datetime64('NaT', 's')))\nTrue",
     "mat.logical_not": ">>> mat.logical_not(mat.array([0, 2])).tolist()\n[True, False]",
     "mat.random.get_bit_generator": ">>> generator = mat.random.get_bit_generator()",
     "mat.row_stack": """

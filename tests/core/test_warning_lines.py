@@ -65,8 +65,9 @@ OF_NUMPY = {
     "loadtxt": lambda: mat.loadtxt(io.StringIO("")),
     "fft": lambda: mat.fft.rfftn(mat.ones((3, 3)), s=(2, 2)),
     "row_stack": lambda: mat.row_stack([mat.ones(2), mat.ones(2)]),
-    "cross": lambda: mat.cross(mat.ones(2), mat.ones(2)),
 }
+if np.lib.NumpyVersion(np.__version__) < "2.5.0":  # which refuses vectors in the plane
+    OF_NUMPY["cross"] = lambda: mat.cross(mat.ones(2), mat.ones(2))
 COMPLEX = {
     "greater": lambda z: z > z, "less": mat.less, "of the standard": mat.array_api.greater_equal,
     "in place": lambda z: np.less_equal(z, z), "x.dot": lambda z: (z.real * 1e308).dot(1e308)}

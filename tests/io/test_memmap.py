@@ -336,6 +336,7 @@ def test_tools_leave_the_file_where_it_is(folder):
 
 
 def test_a_file_is_closed_with_its_last_array(folder):
+    gc.collect()
     before = len(os.listdir("/proc/self/fd"))
     x = made()
     a = np.asarray(x[1])

@@ -289,7 +289,10 @@ def test_nothing_is_copied_to_the_host(name, k):
             getattr(operands, attribute)
         with mat.debug.count_copies() as n:
             FUNCTIONS[name][k](numpy_function(name), operands)
-        assert (n.d2h, n.fallbacks) == (LOOKING.get(name, 0), 0)
+        looks = LOOKING.get(name, 0)
+        if name == "linalg.eigvals" and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            looks = 1  # always complex
+        assert (n.d2h, n.fallbacks) == (looks, 0)
 
 
 @pytest.mark.host

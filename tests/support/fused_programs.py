@@ -9,6 +9,7 @@ import io
 import operator
 import pickle
 import random
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -464,7 +465,9 @@ class Program:
         def run(m, x):
             if isinstance(x, np.ndarray):
                 if kind == 0:
-                    x.shape = x.shape[1], x.shape[0]
+                    with warnings.catch_warnings():  # which NumPy 2.5 deprecates
+                        warnings.simplefilter("ignore", DeprecationWarning)
+                        x.shape = x.shape[1], x.shape[0]
                 elif kind == 3:
                     x.reshape(-1)[:2] *= 2
                 return

@@ -95,6 +95,8 @@ cdef extern from *:
         Py_XDECREF(code); /* the frame has it */
         if (code == NULL || !PyCode_Check(code)) return NULL;
         *at = PyUnstable_InterpreterFrame_GetLasti(same);
+        /* nor one that checks what __init__ of a class returned */
+        if (*at < (int)sizeof(uint16_t) * ((PyCodeObject *)code)->_co_firsttraceable) return NULL;
     #endif
         return *at < 0 ? NULL : code;
     }
