@@ -41,6 +41,8 @@ def group_of(module: str, name: str) -> str:
     if kind not in (FUNCTION, UFUNC):
         return kind
     function = getattr(numpy_module(module), name, None)
+    if function is None:  # numpy.lib.stride_tricks has not all names any more
+        function = getattr(numpy_module(""), name, None)
     if function in VIEWS:
         return "view"
     if function in QUERIES:

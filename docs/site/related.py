@@ -49,9 +49,7 @@ OTHERS = {f"mat.{name}": place for place, names in {  # than the rest of their p
     f"{ON_DEVICE}, where rows are drawn at random.": "batches",
     NOWHERE: """settings configure random.default_rng random.get_bit_generator random.get_state
         random.seed random.set_bit_generator random.set_state open_memmap
-        lib.stride_tricks.broadcast_shapes""",
-    WHERE["view"]: "lib.stride_tricks.broadcast_to lib.stride_tricks.broadcast_arrays",
-    }.items() for name in names.split()}
+        lib.stride_tricks.broadcast_shapes"""}.items() for name in names.split()}
 METHODS = {  # of Mats, without a function of the same name
     f"{ON_DEVICE}.": "assign_ bernoulli_ contiguous equals fill fill_ flatten normal_ uniform_",
     "On the host.": """byteswap dump dumps flush item orthogonal_ read_ replace_ tobytes tofile
