@@ -224,6 +224,51 @@ def test_masks_of_other_shapes():
         x[mat.ones(4, dtype="bool")] = mat.zeros(2)
 
 
+def put_items(xp, x, k, v, mask):
+    xp.put(x, k, 3)
+    xp.put(x, k, v)
+    xp.put(x, k[:3], 1)
+    xp.put(x, mask.reshape(-1)[:3], 7)  # integers 0 and 1
+    xp.put(x, 2, 5)
+    xp.put(x, k + 100, 6, mode="clip")
+
+
+def put_by_mask(xp, x, k, v, mask):
+    xp.putmask(x, mask, 2)
+    xp.putmask(x, mask[::-1], v)
+    xp.place(x, ~mask, 1)
+    xp.place(x, mask, v[:2])
+    xp.copyto(x, x[::-1], where=mask)
+    xp.copyto(x, 1, where=mask[:, :1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "uint8", "complex128"])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("function", [put_items, put_by_mask])
+def test_functions_that_put_elements_beside_numpys(function, step, dtype):
+    rng = np.random.default_rng(5)
+    a, v = elements(rng, (6, 4 * step), dtype), elements(rng, (6,), dtype)
+    k, mask = rng.integers(-24, 24, 6), rng.random((6, 4)) < 0.5
+    x = mat.array(a)
+    function(np, a[:, ::step], k, v, mask)
+    function(np, x[:, ::step], mat.array(k), mat.array(v), mat.array(mask))
+    same(x, a)
+
+
+def test_functions_that_put_elements_refuse_what_numpy_refuses():
+    x = mat.zeros(4)
+    with pytest.raises(IndexError):
+        np.put(x, mat.array([1, 4]), 1.0)
+    y = mat.zeros(4, dtype="int8")
+    with pytest.raises(OverflowError):
+        np.put(y, mat.array([1, 2]), 1000)
+    fixed = np.arange(4.0)
+    fixed.flags.writeable = False
+    with pytest.raises(DirectionError):
+        np.putmask(mat.from_numpy(fixed), mat.ones(4, dtype="bool"), 1.0)
+    assert x.tolist() == y.tolist() == [0, 0, 0, 0]
+
+
 def test_what_cannot_be_written_remains():
     fixed = np.arange(4.0)
     fixed.flags.writeable = False

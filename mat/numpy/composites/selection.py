@@ -17,7 +17,7 @@ from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...ops.engine.operands import as_mat
 from ...ops.indexing.advanced import all_within, combined, gathered_at
 from ...ops.indexing.gathering import LONG, gather_along, positions_of, scatter
-from ...ops.indexing.selection import taken
+from ...ops.indexing.selection import taken, written
 from ...ops.primitives import elementwise, selecting, ufuncs
 from ...ops.primitives.joining import stack
 from ...ops.primitives.parts import complex_of, imaginary_part, real_part
@@ -27,7 +27,8 @@ from ...support.types import Array, DType, Function, Operand
 from ..registry import NO_VALUE, Casting, Result, implements
 from .there import as_dtype, is_there, mats_there
 
-_WEAK = (bool, int, float, complex)
+_KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of dtypes that can take them
+_WEAK = tuple(_KINDS)
 _ADAPTING = (int, float, complex)  # numbers that adapt to the dtype of arrays, in `select`
 _FLOATS = ("float16", "float32", "float64")
 _MOST_CHOICES, _MOST_AXES = 63, 32  # of NumPy's `choose`
@@ -44,6 +45,13 @@ def _mat(value: Operand) -> Mat:
         return as_mat(value, "an operand")
     except (DTypeError, ShapeError):
         raise LeftToNumPy from None
+
+
+def is_element(value: Operand, dtype: DType) -> bool:
+    """Return whether a value is a number of Python that becomes an element of that dtype."""
+    kinds = _KINDS.get(type(value))
+    return kinds is not None and represents(dtype, value) and (
+        dtype.kind in kinds or np.result_type(dtype, value) == dtype)
 
 
 # Conditions
@@ -136,7 +144,7 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
 def _source(dst: Mat, src: Operand, casting: Casting) -> Mat:
     """Return the Mat to copy to `dst`, if that casting allows it."""
     if type(src) in _WEAK:
-        leave_if(not represents(dst.dtype, src) or np.result_type(dst.dtype, src) != dst.dtype)
+        leave_if(not is_element(src, dst.dtype))
         return _mat(np.asarray(src, dst.dtype))
     leave_if(not isinstance(src, (Mat, np.ndarray)))
     source = _mat(apart_from(src, dst))
@@ -146,7 +154,6 @@ def _source(dst: Mat, src: Operand, casting: Casting) -> Mat:
 
 
 def _copy_where(dst: Mat, src: Operand, casting: Casting, where: Operand) -> Result:
-    leave_if(not is_there(dst))
     condition, source = _mat(where), _source(dst, src, casting)
     leave_if(condition.dtype.kind != "b")
     _put_where(dst, condition, source)
@@ -175,12 +182,12 @@ def _together(*shapes: Ints) -> Ints:
         raise LeftToNumPy from None
 
 
-@implements("putmask", on_device=1)
+@implements("putmask")
 def numpy_putmask(a: Operand, /, mask: Operand, values: Operand) -> None:
     _masked(a, mask, values, True)
 
 
-@implements("place", on_device=1)
+@implements("place")
 def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> None:
     _masked(arr, mask, vals, False)
 
@@ -189,8 +196,10 @@ def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
     """Overwrite the selection of a mask; with repeated values, from their own places if `by_place`
     is true, else one after another.
     """
-    if type(values) in _WEAK and represents(x.dtype, values) and np.result_type(
-            x.dtype, values) == x.dtype:
+    if is_element(values, x.dtype):
+        if not is_there(x) and isinstance(mask, Mat) and mask.shape == x.shape:
+            or_leave(written(x, mask, values, True))
+            return
         values = np.asarray(values, x.dtype)
     condition, source = _mat(mask), _mat(values)
     leave_if(not np.can_cast(source.dtype, x.dtype, "safe"))  # NumPy's error
@@ -199,7 +208,7 @@ def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
         values = source.reshape(x.shape if source.size > 1 else ())
         _put_where(x, condition, values)
         return
-    leave_if(by_place or condition.size != x.size or not source.size)
+    leave_if(by_place or condition.size != x.size or not source.size or not is_there(x))
     _put(x, positions_of(selecting.is_true(condition)), source, "raise")
 
 
@@ -337,9 +346,14 @@ def _to_write(values: Operand, x: Mat) -> Mat:
     return found
 
 
-@implements("put", on_device=1)
+@implements("put")
 def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> None:
-    _put(a, _integers(ind), _to_write(v, a), mode)
+    if is_there(a):
+        _put(a, _integers(ind), _to_write(v, a), mode)
+        return
+    same = isinstance(v, Mat) and v.dtype == a.dtype and v.shape == np.shape(ind)
+    leave_if(mode != "raise" or not a.layout.contiguous or not (same or is_element(v, a.dtype)))
+    or_leave(written(a.reshape(-1), ind, v, False))
 
 
 def _put(x: Mat, indices: Mat, values: Mat, mode: str) -> None:

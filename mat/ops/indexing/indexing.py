@@ -6,6 +6,8 @@ Reading or writing single elements is slow: use operations on views instead.
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
+
 import numpy as np
 
 from ...core.compiled import IN_USE
@@ -149,10 +151,13 @@ def _plain(index: Index) -> Index:
     return index.to_numpy() if isinstance(index, Mat) else index
 
 
+_without_memory = lru_cache(64)(partial(np.broadcast_to, np.int8(0)))
+
+
 def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
     """Return the shape that `index` selects, found on an array that takes no memory."""
     try:
-        return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
+        return tuple(_without_memory(self.shape)[index].shape)
     except (IndexError, ValueError) as error:
         raise _out_of_range(self, given, error) from None
 

@@ -4,7 +4,7 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport KernelCall
 from mat.core.registration cimport Registration
 from mat.matrix.base cimport Form, MatBase
-from mat.ops.indexing.values cimport as_array_of, as_source
+from mat.ops.indexing.values cimport as_source, packed_for
 
 cdef list _observers
 cdef Registration _foreign

@@ -31,7 +31,7 @@ from ...support.dtypes import check_number
 from ...support.native import lib
 from ...support.options import FLOAT64
 from ...support.types import Array, Number, Operand
-from .values import as_array_of, as_source
+from .values import as_source, packed_for
 
 _observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
 _AXES = 32  # of which a frame has room
@@ -251,8 +251,7 @@ class Selection:
         shape = self.shape_of(count)
         source = value if type(value) is Mat else as_source(value, view)
         if type(source) is not Mat or not self.takes(source, shape):
-            plain = as_array_of(source, view.element_type, shape)
-            source = adopted(np.ascontiguousarray(np.broadcast_to(plain, shape)).reshape(shape))
+            source = packed_for(source, view.element_type, shape)
         return not count or self.overwrite(self.kernels.put, source, None, count)
 
     def takes(self, source: MatBase, shape: tuple[int, ...]) -> bool:
@@ -350,6 +349,17 @@ class Selection:
         if other is not None and writes_other:
             other.storage.written(_foreign.mask)
         return int(kernel.found[0])
+
+
+def written(x: Mat, index: object, value: Operand, masked: bool) -> Mat | None:
+    """Overwrite the elements of `x` that a mask, or integers of the first axis, select, and return
+    it; None, with nothing written, if that is to be left to NumPy.
+    """
+    chosen = selected(x, index, 0)
+    if chosen is None or chosen.masked is not masked:
+        return None
+    x.allowed(IO)
+    return x if chosen.set(value) else None
 
 
 def taken(x: Mat, indices: object, axis: int) -> Mat | None:

@@ -46,6 +46,14 @@ def as_array_of(value: Operand, dtype: DType, shape: Ints) -> Array:
     return fitted(as_array(value, dtype), shape)
 
 
+def packed_for(source: Operand, dtype: DType, shape: Ints) -> Mat:
+    """Return a source as a new packed Mat of that dtype and shape."""
+    if type(source) is Mat and source.element_type is dtype:
+        return fitted(source, shape).broadcast_to(shape).copy()
+    plain = np.broadcast_to(as_array_of(source, dtype, shape), shape)
+    return adopted(np.ascontiguousarray(plain).reshape(shape))
+
+
 def fitted(value: V, shape: Ints) -> V:
     """Return a value without the first axes that are more than those of `shape`, where these have
     length 1; raise `ShapeError` if it does not broadcast to that.
