@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import mmap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -34,6 +35,7 @@ from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..ops.engine.operation import Op
 from ..ops.expressions.passes import EXPRESSIONS
+from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
@@ -219,6 +221,12 @@ class Shadows:
         return shadow
 
 
+def in_words(names: tuple[str, ...]) -> str:
+    """Return the operations of an expression: ``add, multiply (3)``; "" if there are none."""
+    return ", ".join(name if count == 1 else f"{name} ({count})"
+                     for name, count in Counter(names).items())
+
+
 def _untouched(storage: Storage) -> Array:
     """Return an array for the host's copy, of which the system provides no memory until it is
     touched, however large it is.
@@ -282,6 +290,9 @@ class PlannedCall(NamedTuple):
         The bytes of its operands that are not on the device when it begins.
     problem : str
         Why it does not fit, if it does not.
+    operations : tuple of str
+        The operations of an expression of `fused`, which are carried out in one pass; none for
+        other calls.
     """
 
     name: str
@@ -291,12 +302,17 @@ class PlannedCall(NamedTuple):
     moved: int
     least: int
     problem: str = ""
+    operations: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        more = f"\n    one pass for {in_words(self.operations)}" if self.operations else ""
+        return f"{self.name}: {self._how()}{more}"
+
+    def _how(self) -> str:
         if self.problem:
-            return f"{self.name}: does not fit: {self.problem}"
+            return f"does not fit: {self.problem}"
         how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
-        return (f"{self.name}: {how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
+        return (f"{how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
                 f"copied to the device, {self.least:,} at least")
 
 
@@ -321,6 +337,9 @@ class TilePlan:
     least : int
         The bytes that have to be copied whatever the order: what is read and is not on the device,
         and all results.
+    moved_alone : int or None
+        The bytes that would be copied if the operations of expressions of `fused` were carried out
+        one by one; None where there are no expressions.
     """
 
     def __init__(self, pool_bytes: int) -> None:
@@ -328,19 +347,21 @@ class TilePlan:
         self.calls: list[PlannedCall] = []
         self.moved: int = 0
         self.least: int = 0
+        self.moved_alone: int | None = None
 
     def __repr__(self) -> str:
         return "\n".join([f"<{self._head()}>", *map(str, self.calls)])
 
     def _head(self) -> str:
+        alone = "" if self.moved_alone is None else f", {self.moved_alone:,} without mat.fused"
         return (f"plan for {self.pool_bytes:,} bytes on the device: {self.moved:,} bytes would be "
-                f"copied, {self.least:,} at least")
+                f"copied, {self.least:,} at least{alone}")
 
     def _repr_html_(self) -> str:
         head = ("operation", "tiles", "shape", "bytes of a tile", "copied there", "at least",
                 "does not fit")
-        rows = [(c.name, str(c.tiles), str(c.shape), f"{c.nbytes:,}", f"{c.moved:,}",
-                 f"{c.least:,}", c.problem) for c in self.calls]
+        rows = [(f"{c.name} {in_words(c.operations)}".strip(), str(c.tiles), str(c.shape),
+                 f"{c.nbytes:,}", f"{c.moved:,}", f"{c.least:,}", c.problem) for c in self.calls]
         return html_table(self._head(), [head, *rows])
 
 
@@ -363,6 +384,33 @@ class PlannedCopies(CopyCounter):
         self.to_device += cube.nbytes * (source is HOST)
 
 
+class CallsAlone:
+    """The calls of a plan on a device of its own, on which expressions are no passes: their
+    operations are carried out one by one.
+    """
+
+    def __init__(self, device: PlannedDevice, copies: PlannedCopies) -> None:
+        self.shadows = Shadows(device)
+        self.copies = copies
+        self.found = False  # there was an expression
+
+    def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> None:
+        """Carry out a call with the shadows of its Mats."""
+        shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
+        inside = tuple([shadows.get(id(x), x) for x in args])
+        use = DeviceUse(self.shadows.device)
+        use.enter()
+        try:
+            with ObservationApart(lambda: self.copies), suppress(OutOfDeviceMemory):
+                if isinstance(operation, FusedOp):
+                    self.found = True
+                    operation.one_by_one(inside)
+                else:
+                    operation(*inside, **kwargs)
+        finally:
+            use.leave()
+
+
 class NoRoom(Memory):
     """A memory without room, so that every call asks whether there is."""
 
@@ -373,7 +421,8 @@ class NoRoom(Memory):
 class Planner(Device):
     """A device that records calls, and has a planned device carry out their shadows."""
 
-    def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies) -> None:
+    def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies,
+                 alone: CallsAlone) -> None:
         self.name = device.name
         self.implementations = device.implementations
         self.memory = NoRoom()
@@ -383,6 +432,7 @@ class Planner(Device):
         self.shadows = Shadows(device)
         self.plan = plan
         self.copies = copies
+        self.alone = alone
         # ranges of storages that had to be copied to the device once, and the bytes of those that
         # were written
         self.counted: WeakKeyDictionary[Storage, set[Ints]] = WeakKeyDictionary()
@@ -402,6 +452,7 @@ class Planner(Device):
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Record a call with checked arguments; numbers that it would return are 1."""
         views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
+        self.alone.note(operation, args, kwargs)
         use = DeviceUse(self.device)
         use.enter()
         try:
@@ -433,7 +484,8 @@ class Planner(Device):
             self.device.note_tile(whole.nbytes, (*whole.reads, *whole.writes))
         largest = max(nbytes for nbytes, _ in tiles)
         return PlannedCall(operation.__name__, 0 if problem else len(tiles), tiles[0][1], largest,
-                           self.copies.to_device - before, least, problem)
+                           self.copies.to_device - before, least, problem,
+                           operation.names() if isinstance(operation, FusedOp) else ())
 
     def least_of(self, reads: Iterable[Mat]) -> int:
         """Return the bytes that are read for the first time and are not on the device."""
@@ -492,12 +544,16 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
         raise SettingError("plan requires pool_bytes, since no device with a limit is in use")
     found = TilePlan(limit)
     EXPRESSIONS.compute(EXPRESSIONS.pending())  # they would be planned only
-    with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
-          use_device(device, pool_bytes=limit)):
-        planner = Planner(device, found, copies)
-        with use_device(planner):
-            results = function(*args, **kwargs)
-        found.least += sum(sum(of.values()) for of in planner.results.values())
+    with (ObservationApart(PlannedCopies) as others, planned_device(like) as other,
+          use_device(other, pool_bytes=limit)):
+        alone = CallsAlone(other, others)
+        with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
+              use_device(device, pool_bytes=limit)):
+            planner = Planner(device, found, copies, alone)
+            with use_device(planner):
+                results = function(*args, **kwargs)
+            found.least += sum(sum(of.values()) for of in planner.results.values())
     del results  # which are copied to the host by now
     found.moved = copies.bytes
+    found.moved_alone = others.bytes if alone.found else None
     return found

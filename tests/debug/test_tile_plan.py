@@ -1,9 +1,13 @@
 """`mat.debug.plan`: what it says of calls, and that it neither computes nor copies."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import mat
+
+from ..support.needs import native
 
 
 def test_it_says_how_a_call_would_be_cut():
@@ -207,3 +211,29 @@ def test_a_plan_has_the_bytes_of_a_trace(name, shape, pool_bytes):
 @pytest.mark.sample(4)
 def test_a_plan_of_several_operations_has_the_bytes_of_a_trace(name, shape, pool_bytes):
     check_is_traced(COMPOSED[name], shape, pool_bytes)
+
+
+@native
+@pytest.mark.host
+def test_expressions_beside_their_operations_one_by_one():
+    x, y = mat.zeros(50_000).normal_(), mat.ones(50_000)
+
+    def function(x, y):
+        a = 2 * x + 3 * y
+        b = mat.exp(a) * x
+        return a, b
+
+    def both(second, x, y):
+        return second(*function(x, y))
+
+    found, alone = (mat.debug.plan(f, x, y, pool_bytes=100_000)
+                    for f in (mat.fused(function), function))
+    assert found.moved_alone == alone.moved > found.moved
+    assert alone.moved_alone is None
+    found, alone = (mat.debug.plan(f, x, y, pool_bytes=100_000)
+                    for f in (partial(both, mat.fused(function)), partial(both, function)))
+    assert found.moved_alone == alone.moved > found.moved
+    (call,) = mat.debug.plan(mat.fused(function), x, y, pool_bytes=100_000).calls
+    assert sorted(call.operations) == ["add", "exp", "multiply", "multiply", "multiply"]
+    assert "one pass for multiply (3), add, exp" in str(call)
+    assert "without mat.fused" in repr(mat.debug.plan(mat.fused(function), x, y, pool_bytes=10_000))

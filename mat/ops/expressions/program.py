@@ -81,6 +81,13 @@ class FusedOp(Op):
         self.passes: int = 0
         self.interpreted: list[CpuKernel] = []  # programs that may become worth a compiled one
 
+    def names(self) -> tuple[str, ...]:
+        """Return the names of its operations, in their order."""
+        found: list[Any] = [one.operation for one in self.structure.instructions]
+        if self.structure.fold is not None:
+            found.append(self.structure.fold[0])
+        return tuple(operation.__name__ for operation in found)
+
     def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
         """Check nothing: the statements have."""
 
