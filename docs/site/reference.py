@@ -250,7 +250,8 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
     if path in VALUES:
         shows = isinstance(thing, str | tuple)
         return "\n\n".join([*lines, VALUES[path],
-                            *([f"```python\n{thing!r}\n```"] if shows else [])])
+                            *([f"```python\n{thing!r}\n```"] if shows else []),
+                            see_also(path, links)])
     if callable(thing) and not isinstance(thing, np.dtype):
         shown = stubs.signatures().get(path) or signature(path if path.count(".") == 1 else name,
                                                           thing)
@@ -270,10 +271,16 @@ def additions(path: str, thing: Any, links: dict[str, str]) -> Iterator[str]:
         title = f"**Example**, of {linked_code(f'`{other}`', links)}" if other else "**Example**"
         if shown:
             yield f"{title}\n\n{paragraphs(shown, links)}"
-    if path in links:
-        others = [linked_code(f"`{other}`", links) for other in related.same(path, links)]
-        others.append(related.guide(links[path].partition("#")[0]))
-        yield f"**See also**\n\n{', '.join(others)}"
+    yield see_also(path, links)
+
+
+def see_also(path: str, links: dict[str, str]) -> str:
+    """Return links to a member's class, other names of the operation, and the page about it."""
+    owner = path.rpartition(".")[0]
+    names = [*([] if path in links else [owner]), *related.same(path, links)]
+    shown = [linked_code(f"`{name}`", links) for name in names]
+    shown.append(related.guide(links.get(path, links.get(owner, "")).partition("#")[0]))
+    return f"**See also**\n\n{', '.join(shown)}"
 
 
 # The pages

@@ -91,6 +91,11 @@ OF_OTHER_VERSIONS = {"mat.random.random_integers"}  # of NumPy
 SECTIONS = ("**Where it computes**", "**Dtypes**", "**Raises**", "```pycon", "**See also**")
 
 
+def test_every_name_says_what_to_read_next():
+    assert sum(text.count("\n**See also**\n\n") for text in TEXTS.values()) == sum(
+        len(re.findall(r"^##+ `", text, re.MULTILINE)) for text in TEXTS.values())
+
+
 def test_every_class_error_and_property_has_an_example():
     links = reference.linked()
     assert [path for _, path, thing in reference.everything() if path not in reference.VALUES
