@@ -24,6 +24,7 @@ class Drawing:
 
     def __init__(self, width: float, height: float, text: str) -> None:
         self.head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+                     f'width="{width}" height="{height}" '
                      f'font-family="sans-serif" font-size="13" fill="currentColor" stroke="none" '
                      f'role="img" aria-label="{escape(text)}">')
         self.parts: list[str] = []
