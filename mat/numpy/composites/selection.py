@@ -252,7 +252,7 @@ def _few(*mats: Mat) -> bool:
     return sum(m.ndim for m in mats) <= DEVICE_AXES
 
 
-def _along(a: Mat, axis: int | None) -> tuple[Mat, int]:
+def over_axis(a: Mat, axis: int | None) -> tuple[Mat, int]:
     """Return a Mat and an axis of it: for None, a vector of all elements."""
     if axis is None:
         return (a if a.ndim == 1 else a.reshape(-1)), 0
@@ -263,7 +263,7 @@ def _along(a: Mat, axis: int | None) -> tuple[Mat, int]:
 def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Operand = None,
                mode: str = "raise") -> Result:
     leave_if((axis is not None and type(axis) is not int) or not a.ndim)
-    x, k = _along(a, axis)
+    x, k = over_axis(a, axis)
     if computes_elsewhere(a):
         return _written(take(x, _integers(indices), k, mode), out)
     leave_if(out is not None or mode != "raise")
@@ -297,7 +297,7 @@ def _written(found: Mat, out: Operand) -> Result:
 def numpy_compress(condition: Operand, a: Operand, axis: int | None = None,
                    out: Operand = None) -> Result:
     leave_if(not a.ndim)
-    return _written(compress(condition, *_along(a, axis)), out)
+    return _written(compress(condition, *over_axis(a, axis)), out)
 
 
 @implements("extract", on_device=2)
@@ -317,7 +317,7 @@ def compress(condition: Mat, x: Mat, axis: int) -> Mat:
 @implements("take_along_axis", on_device=2)
 def numpy_take_along_axis(arr: Operand, indices: Operand, axis: int | None = -1) -> Result:
     leave_if(not arr.ndim)
-    x, k = _along(arr, axis)
+    x, k = over_axis(arr, axis)
     return take_along(x, indices, k)
 
 

@@ -72,4 +72,4 @@ cdef class Calls(Operation):
 @cython.locals(one=Layout, other=Layout, size=Py_ssize_t, other_size=Py_ssize_t)
 cpdef bint may_meet(MatBase x, MatBase y) except -1
 
-cdef bint is_plain_number(object value)
+cpdef bint is_plain_number(object value)

@@ -1,8 +1,7 @@
 from mat._core cimport Callee
-from mat.ops.engine.calls cimport Calls
+from mat.ops.engine.calls cimport Calls, is_plain_number
 
 cdef object _mat
-cdef frozenset _unchecked
 cdef list _in_use
 cdef dict _NO_KEYWORDS
 
@@ -34,7 +33,6 @@ cdef class FunctionOfTwo(Ufunc):
 
 
 cdef bint _need_no_conversion(object x, object y)
-cdef bint _is_number(object value)
 cdef object _of_one(Calls kernel, object x, object out)
 cdef object _of_mats(Calls kernel, object x, object y, object out)
 cdef object _of_three(Calls kernel, object x, object low, object high, object out)

@@ -12,13 +12,12 @@ import numpy as np
 from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...support.dtypes import EXACT
 from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
 from ..tiles.overlap import apart_from
 from .by_numpy import call_by_numpy
-from .calls import UNCHECKED, Calls
+from .calls import Calls, is_plain_number
 from .loops import is_natural
 from .operands import as_mat, as_operand, decides, is_foreign, numpy_gives
 from .roles import readable
@@ -27,7 +26,7 @@ F = TypeVar("F", bound=Function)
 CheckValues = Callable[[Operand, Operand], None]
 # returns an operation of one operand that computes the same of these two, and its operand
 Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
-_mat, _unchecked, _in_use = Mat, UNCHECKED, IN_USE  # with types of C
+_mat, _in_use = Mat, IN_USE  # with types of C
 _NO_KEYWORDS: Keywords = {}
 # keywords with which NumPy computes, and their defaults
 OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
@@ -182,14 +181,8 @@ for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo):
 def _need_no_conversion(x: Operand, y: Operand) -> bool:
     """Return whether both are Mats, or one of them is and the other a number."""
     if type(x) is _mat:
-        return type(y) is _mat or _is_number(y)
-    return type(y) is _mat and _is_number(x)
-
-
-def _is_number(value: Operand) -> bool:
-    """Return whether `value` is a number that needs no check; larger integers do."""
-    kind = type(value)
-    return kind is float or (kind is int and -EXACT <= value <= EXACT) or kind in _unchecked
+        return type(y) is _mat or is_plain_number(y)
+    return type(y) is _mat and is_plain_number(x)
 
 
 def _or_none(value: object, name: str) -> Operand:

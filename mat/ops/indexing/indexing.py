@@ -24,6 +24,7 @@ from ...matrix.elements import copied_to_part
 from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...matrix.nested import as_plain, converted
+from ...support.dtypes import check_number
 from ...support.options import current
 from ...support.types import Index, Nested, Operand
 from ..engine.calls import may_meet
@@ -235,7 +236,12 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
 
 def _scatter_by_numpy(self: Mat, given: Index, value: Operand) -> None:
     index = _plain(given)
-    source = as_array_of(as_source(value, self), self.dtype, _checked_shape(self, index, given))
+    shape = _checked_shape(self, index, given)
+    if type(value) is float or type(value) is int:
+        check_number(value, self.element_type, "value")
+        source: Operand = value
+    else:
+        source = as_array_of(as_source(value, self), self.dtype, shape)
     with self.facet("array", "io") as a:
         a[index] = source
 
