@@ -6,14 +6,17 @@ on.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from cffi import FFI
@@ -111,12 +114,51 @@ def _load(target: Path, function: str) -> int:
 
 def _compile(command: list[str], source: str, target: Path) -> None:
     """Compile in a folder beside `target`, and write the library there."""
-    with tempfile.TemporaryDirectory(prefix="compile-", dir=target.parent) as folder:
-        file, made = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
+    folder = Path(tempfile.mkdtemp(prefix="compile-", dir=target.parent))
+    try:
+        file, made = folder / "kernel.c", folder / "kernel.so"
         file.write_text(source, encoding="utf-8")
-        done = subprocess.run([*command, f"-I{HEADERS / 'shared'}", f"-I{HEADERS / 'cpu'}",
-                               str(file), "-o", str(made), "-lm"], capture_output=True, text=True,
-                              env={**os.environ, "LC_ALL": "C"}, check=False)
-        if done.returncode != 0:
-            raise CompileError(done.stderr)
+        _run([*command, f"-I{HEADERS / 'shared'}", f"-I{HEADERS / 'cpu'}", str(file), "-o",
+              str(made), "-lm"], folder)
         cache(target, made.read_bytes())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_RUNNING: dict[subprocess.Popen[str], Path] = {}  # compilers, with their folders
+
+
+def _run(command: list[str], folder: Path) -> None:
+    """Run the compiler; raise `CompileError` with its messages if it fails."""
+    # in a group of its own: an interrupt at the terminal is for us, and perhaps for no compiler
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "LC_ALL": "C"}, process_group=0) as process:
+        _RUNNING[process] = folder
+        try:
+            messages = process.communicate()[1]
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            _RUNNING.pop(process, None)
+    if process.returncode != 0:
+        raise CompileError(messages)
+
+
+def _stop_running() -> None:
+    """End the compilers of threads that will not run any more, at interpreter exit."""
+    for process, folder in tuple(_RUNNING.items()):
+        _kill(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a compiler and the programs that it has started."""
+    if hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+atexit.register(_stop_running)

@@ -2,9 +2,12 @@
 outside of blocks, bit for bit; and when the compiler is asked.
 """
 
+import os
 import platform
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -312,3 +315,28 @@ def test_a_program_is_replaced_while_it_runs(composer):
     finish(composer)
     assert all(found)
     assert composer.compiled == 1
+
+
+ENDS = """
+import time
+import mat
+from mat.cpu.composing import COMPOSER
+from mat.support import c_compiler
+
+COMPOSER.passes = COMPOSER.work = 1
+x = mat.ones(100_000)
+with mat.fused():
+    y = x * 2 + x * 3 - x
+for _ in range(6000):
+    if c_compiler._RUNNING or not COMPOSER.busy:
+        break
+    time.sleep(0.01)
+"""
+
+
+def test_an_exit_stops_the_compiler(tmp_path):
+    done = subprocess.run([sys.executable, "-W", "error", "-X", "dev", "-c", ENDS], text=True,
+                          capture_output=True, timeout=100, check=True,
+                          env={**os.environ, "MAT_CACHE": str(tmp_path)})
+    assert not done.stderr
+    assert not list(tmp_path.glob("compile-*"))
