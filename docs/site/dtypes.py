@@ -34,11 +34,16 @@ Results = tuple[str, ...]  # the types of results, or `SAME`
 
 def sentence(path: str, function: Callable[..., Any]) -> str:
     """Return which types of elements a function takes, and those of what it returns."""
-    if said := SAID.get(path) or SAID.get(path.rpartition(".")[2]):
+    if said := said_of(path):
         return said
     found = outcomes(path, function)
     takes = [] if "" in found else [f"Takes {words(found)}."]
     return " ".join([*takes, *told(relative(found)), *filter(None, [MORE.get(path)])])
+
+
+def said_of(path: str) -> str:
+    """Return what is said of a function that is not called; else an empty text."""
+    return SAID.get(path) or SAID.get(path.rpartition(".")[2], "")
 
 
 @functools.cache

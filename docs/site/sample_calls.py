@@ -30,15 +30,18 @@ CALLS = table({
     # Shapes
     "m, (4,)": "reshape resize mat.Mat.reshape_ mat.Mat.view mat.Mat.view_",
     "m, 1, 0": "swapaxes moveaxis rollaxis",
-    "m, 1": "expand_dims array_split split hsplit vsplit roll take repeat matrix_power "
-            "mat.Mat.row_ mat.ldexp",
+    "m, 1": "fill_diagonal expand_dims array_split split hsplit vsplit roll take repeat "
+            "matrix_power mat.Mat.row_ mat.ldexp",
     "m, 0": "delete argpartition mat.Mat.item mat.Mat.displace mat.Mat.displace_ partition",
     "m[:, :, None], 1": "dsplit",
     "m, (2, 2)": "broadcast_to tile sliding_window_view mat.Mat.adjust_",
     "m, (1, 0)": "mat.Mat.permute",
     "m, m.copy()": "atleast_1d atleast_2d atleast_3d broadcast_arrays meshgrid common_type "
                    "result_type",
-    "v, v.copy()": "convolve correlate polymul ix_ cross outer searchsorted append",
+    "[m, m.copy()]": "concat concatenate stack hstack vstack dstack column_stack row_stack block "
+                     "multi_dot",
+    "v, v.copy()": "convolve correlate polymul polyadd polysub polyval ix_ cross outer "
+                   "searchsorted append",
     "v, 0, 1": "insert",
     "v, mat.array([2, 0, 1]), 0": "take_along_axis",
     "v, mat.array([2, 0, 1]), v.copy(), 0": "put_along_axis",
@@ -59,11 +62,12 @@ CALLS = table({
     "[True, False], m, 0": "mat.compress",
     "m, [True, False], 0": "mat.Mat.compress",
     "[[0, 1], [1, 0]], [m, m]": "mat.choose",
-    "m, [1, 2, 3]": "mat.Mat.choose",
-    "[[0, 1], [1, 0]], (2, 2)": "ravel_multi_index",
-    "[0, 1], (2, 2)": "unravel_index",
+    "v, [v, v, v]": "mat.Mat.choose",
+    "(mat.array([0, 1]), mat.array([1, 0])), (2, 2)": "ravel_multi_index",
+    "mat.array([0, 1]), (2, 2)": "unravel_index",
     # Statistics, polynomials, products
-    "v": "bincount roots vander cumulative_sum cumulative_prod polyder polyint poly",
+    "v": "bincount roots vander cumulative_sum cumulative_prod polyder polyint poly "
+         "trim_zeros",
     "v, [1, 2]": "digitize",
     "v, v.copy(), 2": "histogram2d",
     "v, 2": "histogram histogram_bin_edges",

@@ -142,6 +142,21 @@ def test_other_dtypes_are_refused(path):
             reference.dtypes.called(path, FUNCTIONS[path], name)
 
 
+def test_functions_compute_where_the_reference_says():
+    links, wrong = reference.linked(), {}
+    for path, function in FUNCTIONS.items():
+        place = reference.related.where(path, links)
+        if not place.startswith("On the device") or reference.dtypes.said_of(path):
+            continue
+        taken = reference.dtypes.outcomes(path, function)
+        name = next(n for n in ("float64", "int64", "uint8", "float32", "") if n in taken)
+        with mat.use_device("emulated"), mat.debug.count_copies() as copies:
+            reference.dtypes.called(path, function, name)
+        if copies.fallbacks:
+            wrong[path] = copies.fallbacks
+    assert wrong == {}
+
+
 def test_calls_for_dtypes_are_of_functions_that_exist():
     known = {*FUNCTIONS, *(path.rpartition(".")[2] for path in FUNCTIONS)}
     tables = reference.dtypes.CALLS | reference.dtypes.SAID | reference.dtypes.MORE
