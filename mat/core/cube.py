@@ -604,6 +604,8 @@ class Cube(DroppableCopies):
 
     def _writes(self) -> bool:
         """Return whether an access that writes is open."""
+        if self.writer is None and self.spans is None:
+            return False  # however many rows are exported
         records = self.accesses
         for other in records:  # noqa: SIM110  # a generator takes longer
             if other.direction is not _input and other.thread:

@@ -135,6 +135,9 @@ def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Han
 
 
 def _remove(accesses: list[AccessRecord], record: ExportRecord) -> None:
+    if accesses and accesses[-1] is record:  # most end in the order opposite to that of their begin
+        accesses.pop()
+        return
     try:
         accesses.remove(record)
     except ValueError:  # it may have ended meanwhile, or have a retained copy already
