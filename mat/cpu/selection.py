@@ -15,17 +15,17 @@ from .kernel import CpuKernel
 
 # the parameters are a form, and what is indexed of it
 def prepare_selection(kernel: str, shape: Ints, strides: Ints, itemsize: int, axis: int, axes: int,
-                      count: int, repeats: bool) -> CpuKernel:
+                      count: int, repeated: str = "") -> CpuKernel:
     """Return the kernel of that name for elements of that form.
 
-    A mask is for the first `axes` axes; without any, `count` integers are for `axis`. `repeats` if
-    all items are overwritten by one element, else they follow each other in the other operand.
+    A mask is for the first `axes` axes; without any, `count` integers are for `axis`. In the other
+    operand items follow each other, unless what is `repeated` for all is one "item" or "element".
     """
     frame = ffi.new("mat_selection *")
     rest = axis + (axes or 1)
     outer, item = shape[:axis], shape[rest:]
-    steps = [0 if repeats else s for s in packed_strides((*outer, count, *item))]
-    frame.next_y = 0 if repeats else itemsize * prod(item)
+    steps = [0 if repeated == "element" else s for s in packed_strides((*outer, count, *item))]
+    frame.next_y = 0 if repeated else itemsize * prod(item)
     if axes:
         walk = merged((n, s, 0) for n, s in zip(shape[:axes], strides, strict=False))
         frame.length = prod(shape[:axes])

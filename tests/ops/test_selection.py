@@ -224,6 +224,29 @@ def test_masks_of_other_shapes():
         x[mat.ones(4, dtype="bool")] = mat.zeros(2)
 
 
+@pytest.mark.parametrize("count", [9, LARGE])
+@pytest.mark.parametrize("axes", [(0, 1, 2), (0, 2, 1), (1, 0, 2)])
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex128"])
+def test_one_item_is_written_to_all_places(dtype, axes, count):
+    rng = np.random.default_rng(6)
+    a = elements(rng, (7, 3, 5), dtype).transpose(axes)
+    x = mat.array(a.transpose(np.argsort(axes))).transpose(axes)
+    row, k = elements(rng, a.shape[1:], dtype), rng.integers(-a.shape[0], a.shape[0], count)
+    mask, some = rng.random(a.shape[0]) < 0.5, rng.random(a.shape[:2]) < 0.5
+    for index, value in ((k, row), (mask, row[::-1]), (some, row[0]), (k, row[:1]), (k, row[0, 0])):
+        a[index] = value
+        x[mat.array(index)] = mat.array(value)
+        same(x, a)
+    a[k] = a[1].copy()
+    x[k] = x[1]
+    a[mask] = 2 * row.real
+    x[mask] = mat.array(2 * row.real)
+    same(x, a)
+    with pytest.raises(IndexOutOfRange):
+        x[[0, len(a)]] = mat.array(row)
+    same(x, a)
+
+
 def put_items(xp, x, k, v, mask):
     xp.put(x, k, 3)
     xp.put(x, k, v)

@@ -20,7 +20,7 @@ cdef class SelectionKernels:
     cdef readonly int axis, axes
     cdef readonly bint whole
     cdef readonly tuple before, rest
-    cdef readonly KernelCall number, check, get, put, fill
+    cdef readonly KernelCall number, check, get, put, put_one, fill
     cdef Form result
 
 

@@ -48,7 +48,7 @@ class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
     __slots__ = ("axes", "axis", "before", "check", "count", "elements", "fill", "form", "get",
-                 "lines", "number", "put", "rest", "result", "whole", "worth")
+                 "lines", "number", "put", "put_one", "rest", "result", "whole", "worth")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form: Form = form
@@ -66,11 +66,12 @@ class SelectionKernels:
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
-        self.number: CpuKernel = prepare_selection("mat_masked_count", *of, False)
-        self.check: CpuKernel = prepare_selection("mat_taken_check", *of, False)
-        self.get: CpuKernel = prepare_selection(f"mat_{kind}_get", *of, False)
-        self.put: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, False)
-        self.fill: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, True)
+        self.number: CpuKernel = prepare_selection("mat_masked_count", *of)
+        self.check: CpuKernel = prepare_selection("mat_taken_check", *of)
+        self.get: CpuKernel = prepare_selection(f"mat_{kind}_get", *of)
+        self.put, self.put_one, self.fill = (
+            prepare_selection(f"mat_{kind}_set", *of, repeated)
+            for repeated in ("", "item", "element"))
 
 
 _KERNELS: dict[object, SelectionKernels] = {}
@@ -247,15 +248,18 @@ class Selection:
         if view.element_type.kind != "c" and type(value) in (bool, int, float):
             check_number(value, view.element_type, "value")
             return self.overwrite(self.kernels.fill, None, value, self.size)
+        source = value if type(value) is Mat else as_source(value, view)
+        if not self.kernels.before and type(source) is Mat and self.takes(
+                source, self.kernels.rest):
+            return self.overwrite(self.kernels.put_one, source, None, self.size)
         count = self.count()
         shape = self.shape_of(count)
-        source = value if type(value) is Mat else as_source(value, view)
         if type(source) is not Mat or not self.takes(source, shape):
             source = packed_for(source, view.element_type, shape)
         return not count or self.overwrite(self.kernels.put, source, None, count)
 
     def takes(self, source: MatBase, shape: tuple[int, ...]) -> bool:
-        """Return whether kernels can copy `source` to the selection, of that shape, as it is."""
+        """Return whether kernels can copy `source`, if it has that shape, as it is."""
         return (source.element_type is self.view.element_type and source.layout.shape == shape
                 and source.layout.contiguous and source.storage is not self.view.storage)
 
@@ -263,7 +267,8 @@ class Selection:
                   count: int) -> bool:
         """Do so with a kernel; return whether all could be."""
         self.keep_index()
-        units = self.work() if self.masked or source is None else self.kernels.lines
+        whole_lines = kernel is self.kernels.put and not self.masked
+        units = self.kernels.lines if whole_lines else self.work()
         return not self.call(kernel, source, value, count, units, True, False)
 
     # the parameters are the operands of a kernel
