@@ -134,8 +134,9 @@ class Calls(Operation):
 
     def carry_out(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out the operation by a plan, if there is one."""
-        if _in_use:
-            return self.carry_out_on(_device_in_use(), args, kwargs)
+        if _in_use:  # by blocks of `fused` only, or of devices
+            device = _cpu if len(_in_use) == len(_deferrals) else _device_in_use()
+            return self.carry_out_on(device, args, kwargs)
         node = self.find(self.root, args, kwargs, False)
         plan = None if node is None else node.plan  # compiled code keeps local variables only alive
         if plan is None:
@@ -345,6 +346,8 @@ class Calls(Operation):
         changed an operand so that it does not fit.
         """
         try:
+            if len(args) == self.main + 1 == 3:  # without a list
+                return self.carry_out((args[0], args[1], out), _NO_KEYWORDS)
             return self.carry_out((*args[:self.main], out, *args[self.main + 1:]), _NO_KEYWORDS)
         except ShapeError:
             if self.fits(out, args):

@@ -16,7 +16,7 @@ cdef Threads _threads
 cdef long long _exact
 
 
-@cython.locals(out=MatBase)
+@cython.locals(out=MatBase, values=Nodes)
 cdef bint take(Calls operation, object device, tuple args) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Nodes values) except -1
@@ -29,7 +29,6 @@ cdef bint is_new(MatBase mat) except -1
 cdef bint can_wait(object value) except -1
 @cython.locals(k=int, value=Node, view=MatBase)
 cdef compute_unlike(Calls operation, tuple args, MatBase out)
-@cython.locals(others=tuple)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
 @cython.locals(found=Node)
 cdef object argument_of(object value, MatBase out, object old)

@@ -35,12 +35,12 @@ _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a progr
 class Fused(Nested, Deferral):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("least", "values")
+    __slots__ = ("values",)
 
     def __init__(self, least: int) -> None:
         super().__init__()
-        self.least: int = least
         self.values: Nodes = Nodes()  # whose statements are in the block
+        self.values.least = least
 
     def begin(self) -> None:
         """Let operations ask whether their results are pending."""
@@ -48,9 +48,9 @@ class Fused(Nested, Deferral):
         DEFERRALS.append(self)
 
     def end(self) -> None:
-        """Undo `begin`, as far as it came."""
-        remove(IN_USE, self)
+        """Undo `begin`, as far as it came: `Calls` counts on as many uses as deferrals."""
         remove(DEFERRALS, self)
+        remove(IN_USE, self)
 
     def take(self, operation: Op, device: Device, args: Arguments) -> bool:
         return take(operation, device, args)
@@ -82,7 +82,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
         if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
             return True
         return compute_fold(operation, device, args, out)
-    if not out.layout.size or (out.layout.size * out.element_size < block.least
+    values = block.values
+    if not out.layout.size or (out.layout.size * out.element_size < values.least
                                and not (_all.rows and device_of_rows(args, out))):
         return False
     if _cut_now() is not None and being_cut():
@@ -100,7 +101,7 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
     _lock.acquire()
     try:
         compute_unlike(operation, args, out)
-        if not defer(operation, args, out, block.values):
+        if not defer(operation, args, out, values):
             return compute_into(operation, args, out)
         return True
     finally:
@@ -153,7 +154,8 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block:
     reads it can be computed in the same kernel. Return False if it cannot be.
     """
     x = args[0]
-    if type(x) is not Mat or x.layout.size * x.element_size < block.least or not is_new(out):
+    least = block.values.least
+    if type(x) is not Mat or x.layout.size * x.element_size < least or not is_new(out):
         return False
     if device.limit is not None or being_cut() or threading.get_ident() in RECORDERS:
         return False
@@ -216,8 +218,9 @@ def bound(values: Nodes) -> None:
 
 def compute_values(use: Fused) -> None:
     """Compute the values of a block that are wanted."""
-    found = use.values.wanted()
+    found, least = use.values.wanted(), use.values.least
     use.values = Nodes()
+    use.values.least = least
     if found:
         EXPRESSIONS.compute(found)
 
@@ -299,8 +302,9 @@ def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:
         if type(args[k]) is _mat:
             view = args[k]
             value = value_of(view)
-            if value is None or (view.form is value.form
-                                 and view.layout.shape == out.layout.shape):
+            if value is None or (view.known_form is value.form and value.form is out.known_form):
+                continue
+            if view.form is value.form and view.layout.shape == out.layout.shape:
                 continue
             if not (value.device is not None and view.form is value.form
                     and view.layout.shape == (*out.layout.shape[:-1], 1)):
@@ -321,10 +325,9 @@ def device_of_rows(args: Arguments, out: MatBase) -> Any:
 def arguments_of(operation: Any, args: Arguments, out: MatBase,
                  old: Node | Leaf | None) -> tuple[Argument, ...]:
     """Return what an operation reads; `old` is that of `out`."""
-    others = operation.others
-    if len(others) == 2:  # without a list
-        return (argument_of(args[others[0]], out, old), argument_of(args[others[1]], out, old))
-    return tuple([argument_of(args[k], out, old) for k in others])
+    if len(operation.others) == 2 and operation.main == 2:  # without a list
+        return (argument_of(args[0], out, old), argument_of(args[1], out, old))
+    return tuple([argument_of(args[k], out, old) for k in operation.others])
 
 
 def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:

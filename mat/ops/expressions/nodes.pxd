@@ -13,7 +13,7 @@ cdef Nodes _values
 cdef class Nodes:
     cdef public list found
     cdef public Py_ssize_t room
-    cdef public long long last, reads, most
+    cdef public long long last, least, reads, most
     cdef public unsigned long busy
     cdef public bint rows
     cpdef add(self, object node)
@@ -45,6 +45,7 @@ cdef class Node:
     cdef public object line, leaf, storage, mat, old, overwritten, device
     cdef public bint enabled, reduced
     cdef readonly int weight
+    @cython.locals(node=Node)
     cpdef begin(self, object operation, tuple args, Form form, object line)
     @cython.locals(lock=Lock, pending=Pending)
     cpdef object be_value_of(self, Storage storage, MatBase mat, object old)

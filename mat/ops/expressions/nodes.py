@@ -31,7 +31,7 @@ _array, _input = ARRAY, INPUT
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("busy", "found", "last", "most", "reads", "room", "rows")
+    __slots__ = ("busy", "found", "last", "least", "most", "reads", "room", "rows")
 
     def __init__(self) -> None:
         self.found: list[ref[Node]] = []
@@ -41,6 +41,7 @@ class Nodes:
         self.rows: bool = False  # some may be reductions of rows
         self.most: int = -1  # until then; negative: it was not yet
         self.busy: int = 0  # the thread that computes, by its number in the system
+        self.least: int = 0  # bytes of a result that is pending
 
     def add(self, node: ref[Node]) -> None:
         """Add a node."""
@@ -150,7 +151,10 @@ class Node:
         self.weight: int = 1  # of the nodes to compute, where none is read twice; up to 2**16
         for a in args:
             if type(a) is Node:
-                self.weight = min(self.weight + a.weight, 1 << 16)
+                node: Any = a
+                self.weight = self.weight + node.weight
+        if self.weight > 1 << 16:
+            self.weight = 1 << 16
         self.leaf: Leaf | None = None  # the result, once it is computed
         self.enabled: bool = True  # for devices
         # of results for rows, the device, since others add in another order; else None
