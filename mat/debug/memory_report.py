@@ -125,7 +125,7 @@ class MemoryReport:
             ("memories", [("memory", "live bytes", "cached", "in use", "limit", "page-locked",
                            "in files"),
                           *memory]),
-            (f"Mats: {len(self.by_mat)} hold memory",
+            (f"Mats that hold memory: {len(self.by_mat)}",
              [("bytes", "in", "Mat", "created at"), *mats]),
             ("lines", [("bytes", "created at"), *lines])]
         if exports:
@@ -154,7 +154,8 @@ def _row(storage: Storage, view: Mat | None) -> StorageRow:
     with storage.lock:
         present = tuple(m.name for m in storage.handles)
         fresh = tuple(m.name for m in storage.fresh_memories())
-        label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
+        elements = formatting.counted(storage.size, "element")
+        label = f"<{elements} of {storage.dtype}>" if view is None else view.label()
     return StorageRow(storage.nbytes, present, fresh, label, line_of(storage.made))
 
 

@@ -86,7 +86,8 @@ def facts(x: Mat) -> list[str]:
     """Return the lines that `show` prints below the contents."""
     storage = x.storage
     with storage.lock:
-        size = f"{storage.size} elements of {storage.dtype}, {storage.nbytes} bytes"
+        elements = formatting.counted(storage.size, "element")
+        size = f"{elements} of {storage.dtype}, {formatting.counted(storage.nbytes, 'byte')}"
         made = line_of(storage.made)
         return [f"storage: {size}, version {storage.version}{_state(x)}",
                 *([f"created at {made}"] if made else []), *_expression(x),

@@ -330,7 +330,9 @@ def _largest(cube: Cube, operand: Mat | None = None) -> Mat | None:
 def _label(cube: Cube) -> str:
     """Return the label of the Mat that sees most of the data, or a description of the storage."""
     view = _largest(cube)
-    return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
+    if view is not None:
+        return str(view.label())
+    return f"<{formatting.counted(cube.size, 'element')} of {cube.dtype}>"
 
 
 def _by_line(events: Iterable[TraceEvent]) -> list[tuple[str, list[TraceEvent]]]:

@@ -392,3 +392,6 @@ def test_reports_count_one_thing_in_the_singular():
         np.i0(mat.ones(2) + 1)
     assert "; 1 operation fell back to the host" in repr(copies)
     assert "0 packed operands" in repr(copies)
+    shown = io.StringIO()
+    mat.show(mat.ones(1, dtype="int8"), file=shown)
+    assert "storage: 1 element of int8, 1 byte, version 0" in shown.getvalue()
