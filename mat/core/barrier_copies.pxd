@@ -8,7 +8,7 @@ cdef object _innermost
 
 cdef class MadeCopies:
     cpdef add(self, object cube, object memory)
-    cpdef add_at_once(self, object cube, object memory)
+    cpdef _add(self, object cube, object memory)
 
 
 cpdef register(object copies, object cube, object memory)

@@ -62,12 +62,12 @@ class MadeCopies:
         Compiled, no other thread runs between the lines that find a barrier and register there.
         """
         if _blocks.enabled:
-            self.add_at_once(cube, memory)
+            self._add(cube, memory)
             return
         with LOCK:
-            self.add_at_once(cube, memory)
+            self._add(cube, memory)
 
-    def add_at_once(self, cube: HasCopies, memory: Memory) -> None:
+    def _add(self, cube: HasCopies, memory: Memory) -> None:
         """Do so, in the middle of which no barrier may end."""
         copies = _innermost.get()
         while copies is not None:

@@ -39,14 +39,10 @@ def _join(arrays: object, axis: Operand, out: Operand, dtype: DTypeLike, casting
 @implements("concatenate", mats=0)
 def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
                       dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
-    if out is None and dtype is None and casting == "same_kind":
-        found = joined_along(arrays, axis)
-        if found is not None:
-            return found
-        if axis is None:
-            parts = as_mats(arrays)
-            leave_if(not computes_elsewhere(*parts))
-            return joining.concat(parts, None)
+    if axis is None and out is None and dtype is None and casting == "same_kind":
+        parts = as_mats(arrays)
+        leave_if(not computes_elsewhere(*parts))
+        return joining.concat(parts, None)
     return _join(arrays, axis, out, dtype, casting,
                  lambda parts, axis: joining.concat(parts, axis, out))
 
@@ -54,11 +50,6 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
 @implements("stack", mats=0)
 def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: DTypeLike = None,
                 casting: Casting = "same_kind") -> Result:
-    if out is None and dtype is None and casting == "same_kind":
-        found = stacked_along(arrays, axis)
-        if found is not None:
-            return found
-
     def join(parts: list[Mat], axis: int) -> Result:
         k = as_axis(axis, parts[0].ndim + 1)
         if any(m.shape != parts[0].shape for m in parts):

@@ -331,7 +331,7 @@ class Selection:
         at = 0 if element is None else address_of(element)
         view._locate()
         index._locate()
-        if other is not None:
+        if other is not None and not writes_other:  # a new one has no address yet
             other._locate()
         if view.known_form is not self.kernels.form:
             return _NOT_CALLED  # another thread has changed it

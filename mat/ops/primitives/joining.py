@@ -100,8 +100,6 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
     target = _target(parts, shape, out)
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
-        if out is None and _joined_at_once(device, target, parts, k):
-            return target
         _write_parts(target, parts, k, device.overwriting)
         return target
     alike = all(m.dtype == target.dtype for m in parts)
@@ -113,20 +111,6 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
-
-
-def _joined_at_once(device: Device, target: Mat, parts: list[Mat], axis: int) -> bool:
-    """Fast path: copy the parts to a new Mat on a device with room for it, without a block around
-    the copies; return False, with nothing done, where that has no use.
-    """
-    before, start = (slice(None),) * axis, 0
-    if OBSERVERS or not device.implementations or not allocated_there(device, target, parts):
-        return False
-    for m in parts:
-        stop = start + m.layout.shape[axis]
-        assign(m, target.over(target.layout[(*before, slice(start, stop))]))
-        start = stop
-    return True
 
 
 def allocated_there(device: Device, target: Mat, parts: list[Mat]) -> bool:
@@ -150,10 +134,9 @@ def _overwriting_for_c(x: Mat) -> AbstractContextManager[object]:
 def _write_parts(target: Mat, parts: list[Mat], axis: int, block: Overwriting) -> None:
     """Copy each part to its window of `target`, within a block that overwrites that."""
     before: tuple[slice, ...] = (slice(None),) * axis
-    start = 0
-    windows = []
+    start, windows = 0, []
     for m in parts:
-        stop = start + m.shape[axis]
+        stop = start + m.layout.shape[axis]
         windows.append(((*before, slice(start, stop)), m))
         start = stop
     _write(target, windows, block)
