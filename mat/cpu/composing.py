@@ -21,6 +21,7 @@ from .program import composed_steps, replace_steps
 # passes, and elements times operations of all of them, from which on a program is compiled
 PASSES, WORK = 8, 1 << 27
 VARIABLE = "MAT_FUSED_COMPILER"  # 0: nothing is compiled
+MOST = 512  # sources that are compiled
 NICE = 10  # of the compiler, which is to leave the cores to others
 
 
@@ -79,8 +80,12 @@ class Composer(WithLock):
             replace_steps(program, steps, addresses)
 
     def addresses_of(self, source: str, count: int) -> Sequence[int]:
-        """Return the addresses of the loops of a source; none if the compiler fails."""
+        """Return the addresses of the loops of a source; none if the compiler fails, or too many
+        were compiled.
+        """
         if source not in self.known:
+            if len(self.known) >= MOST:  # libraries are never unloaded
+                return ()
             self.known[source] = ()
             try:
                 found = library(source, TABLE, *machine_flags())

@@ -258,6 +258,19 @@ def test_failures_are_silent_and_counted(composer, monkeypatch, error):
     assert composer.compiled == 0
 
 
+def test_so_many_sources_are_compiled_and_no_more(composer, monkeypatch):
+    monkeypatch.setattr(composing, "MOST", 1)
+    x = mat.full(1 << 15, 2.0, dtype="float32")
+    for _ in range(3):
+        assert chain(x) == 9
+        with mat.fused():
+            y = x / 2 - x * x
+        assert float(y[5]) == -3
+        finish(composer)
+    assert composer.compiled == 1
+    assert len(composer.known) == 1
+
+
 def test_the_environment_says_that_nothing_is_compiled(monkeypatch):
     monkeypatch.setenv(composing.VARIABLE, "0")
     assert not composing.Composer().enabled
