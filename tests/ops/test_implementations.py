@@ -93,9 +93,10 @@ def run(op, implementation, args, kwargs, mix, wanted):
 
 
 # which are called with packed operands only: tests/ops/test_selection_on_devices.py; or by others
-# only, in forms of their own: tests/numpy/test_fourier.py, test_decompositions_on_devices.py
+# only, in forms of their own: tests/numpy/test_fourier.py, test_decompositions_on_devices.py,
+# tests/ops/test_blocked_factors.py
 PACKED = {"gathering.within", "gathering.mask_starts", "gathering.mask_positions"}
-PARTS = ("decompositions.", "fourier.", "scan.cumsum_continued", "scan.cumprod_continued")
+PARTS = ("blocked.", "decompositions.", "fourier.", "scan.cumsum_continued", "scan.cumprod_continued")
 
 
 def test_the_cases_are_those_of_the_registry():

@@ -24,6 +24,7 @@ from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
 from ..tiles.signatures import by_stacks
+from .blocked import cholesky_tiles
 from .integer_matmul import DEVICE_AXES
 from .matmul import matmul as matmul  # NumPy has it here, too
 
@@ -259,7 +260,7 @@ def cholesky_factor(a: Input, out: Output) -> None:
 
 
 cholesky_factor.waits_for = "whether a matrix is positive definite"
-cholesky_factor.cut_by(by_stacks(cholesky_factor, WHOLE))
+cholesky_factor.cut_by(cholesky_tiles(cholesky_factor))
 
 
 @cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")

@@ -1,0 +1,167 @@
+"""Factors, solutions and determinants of matrices for which a device has no room."""
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat.memories import file_pages
+from mat.ops.tiles import file_tiles
+
+pytestmark = pytest.mark.host
+DTYPES = "fdFD"
+POOLS = 1000, 6000, 40_000
+
+
+def normal(*shape, dtype="d", seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape)
+    if dtype in "FD":
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(dtype)
+
+
+def positive(*shape, dtype="d", seed=0):
+    x = normal(*shape, dtype=dtype, seed=seed).astype(np.result_type(dtype, "d"))
+    return (x @ x.conj().swapaxes(-1, -2) + np.eye(shape[-1])).astype(dtype)
+
+
+def ill_conditioned(n, dtype="d"):
+    """Return a matrix whose singular values go down to the resolution of the dtype."""
+    q, r = (np.linalg.qr(normal(n, n, dtype=dtype, seed=k).astype(
+        np.result_type(dtype, "d")))[0] for k in (1, 2))
+    return (q * np.geomspace(1, np.finfo(dtype).eps, n) @ r).astype(dtype)
+
+
+def bound(a, factor=30):
+    """Return a bound of the backward error of `a`, by the largest norm of rows."""
+    return factor * len(a) * np.finfo(a.dtype).eps * np.abs(a).sum(axis=-1).max()
+
+
+def device(pool):
+    return mat.use_device("emulated", pool_bytes=pool)
+
+
+# Cholesky
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cholesky(dtype, pool):
+    a = positive(61, 61, dtype=dtype)
+    x = mat.array(a)
+    with device(pool), mat.debug.count_copies() as copies:
+        found = mat.linalg.cholesky(x)
+    planned = mat.debug.plan(mat.linalg.cholesky, x, pool_bytes=pool)
+    f = found.to_numpy()
+    assert f.dtype == a.dtype
+    assert_array_equal(f, np.tril(f))
+    assert_allclose(f @ f.conj().T, a, rtol=0, atol=bound(a))
+    assert copies.bytes == planned.moved
+    if pool < a.nbytes:
+        assert planned.calls[0].tiles > 1
+
+
+@given(st.integers(1, 40), st.integers(60, 4000), st.sampled_from(DTYPES),
+       st.sampled_from((1, -1)))
+@settings(deadline=None, max_examples=25)
+def test_cholesky_of_any_size(n, pool, dtype, step):
+    a = positive(n, n, dtype=dtype)
+    x = mat.array(a[:, ::step])[:, ::step]
+    with device(max(pool, 100)):
+        f = mat.linalg.cholesky(x).to_numpy()
+    assert_allclose(f @ f.conj().T, a, rtol=0, atol=bound(a))
+
+
+def test_only_the_lower_triangle_is_read():
+    a = positive(40, 40)
+    wanted = np.linalg.cholesky(a)
+    a[np.triu_indices(40, 1)] = np.nan
+    with device(3000):
+        assert_allclose(mat.linalg.cholesky(mat.array(a)).to_numpy(), wanted, atol=1e-11)
+
+
+def test_cholesky_of_stacks_integers_and_the_upper_one():
+    a = positive(3, 2, 30, 30)
+    with device(4000):
+        assert_allclose(mat.linalg.cholesky(mat.array(a)).to_numpy(), np.linalg.cholesky(a),
+                        atol=1e-11)
+        whole = mat.array(a[0, 0].round().astype("i4"))
+        assert_allclose(mat.linalg.cholesky(whole).to_numpy(),
+                        np.linalg.cholesky(a[0, 0].round()), atol=1e-11)
+        upper = np.linalg.cholesky(mat.array(a), upper=True)
+    assert_allclose(upper.to_numpy(), np.linalg.cholesky(a).swapaxes(-1, -2), atol=1e-11)
+
+
+@pytest.mark.parametrize("at", [0, 30, 59])
+def test_a_matrix_that_is_not_positive_definite(at):
+    a = positive(60, 60)
+    a[at, at] = -1
+    x = mat.array(a)
+    with device(6000), pytest.raises(mat.LinAlgError, match=r"cholesky: .* not positive definite"):
+        mat.linalg.cholesky(x)
+    assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.parametrize("at", [1, 5, 20])
+def test_an_interrupt_leaves_nothing(at):
+    x, calls = mat.array(positive(60, 60)), []
+
+    def stop(done, total):
+        calls.append(done)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+
+    before, count = x.to_numpy(), len(mat.memory_report().by_mat)
+    with mat.settings(progress=stop), device(6000), pytest.raises(KeyboardInterrupt):
+        mat.linalg.cholesky(x)
+    assert len(calls) == at
+    assert_array_equal(x.to_numpy(), before)
+    gc.collect()  # the error's frames
+    assert len(mat.memory_report().by_mat) <= count
+    with device(6000):
+        assert_allclose(mat.linalg.cholesky(x).to_numpy(), np.linalg.cholesky(before), atol=1e-11)
+
+
+def test_what_is_seen_of_it():
+    seen = []
+    with mat.debug.trace() as t, mat.settings(progress=lambda *found: seen.append(found)), \
+            device(6000):
+        mat.linalg.cholesky(mat.array(positive(60, 60)))
+    (cut,) = t.tiled
+    assert cut.operation == "cholesky"
+    assert seen[-1] == (cut.nbytes, cut.nbytes)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_what_does_not_fit_says_what_would():
+    with device(40), pytest.raises(mat.OutOfDeviceMemory, match=r"pool_bytes = \d+ or more"):
+        mat.linalg.cholesky(mat.array(positive(60, 60)))
+
+
+@pytest.fixture
+def small_files(monkeypatch):
+    monkeypatch.setattr(file_pages, "LEAST_LARGE", 10_000)
+    monkeypatch.setattr(file_tiles, "TILE", 8000)
+
+
+def in_file(path, a):
+    found = mat.open_memmap(path / "a.npy", "w+", a.dtype, shape=a.shape)
+    found.assign_(mat.array(a))
+    return found
+
+
+@pytest.mark.parametrize("pool", [None, 6000])
+@pytest.mark.usefixtures("small_files")
+def test_a_file(tmp_path, pool):
+    a = positive(60, 60)
+    x, seen = in_file(tmp_path, a), []
+    with mat.settings(progress=lambda *found: seen.append(found)), \
+            device(pool) if pool else mat.use_device("cpu"):
+        found = mat.linalg.cholesky(x)
+    assert len(seen) > 5
+    assert_allclose(found.to_numpy(), np.linalg.cholesky(a), atol=1e-11)
