@@ -8,8 +8,6 @@ import numpy as np
 
 from ...core.observers import SIZE
 from ...devices.in_use import computes_elsewhere
-from ...errors import ShapeError
-from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
@@ -50,13 +48,8 @@ def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = N
 @implements("stack", mats=0)
 def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: DTypeLike = None,
                 casting: Casting = "same_kind") -> Result:
-    def join(parts: list[Mat], axis: int) -> Result:
-        k = as_axis(axis, parts[0].ndim + 1)
-        if any(m.shape != parts[0].shape for m in parts):
-            raise ShapeError("stack requires equal shapes, got "
-                             f"{', '.join(str(m.shape) for m in parts)}")
-        return joining.concat([m.expand_dims(k) for m in parts], k, out)
-    return _join(arrays, axis, out, dtype, casting, join)
+    return _join(arrays, axis, out, dtype, casting,
+                 lambda parts, axis: joining.stack(parts, axis, out))
 
 
 def _join_raised(tup: Operand, raised: Callable[[Mat], Mat], axis: int,
