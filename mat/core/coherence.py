@@ -363,8 +363,11 @@ class Coherence:
 
     def is_small_in(self, memory: Memory) -> bool:
         """Return whether copies in `memory` are of all elements, since these are so few."""
-        return self.nbytes <= SMALL and (memory.limit is None
-                                         or MOST_OF * self.nbytes <= memory.limit)
+        return self.nbytes <= SMALL and self.fits_easily(memory)
+
+    def fits_easily(self, memory: Memory) -> bool:
+        """Return whether a copy of all elements takes a small part of a memory."""
+        return memory.limit is None or MOST_OF * self.nbytes <= memory.limit
 
     def note_use(self, memory: Memory, view: ViewLike) -> None:
         """Mark the copies in `memory` that overlap `view` as used now."""

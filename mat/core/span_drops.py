@@ -14,6 +14,8 @@ from .runs import NONE, Runs, union
 from .span_copy import SpanCopy
 from .span_transfer import copy_torn, refresh
 
+# where there is room, parts are joined when no more bytes than these for each of them are missing
+WORTH_A_PART = 1 << 13
 
 def only_in(cube: WholeCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
     """Return the elements that only these copies have."""
@@ -124,7 +126,7 @@ def _from_the_first(copy: SpanCopy) -> tuple[int, int]:
 
 def join_parts(cube: WholeCube, spans: SpansLike) -> None:
     """Make a copy of all elements in the memory that has got a part, if its parts have them all
-    now, and if there is room for it; the parts are freed by `tidy`.
+    now, or there are many, and if there is room for it; the parts are freed by `tidy`.
     """
     memory, spans.grown = spans.grown, None
     if memory is None or cube.accesses or spans.busy or spans.torn or spans.pending:
@@ -141,7 +143,8 @@ def join_parts(cube: WholeCube, spans: SpansLike) -> None:
 
 def _can_be_joined(cube: WholeCube, spans: SpansLike, memory: Memory) -> bool:
     parts = [copy for copy in spans.copies if copy.memory is memory]
-    return (sum(copy.size for copy in parts) >= cube.units
+    soon = cube.nbytes <= WORTH_A_PART * len(parts) and cube.fits_easily(memory)
+    return (memory.joins and (soon or sum(copy.size for copy in parts) >= cube.units)
             and not any(copy.whole or is_used(cube, spans, copy) for copy in parts)
-            and memory.joins and memory.has_room(cube.nbytes)
-            and bool(union(copy.fresh for copy in parts).covers(spans.everything)))
+            and memory.has_room(cube.nbytes)
+            and (soon or bool(union(copy.fresh for copy in parts).covers(spans.everything))))

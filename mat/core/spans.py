@@ -24,6 +24,7 @@ from .span_drops import evict
 from .span_transfer import refresh, takes_parts
 
 MOST_PARTS = 1024  # of one cube in one memory: then the oldest are freed
+MANY_PARTS = 64  # then new ones are wider, so that a loop over rows makes few more
 TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
         "is with accept_torn()")
 
@@ -200,8 +201,24 @@ class Spans:
                     found, least = copy, missing
         if found is None:
             self.limit_parts(cube, memory)
-            return self.make(cube, memory, low, high)
+            return self.make(cube, memory, *self.widened(cube, memory, low, high))
         return found
+
+    def widened(self, cube: WholeCube, memory: Memory, low: int, high: int) -> tuple[int, int]:
+        """Return the bounds of a new part for the elements from `low` to `high`: the wider, the
+        more parts there are, so that accesses to what follows use it, too.
+        """
+        parts = sum(copy.memory is memory for copy in self.copies)
+        if parts < MANY_PARTS:
+            return low, high
+        width = min((high - low) * parts, cube.units // MANY_PARTS)
+        if memory.limit is not None:
+            width = min(width, memory.limit * cube.units // (cube.nbytes * MANY_PARTS))
+        width -= width % cube.align
+        if high - low >= width:
+            return low, high
+        start = low - low % width
+        return start, min(max(start + width, high), cube.units)
 
     def make(self, cube: WholeCube, memory: Memory, start: int, stop: int) -> SpanCopy:
         """Allocate a copy of the elements from `start` to `stop`."""

@@ -168,6 +168,40 @@ def test_an_epoch_moves_every_row_once(dev):
     assert dev.transfers["h2d"] == x.nbytes
 
 
+def test_a_loop_over_many_rows_has_few_parts(dev):
+    x = mat.array(np.arange(80_000.0).reshape(4000, 20))  # 640 KB, which 80 parts are worth
+    for k in range(70):
+        x[k].sum()
+    assert len(x.storage.spans.copies) <= 68  # those after the 64th share one
+    for k in range(70, 4000):
+        x[k].sum()
+    assert x.storage.spans is None
+    moved(dev)
+    total = sum(float(x[k].sum()) for k in range(0, 4000, 50))
+    assert dev.transfers["h2d"] == 0
+    assert total == x.to_numpy()[::50].sum()
+
+
+@pytest.mark.parametrize("shape", [(100_000, 5), (500, 1001)])
+def test_many_parts_of_much_become_wider(dev, shape):
+    x = mat.array(np.arange(float(np.prod(shape))).reshape(shape))  # 4 MB
+    rows = list(range(0, shape[0], shape[0] // 500))
+    for step in (1, -1):
+        assert sum(float(x[k].sum()) for k in rows[::step]) == x.to_numpy()[rows].sum()
+        assert x.storage.spans is None or len(x.storage.spans.copies) < 250
+    x[rows[3]] += 1
+    expected = np.arange(float(np.prod(shape))).reshape(shape)
+    expected[rows[3]] += 1
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+def test_parts_are_wide_where_there_is_room_only():
+    x = mat.array(np.arange(400_000.0).reshape(40_000, 10))  # 3.2 MB
+    with mat.use_device("emulated", pool_bytes=64 << 10):
+        total = sum(float(x[k].sum()) for k in range(0, 40_000, 80))
+    assert total == x.to_numpy()[::80].sum()
+
+
 @pytest.mark.parametrize("index", [slice(500, 501), (slice(None), 7)])
 def test_a_part_written_on_the_host_moves_alone(dev, index):
     x = big()
