@@ -168,12 +168,10 @@ def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
     return IndexOutOfRange(f"{self.label()} cannot be indexed with {shortened(given)}: {error}")
 
 
-def _on_host(self: Mat, index: Index) -> Selection | None:
+def _on_host(self: Mat, index: tuple[Index, ...]) -> Selection | None:
     """Return the selection of a mask or an array of integers, with slices of all of the other axes,
     which kernels of the host carry out; None for other indices.
     """
-    if type(index) is not tuple:
-        return selected(self, index, 0)
     at = -1
     for k in range(len(index)):
         if type(index[k]) is not slice:
@@ -192,7 +190,7 @@ def _there(self: Mat, index: Index, name: str) -> Advanced | None:
     """Return the selection that the device in use carries out; None if the host has to, to which
     the elements are copied then.
     """
-    if not _in_use or not computes_elsewhere(self):
+    if not computes_elsewhere(self):
         return None
     there = advanced(self, index)
     if there is None:
@@ -204,10 +202,10 @@ def _there(self: Mat, index: Index, name: str) -> Advanced | None:
 
 
 def _gather(self: Mat, index: Index) -> Mat:
-    there = _there(self, index, "getitem")
+    there = _there(self, index, "getitem") if _in_use else None
     if there is not None:
         return there.get()
-    chosen = _on_host(self, index)
+    chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
     found: Mat | None = None if chosen is None else chosen.get()
     return _gather_by_numpy(self, index) if found is None else found
 
@@ -225,9 +223,9 @@ def _gather_by_numpy(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    chosen: Advanced | Selection | None = _there(self, index, "setitem")
+    chosen: Advanced | Selection | None = _there(self, index, "setitem") if _in_use else None
     if chosen is None:
-        chosen = _on_host(self, index)
+        chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
     if chosen is not None:
         self.allowed(IO)
     if chosen is None or not chosen.set(value):
