@@ -51,7 +51,7 @@ def test_what_does_not_fit():
     x = mat.ones(4, 4)
     found = mat.debug.plan(lambda: (mat.inv(x), mat.add(x, x)), pool_bytes=8)
     assert [c.tiles for c in found.calls] == [0, 0]
-    assert "a factorisation changes" in repr(found)
+    assert "a panel of some columns" in repr(found)
     assert "needs 16 bytes" in found.calls[1].problem
 
 

@@ -165,3 +165,127 @@ def test_a_file(tmp_path, pool):
         found = mat.linalg.cholesky(x)
     assert len(seen) > 5
     assert_allclose(found.to_numpy(), np.linalg.cholesky(a), atol=1e-11)
+
+
+# LU with partial pivoting
+
+
+def check_solution(a, b, x):
+    """Compare the residual with the norms of `a` and of the solution."""
+    eps = np.finfo(x.dtype).eps
+    scale = np.abs(a).sum(axis=-1).max() * np.abs(x).max() + np.abs(b).max()
+    assert_allclose(a @ x, b, rtol=0, atol=30 * len(a) * eps * scale)
+
+
+@pytest.mark.parametrize("pool", [2500, 6000, 20_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_solutions_inverses_and_determinants(dtype, pool):
+    a, b = normal(40, 40, dtype=dtype), normal(40, 7, dtype=dtype, seed=1)
+    x, y = mat.array(a), mat.array(b)
+    with device(pool):
+        found = [mat.linalg.solve(x, y), mat.linalg.solve(x, y[:, 0]), mat.linalg.inv(x)]
+        sign, logarithm = mat.linalg.slogdet(x)
+        number, log = mat.slogdet(x)
+        det = mat.linalg.det(x)
+    for result, sides in zip(found, (b, b[:, 0], np.eye(40)), strict=True):
+        assert result.dtype == a.dtype
+        check_solution(a, sides, result.to_numpy())
+    near = 1e-10 if dtype in "dD" else 1e-3
+    wanted = np.linalg.slogdet(a)
+    for s, g in (sign.item(), logarithm.item()), (number, log):
+        assert_allclose(s, wanted[0], rtol=near)
+        assert_allclose(g, wanted[1], rtol=near)
+    assert_allclose(det.item(), np.linalg.det(a), rtol=near)
+    assert_array_equal(x.to_numpy(), a)
+
+
+@given(st.integers(1, 40), st.integers(0, 8000), st.sampled_from(DTYPES), st.integers(1, 9))
+@settings(deadline=None, max_examples=25)
+def test_solutions_of_any_size(n, more, dtype, count):
+    a, b = normal(n, n, dtype=dtype), normal(n, count, dtype=dtype, seed=n)
+    with device(5 * n * a.itemsize + more):  # from where a panel fits
+        found = mat.linalg.solve(mat.array(a.T).T, mat.array(b)).to_numpy()
+    check_solution(a, b, found)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_solution_that_is_ill_conditioned(dtype):
+    a, b = ill_conditioned(40, dtype), normal(40, 3, dtype=dtype)
+    with device(4000):
+        found = mat.linalg.solve(mat.array(a), mat.array(b)).to_numpy()
+    check_solution(a, b, found)
+
+
+def test_a_cholesky_factor_that_is_ill_conditioned():
+    f = ill_conditioned(40)
+    a = f @ f.T + 1e-12 * np.eye(40)
+    with device(3000):
+        f = mat.linalg.cholesky(mat.array(a)).to_numpy()
+    assert_allclose(f @ f.T, a, rtol=0, atol=bound(a))
+
+
+def test_solutions_of_stacks():
+    a, b = normal(3, 1, 30, 30), normal(2, 30, 4, seed=1)
+    with device(3000):
+        found = mat.linalg.solve(mat.array(a), mat.array(b)).to_numpy()
+        inverses = mat.linalg.inv(mat.array(a)).to_numpy()
+        signs, logarithms = mat.linalg.slogdet(mat.array(a))
+    assert_allclose(found, np.linalg.solve(a, b), atol=1e-9)
+    assert_allclose(inverses, np.linalg.inv(a), atol=1e-9)
+    assert_allclose(signs.to_numpy(), np.linalg.slogdet(a)[0])
+    assert_allclose(logarithms.to_numpy(), np.linalg.slogdet(a)[1])
+
+
+@pytest.mark.parametrize("at", [0, 20, 39])
+def test_a_singular_matrix(at):
+    a = normal(40, 40)
+    a[:, at] = 0
+    x = mat.array(a)
+    with device(5000):
+        for function in mat.linalg.inv, lambda x: mat.linalg.solve(x, x):
+            with pytest.raises(mat.LinAlgError, match="the matrix is singular"):
+                function(x)
+        assert mat.linalg.det(x).item() == 0
+        assert mat.slogdet(x) == (0, -np.inf)
+
+
+def test_what_is_planned_for_an_inverse():
+    x = mat.array(normal(60, 60))
+    found = mat.debug.plan(mat.linalg.inv, x, pool_bytes=10_000)
+    with device(10_000), mat.debug.count_copies() as copies:
+        mat.linalg.inv(x)
+    assert found.calls[0].tiles > 10
+    assert_allclose(copies.bytes, found.moved, rtol=0.1)
+
+
+def test_an_interrupt_of_an_inverse_leaves_nothing():
+    x, calls = mat.array(normal(60, 60)), []
+
+    def stop(done, total):
+        calls.append(done)
+        if len(calls) == 15:
+            raise KeyboardInterrupt
+
+    before, count = x.to_numpy(), len(mat.memory_report().by_mat)
+    with mat.settings(progress=stop), device(10_000), pytest.raises(KeyboardInterrupt):
+        mat.linalg.inv(x)
+    gc.collect()
+    assert len(mat.memory_report().by_mat) <= count
+    assert_array_equal(x.to_numpy(), before)
+
+
+def test_a_panel_that_does_not_fit_says_why():
+    with device(900), pytest.raises(mat.OutOfDeviceMemory, match=r"a panel of some columns") as e:
+        mat.linalg.inv(mat.array(normal(60, 60)))
+    least = int(str(e.value).rpartition("pool_bytes = ")[2].split()[0])
+    with device(least):
+        check_solution(normal(60, 60), np.eye(60),
+                       mat.linalg.inv(mat.array(normal(60, 60))).to_numpy())
+
+
+@pytest.mark.usefixtures("small_files")
+def test_an_inverse_and_a_determinant_of_a_file(tmp_path):
+    a = normal(60, 60)
+    x = in_file(tmp_path, a)
+    check_solution(a, np.eye(60), mat.linalg.inv(x).to_numpy())
+    assert_allclose(mat.slogdet(x), np.linalg.slogdet(a))

@@ -1,5 +1,5 @@
 """Factors of a matrix for which a device has no room: block by block, each updated by products of
-those before it, so that each block of the result is copied there and back once.
+those before it, so that each block of the result is copied there and back about once.
 
 The operations on single blocks are given by those that are cut.
 """
@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from math import isqrt
 
 import numpy as np
 
-from ...devices.in_use import in_use
+from ...devices.in_use import CPU, in_use
+from ...errors import LinAlgError
+from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Engine, Function, Keywords
-from ..engine.operation import Input, Output, op
+from ..engine.operation import InOut, Input, Output, op
 from ..tiles.signatures import over
 from ..tiles.staging import StagedResult, on_host, staged
 from ..tiles.tile_grid import Gridded
 from ..tiles.tiling import Cutter, Tile, TileTooLarge, note_origin
 from .blas_gemm import gemm
-from .blas_level23 import trsm
+from .blas_level23 import trsm, trsm_tiles
 
 _SPARE = 64  # part of the room that is left, as memory is allocated in blocks of certain sizes
 _THIN = 4  # how many times narrower panels are than the block that they update
@@ -154,3 +157,206 @@ class _Cholesky:
         else:
             trsm(1, triangle, target, side="right", transpose=True)
         result.finish()
+
+
+# Solutions, inverses and determinants: by LU with partial pivoting
+
+
+@op(method="", by_form=True, name="rows")
+def _write_rows(x: Input, order: Input, out: Output) -> None:
+    """Compute ``out <- x[order]``."""
+
+
+@_write_rows.on("array")
+def _write_rows_numpy(np: Engine, x: Array, order: Array, out: Array) -> None:
+    out[...] = x[order]
+
+
+@op(method="", by_form=True, name="rows")
+def _exchange_rows(order: Input, x: InOut) -> None:
+    """Compute ``x <- x[order]``."""
+
+
+@_exchange_rows.on("array")
+def _exchange_rows_numpy(np: Engine, order: Array, x: Array) -> None:
+    x[...] = x[order]
+
+
+@op(method="", by_form=True, name="rows")
+def _write_unit_rows(order: Input, out: Output) -> None:
+    """Compute ``out <- I[order]``."""
+
+
+@_write_unit_rows.on("array")
+def _write_unit_rows_numpy(np: Engine, order: Array, out: Array) -> None:
+    out[...] = 0
+    out[np.arange(len(order)), order] = 1
+
+
+@op(method="", name="lu")
+def _factor_panel(panel: InOut, order: Output, name: str) -> None:
+    """Write L and U with ``panel[order] = L U`` in place of a panel, for the operation `name`."""
+
+
+@_factor_panel.on("array")
+def _factor_panel_numpy(np: Engine, panel: Array, order: Array, name: str) -> None:
+    (getrf,) = import_module("scipy.linalg").get_lapack_funcs(("getrf",), dtype=panel.dtype)
+    panel[...], pivots, info = getrf(panel)
+    if info > 0 and not name.endswith("det"):
+        raise LinAlgError(f"{name}: the matrix is singular")
+    order[...] = np.arange(len(panel))
+    for k, pivot in enumerate(pivots):
+        order[[k, pivot]] = order[[pivot, k]]
+
+
+@op(method="", by_form=True, name="slogdet")
+def _write_determinant(lu: Input, order: Input, sign: Output, logarithm: Output) -> None:
+    """Compute the sign and the logarithm of the modulus of a determinant from LU."""
+
+
+@_write_determinant.on("array")
+def _write_determinant_numpy(np: Engine, lu: Array, order: Array, sign: Array,
+                             logarithm: Array) -> None:
+    pivots = np.diagonal(lu)
+    size = np.abs(pivots)
+    exists = size.all()  # also where it is NaN
+    logarithm[...] = np.log(size).sum() if exists else -np.inf
+    sign[...] = _parity(order.tolist()) * np.prod(pivots / size) if exists else 0
+
+
+def _parity(order: list[int]) -> int:
+    """Return 1 for an even permutation, -1 for an odd one; exchange until all are in place."""
+    found = 1
+    for k in range(len(order)):
+        while order[k] != k:
+            to = order[k]
+            order[k], order[to] = order[to], to
+            found = -found
+    return found
+
+
+_PANEL = ("a panel of some columns with all of their rows stays on the device, beside two columns "
+          "that update it")
+_LEAST_PANELS = 8  # the host factors panels: a part of the work as small as 3/2 of a panel's
+
+
+class _LU:
+    """``a[order] = L U``, both of which become `lu`, panel by panel of columns.
+
+    A panel stays on the device while the columns of L to its left pass by. Then the host factors
+    it, and exchanges the rows of L.
+    """
+
+    def __init__(self, name: str, a: Mat, result: Mat, budget: int) -> None:
+        self.name, self.a, self.n = name, a, len(a)
+        self.lu: Mat = new_like(result, (self.n, self.n), result.element_type)
+        self.order: Mat = adopted(np.arange(self.n))
+        self.order.device_enabled = False
+        column = self.n * self.lu.element_size
+        columns = _room(budget) * 7 // 8 // column  # blocks of memory are larger by up to an eighth
+        if columns < 2 + 1:
+            raise TileTooLarge((2 + 1 + 1) * column, _PANEL)
+        # a panel of columns, and two of the columns that update it
+        self.inner = max(1, columns // (_THIN + 2))
+        most = max(1, -(-self.n // _LEAST_PANELS))
+        self.width = _even(self.n, min(columns - 2 * self.inner, most))
+
+    def tiles(self) -> Iterator[Tile]:
+        for columns in _slices(0, self.n, self.width):
+            yield _after()
+            view = _part(self.a, slice(None), columns)
+            panel = new_like(self.lu, view.layout.shape, self.lu.element_type)
+            _write_rows(on_host(view), self.order, on_host(panel))
+            note_origin(panel, view)
+            for inner in _slices(0, columns.start, self.inner):
+                left = staged(_part(self.lu, slice(inner.start, None), inner))
+                yield Tile(partial(_eliminate, left, panel, inner), (left, panel), (panel,))
+            yield Tile(partial(self.finish, panel, columns), writes=(panel,))
+        yield _after()
+
+    def finish(self, panel: Mat, columns: slice) -> None:
+        """Factor an updated panel, and exchange the rows of those before it, on the host."""
+        here, below = on_host(panel), slice(columns.start, None)
+        order = adopted(np.arange(self.n - columns.start))
+        order.device_enabled = False
+        _factor_panel(_part(here, below), order, self.name)
+        on_host(_part(self.lu, slice(None), columns)).assign_(here)
+        if in_use() is not CPU:
+            panel.drop(in_use().memory)
+        for before in _slices(0, columns.start, self.width):
+            _exchange_rows(order, on_host(_part(self.lu, below, before)))
+        _exchange_rows(order, _part(self.order, below))
+
+
+def _eliminate(left: Mat, panel: Mat, inner: slice) -> None:
+    """Update a panel by columns of L: these rows by their triangle, and those below."""
+    count = inner.stop - inner.start
+    rows = _part(panel, inner)
+    trsm(1, _part(left, slice(0, count)), rows, unit=True)
+    if inner.stop < len(panel):
+        gemm(-1, _part(left, slice(count, None)), rows, 1, _part(panel, slice(inner.stop, None)))
+
+
+def solution_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut solutions with matrices for which there is no room: LU, and solutions with triangles."""
+    a, b, out = args
+    if b.ndim == 1:
+        b, out = b.reshape((len(b), 1)), out.reshape((*out.layout.shape, 1))
+    lead = out.layout.shape[:-2]
+    a, b = (x.broadcast_to((*lead, *x.layout.shape[-2:])) for x in (a, b))
+    for matrix, sides, to in _each(a, b, out):
+        lu = _LU("solve", matrix, out, budget)
+        yield from lu.tiles()
+        yield Tile(partial(_write_rows, on_host(sides), lu.order, on_host(to)))
+        yield from _solved(lu, to, budget)
+
+
+def inverse_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut inverses of matrices for which there is no room."""
+    for a, out in _each(*args):
+        lu = _LU("inv", a, out, budget)
+        yield from lu.tiles()
+        yield Tile(partial(_write_unit_rows, lu.order, on_host(out)))
+        yield from _solved(lu, out, budget)
+
+
+def _solved(lu: _LU, sides: Mat, budget: int) -> Iterator[Tile]:
+    """Yield tiles that replace right-hand sides, in the order of LU, by the solutions."""
+    for flags in {"unit": True}, {"lower": False}:
+        yield _after()
+        yield from trsm_tiles((1, lu.lu, sides), flags, budget)
+        yield Tile(partial(_leave_device, sides), writes=(sides,))
+    yield _after()
+
+
+def _leave_device(x: Mat) -> None:
+    """Copy elements to the host, and free the copy on the device: tiles count on its room."""
+    if in_use() is not CPU:
+        with x.facet("array", "input"):
+            pass
+        x.drop(in_use().memory)
+
+
+for _step in (_write_conjugate, _write_rows, _exchange_rows, _write_unit_rows, _factor_panel,
+              _write_determinant):
+    _step.is_computed_whole("it is a step of another operation, which the host computes")
+
+
+def determinant_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut determinants, signs and logarithms, of matrices for which there is no room."""
+    a, *results = args
+    for index in np.ndindex(a.layout.shape[:-2]):
+        parts = [on_host(x.over(x.layout.part(index))) for x in results]
+        lu = _LU("slogdet", a.over(a.layout.part(index)), results[0], budget)
+        yield from lu.tiles()
+        yield Tile(partial(_write_determinant, on_host(lu.lu), lu.order, *parts))
+
+
+def one_determinant_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the determinant of one matrix, returned as two numbers."""
+    (a,) = args
+    dtype = a.element_type if a.element_type.kind in "fc" else np.dtype(np.float64)
+    results = [new_like(a, (), t) for t in (dtype, np.dtype(dtype.char.lower()))]
+    yield from determinant_tiles((a, *results), kwargs, budget)
+    yield _after()
+    yield Tile(lambda: tuple(x.item() for x in results))

@@ -17,6 +17,7 @@ from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.types import Array, Engine, Function
 from ..engine.operation import Input, Output, op
 from ..tiles.signatures import over
+from .blocked import determinant_tiles
 from .integer_matmul import DEVICE_AXES
 from .linalg import WHOLE, stack_of
 
@@ -223,8 +224,9 @@ for _operation, _signature, _waits in (
         (hermitian_values, "...__,..._", _CONVERGED),
         (hermitian_factors, "...__,...__,..._", _CONVERGED),
         (eigen_values, "...__,..._", _CONVERGED), (eigen_factors, "...__,...__,..._", _CONVERGED),
-        (triangular_factor, "...__", _FACTORS), (orthogonal_factors, "...__", _FACTORS),
-        (determinants, "...__,...,...", "the pivots")):
+        (triangular_factor, "...__", _FACTORS), (orthogonal_factors, "...__", _FACTORS)):
     _operation.waits_for = _waits
     _operation.cut_by(over(_operation, _signature, f"a matrix is not cut, since {WHOLE}",
                            free=True))
+determinants.waits_for = "the pivots"
+determinants.cut_by(over(determinants, "...__,...,...", determinant_tiles, free=True))

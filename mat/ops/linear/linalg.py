@@ -24,7 +24,7 @@ from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
 from ..tiles.signatures import by_stacks
-from .blocked import cholesky_tiles
+from .blocked import cholesky_tiles, inverse_tiles, one_determinant_tiles, solution_tiles
 from .integer_matmul import DEVICE_AXES
 from .matmul import matmul as matmul  # NumPy has it here, too
 
@@ -115,7 +115,7 @@ def inverse(a: Input, out: Output) -> None:
 
 
 inverse.waits_for = "whether a matrix is singular"
-inverse.cut_by(by_stacks(inverse, WHOLE))
+inverse.cut_by(by_stacks(inverse, inverse_tiles))
 
 
 @inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -176,7 +176,7 @@ def solution(a: Input, b: Input, out: Output) -> None:
 
 
 solution.waits_for = inverse.waits_for
-solution.cut_by(by_stacks(solution, WHOLE))
+solution.cut_by(by_stacks(solution, solution_tiles))
 
 
 @solution.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -353,7 +353,7 @@ def slogdet(a: Input) -> None:
         raise ShapeError(f"slogdet requires one matrix, got shape {a.shape}")
 
 
-slogdet.is_computed_whole(WHOLE)
+slogdet.cut_by(one_determinant_tiles)
 
 
 @slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")

@@ -170,16 +170,18 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: 
                 tuple(parts[id(x)] for x in found.writes))
 
 
-def by_stacks(operation: Gridded, reason: str) -> Cutter:
-    """Return the cutter of an operation on matrices, or stacks of them, that cannot be cut for a
-    `reason`, the continuation of "since ..."; where there are vectors, the results are vectors.
+def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
+    """Return the cutter of an operation on matrices, or stacks of them, which are cut by
+    `otherwise`, or are not for that reason, the continuation of "since ..."; where there are
+    vectors, the results are vectors.
     """
     def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
         vectors = any(args[k].ndim == 1 for k in operation.operands)
         return grid_by(operation, ",".join("..._" if vectors and k == operation.result else "...__"
                                            for k in operation.operands), args)
 
-    return over(operation, grid_of, f"a matrix is not cut, since {reason}", free=True)
+    return over(operation, grid_of, f"a matrix is not cut, since {otherwise}" if isinstance(
+        otherwise, str) else otherwise, free=True)
 
 
 # Operations on vectors, and those that return a number: numbers of pieces are combined
