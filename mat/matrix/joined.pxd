@@ -11,7 +11,7 @@ cdef KernelCall _ROWS
 cdef list _observers
 cdef Registration _foreign
 cdef object _mat
-cdef Py_ssize_t WORTH
+cdef Py_ssize_t WORTH, _FEW
 
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_rows(object mats)
@@ -30,7 +30,7 @@ cpdef MatBase joined_along(object mats, object axis)
 cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
 
 @cython.locals(view=MatBase, first=MatBase, target=MatBase, form=Form, rows=Py_ssize_t,
-               size=Py_ssize_t, itemsize=Py_ssize_t)
+               size=Py_ssize_t, itemsize=Py_ssize_t, nbytes=Py_ssize_t)
 cpdef MatBase joined_parts(list parts, tuple shape, Py_ssize_t axis)
 
 @cython.locals(view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,

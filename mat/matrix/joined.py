@@ -19,6 +19,9 @@ from .with_facets import with_facets
 # with types of C
 _observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat
 _ROWS = ROWS
+# bytes of each of many parts that are copied while other threads of Python wait, as NumPy does, since
+# an access takes longer
+_FEW = 2048
 
 
 def stacked_rows(mats: Sequence[Any]) -> Mat | None:
@@ -130,7 +133,8 @@ def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         size += view.layout.size
         view._locate()
     itemsize = first.element_size
-    if not is_brief(size * itemsize):
+    nbytes = size * itemsize
+    if not (is_brief(nbytes) or 0 < nbytes < _FEW * len(parts)):
         return None
     for k in range(axis):
         rows *= shape[k]

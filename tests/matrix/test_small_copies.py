@@ -291,3 +291,32 @@ def test_ufuncs_can_be_called_by_the_protocol_itself():
     for arguments in ((), (np.add,)):
         with pytest.raises(TypeError, match="requires a ufunc"):
             x.__array_ufunc__(*arguments)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+@pytest.mark.parametrize("columns", [1, 30])
+def test_more_rows_than_are_copied_at_once_are_joined(dtype, columns, rng):
+    a = rng.integers(0, 99, (60_000, columns)).astype(dtype)
+    rows = list(mat.array(a))
+    for function in (np.stack, np.vstack, np.concatenate):
+        assert_array_equal(function(rows).to_numpy(), function(list(a)))
+    assert_array_equal(np.stack(rows[:40_000], 1).to_numpy(), a[:40_000].T)
+    with mat.settings(spill_above=10_000):
+        assert_array_equal(np.stack(rows).to_numpy(), a)
+    rows[-1][:] = 1
+    assert_array_equal(np.stack(rows)[-1].to_numpy(), [1] * columns)
+
+
+def test_many_exports_of_rows_end_in_any_order(rng):
+    a = rng.standard_normal((3000, 4))
+    x = mat.array(a)
+    assert_array_equal(np.array(list(x)), a)
+    held = [np.asarray(row) for row in x]
+    for k in rng.permutation(3000)[:2900]:
+        held[k] = None
+    with pytest.raises(mat.ConflictError):
+        x += 1
+    del held
+    x += 1
+    assert_array_equal(x.to_numpy(), a + 1)
