@@ -36,3 +36,14 @@ def test_solutions_and_determinants():
     assert_allclose(x.to_numpy(), np.linalg.solve(a, b), atol=1e-9)
     assert_allclose(y.to_numpy(), np.linalg.inv(a), atol=1e-9)
     assert_allclose((sign, logarithm), np.linalg.slogdet(a))
+
+
+@pytest.mark.parametrize("dtype", "dD")
+def test_qr(dtype):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((60, 40)) + (1j * rng.standard_normal((60, 40)) if dtype == "D" else 0)
+    with device(16_000), mat.debug.trace() as t:
+        q, r = mat.linalg.qr(mat.array(a))
+    assert [cut.operation for cut in t.tiled] == ["qr"]
+    for found, wanted in zip((q, r), np.linalg.qr(a), strict=True):
+        assert_allclose(found.to_numpy(), wanted, atol=1e-11)

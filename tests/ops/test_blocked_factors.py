@@ -289,3 +289,83 @@ def test_an_inverse_and_a_determinant_of_a_file(tmp_path):
     x = in_file(tmp_path, a)
     check_solution(a, np.eye(60), mat.linalg.inv(x).to_numpy())
     assert_allclose(mat.slogdet(x), np.linalg.slogdet(a))
+
+
+# QR
+
+
+def check_qr(a, q, r, wanted):
+    """Compare with the matrix, and with NumPy's factors where these are well determined."""
+    eps = 30 * max(a.shape) * np.finfo(a.dtype).eps
+    assert q.dtype == r.dtype == a.dtype
+    assert_array_equal(r, np.triu(r))
+    assert_allclose(q @ r, a, rtol=0, atol=eps * np.abs(a).max())
+    assert_allclose(q.conj().T @ q, np.eye(q.shape[1]), rtol=0, atol=eps)
+    if wanted is not None:
+        near = 1e-9 if a.dtype.char in "dD" else 2e-3
+        for found, by_numpy in zip((q, r), wanted, strict=True):
+            assert_allclose(found, by_numpy, rtol=0, atol=near)
+
+
+@pytest.mark.parametrize("shape", [(50, 50), (90, 20), (30, 70)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_qr(dtype, shape):
+    a = normal(*shape, dtype=dtype)
+    x, pool = mat.array(a), 12 * shape[0] * a.itemsize
+    for mode in "reduced", "complete":
+        with device(pool), mat.debug.count_copies() as copies:
+            q, r = mat.linalg.qr(x, mode)
+        planned = mat.debug.plan(mat.linalg.qr, x, mode, pool_bytes=pool)
+        check_qr(a, q.to_numpy(), r.to_numpy(), np.linalg.qr(a, mode))
+        assert copies.bytes == planned.moved
+        assert planned.calls[0].tiles > 1
+    with device(pool):
+        r = mat.linalg.qr(x, "r").to_numpy()
+    assert_allclose(r, np.linalg.qr(a, "r"), rtol=0, atol=1e-9 if dtype in "dD" else 2e-3)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 8000), st.sampled_from(DTYPES),
+       st.sampled_from(("reduced", "complete")))
+@settings(deadline=None, max_examples=25)
+def test_qr_of_any_size(m, n, more, dtype, mode):
+    a = normal(m, n, dtype=dtype)
+    with device(12 * m * a.itemsize + more):  # from where a panel fits
+        q, r = mat.linalg.qr(mat.array(a.T).T, mode)
+    check_qr(a, q.to_numpy(), r.to_numpy(), None)
+
+
+def test_qr_that_is_ill_conditioned_and_of_stacks():
+    a = np.stack([ill_conditioned(30), normal(30, 30)])
+    with device(4000):
+        q, r = mat.linalg.qr(mat.array(a))
+    for k in range(2):
+        check_qr(a[k], q[k].to_numpy(), r[k].to_numpy(), None)
+
+
+def test_qr_of_columns_of_zeros():
+    a = normal(40, 30)
+    a[:, ::3] = 0
+    with device(5000):
+        q, r = mat.linalg.qr(mat.array(a))
+    check_qr(a, q.to_numpy(), r.to_numpy(), None)
+
+
+def test_an_interrupt_of_qr_leaves_nothing():
+    x, calls = mat.array(normal(60, 60)), []
+
+    def stop(done, total):
+        calls.append(done)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+
+    before, count = x.to_numpy(), len(mat.memory_report().by_mat)
+    with mat.settings(progress=stop), device(8000), pytest.raises(KeyboardInterrupt):
+        mat.linalg.qr(x)
+    gc.collect()
+    assert len(mat.memory_report().by_mat) <= count
+    assert_array_equal(x.to_numpy(), before)
+
+
+def test_a_panel_of_qr_that_does_not_fit_says_why():
+    with device(900), pytest.raises(mat.OutOfDeviceMemory, match=r"a panel of some columns"):
+        mat.linalg.qr(mat.array(normal(60, 60)))

@@ -96,8 +96,8 @@ def run(op, implementation, args, kwargs, mix, wanted):
 # only, in forms of their own: tests/numpy/test_fourier.py, test_decompositions_on_devices.py,
 # tests/ops/test_blocked_factors.py
 PACKED = {"gathering.within", "gathering.mask_starts", "gathering.mask_positions"}
-PARTS = ("blocked.", "decompositions.", "fourier.", "scan.cumsum_continued",
-         "scan.cumprod_continued")
+PARTS = ("blocked.", "blocked_qr.", "decompositions.", "fourier.",
+         "scan.cumsum_continued", "scan.cumprod_continued")
 
 
 def test_the_cases_are_those_of_the_registry():

@@ -30,14 +30,14 @@ _SPARE = 64  # part of the room that is left, as memory is allocated in blocks o
 _THIN = 4  # how many times narrower panels are than the block that they update
 
 
-def _room(budget: int) -> int:
+def room_within(budget: int) -> int:
     """Return the bytes that a tile takes together with the data for the next one."""
     limit = in_use().memory.limit
     room = 2 * budget if limit is None else min(2 * budget, limit)
     return room - room // _SPARE
 
 
-def _slices(start: int, stop: int, width: int) -> Iterator[slice]:
+def slices(start: int, stop: int, width: int) -> Iterator[slice]:
     for begin in range(start, stop, width):
         yield slice(begin, min(begin + width, stop))
 
@@ -47,16 +47,16 @@ def _even(length: int, most: int) -> int:
     return -(-length // -(-length // most))
 
 
-def _part(x: Mat, *at: slice) -> Mat:
+def block(x: Mat, *at: slice) -> Mat:
     return x.over(x.layout.part(at))
 
 
-def _after() -> Tile:
+def after() -> Tile:
     """Return a tile that does nothing: what follows it is asked for when those ahead are done."""
     return Tile(lambda: None)
 
 
-def _each(*stacks: Mat) -> Iterator[tuple[Mat, ...]]:
+def each_matrix(*stacks: Mat) -> Iterator[tuple[Mat, ...]]:
     """Yield the matrices of stacks with the same leading axes."""
     for index in np.ndindex(stacks[0].layout.shape[:-2]):
         yield tuple(x.over(x.layout.part(index)) for x in stacks)
@@ -72,7 +72,7 @@ def _write_conjugate_numpy(np: Engine, x: Array, out: Array) -> None:
     np.conjugate(x, out=out)
 
 
-def _conjugate(x: Mat) -> Mat:
+def conjugated(x: Mat) -> Mat:
     """Return the conjugate of a staged part, made on the host; of real numbers, the part."""
     if x.element_type.kind != "c":
         return x
@@ -99,8 +99,8 @@ def cholesky_tiles(factor: Gridded) -> Cutter:
     where there is no room for one, into its square blocks.
     """
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        for a, out in _each(*args):
-            yield from _Cholesky(factor, a, out, _room(budget)).tiles()
+        for a, out in each_matrix(*args):
+            yield from _Cholesky(factor, a, out, room_within(budget)).tiles()
 
     return over(factor, "...__", cut, free=True)
 
@@ -124,30 +124,30 @@ class _Cholesky:
         self.width = max(1, self.side // _THIN)
 
     def tiles(self) -> Iterator[Tile]:
-        for columns in _slices(0, self.n, self.side):
-            for rows in _slices(columns.start, self.n, self.side):
+        for columns in slices(0, self.n, self.side):
+            for rows in slices(columns.start, self.n, self.side):
                 yield from self.block(rows, columns)
                 if rows == columns:
-                    yield _after()
+                    yield after()
             yield Tile(partial(self.clear, columns))
 
     def clear(self, rows: slice) -> None:
         """Write zeros right of the block on the diagonal, on the host."""
-        on_host(_part(self.out, rows, slice(rows.stop, self.n))).fill_(0)
+        on_host(block(self.out, rows, slice(rows.stop, self.n))).fill_(0)
 
     def block(self, rows: slice, columns: slice) -> Iterator[Tile]:
         """Yield the tiles of a block: the products, and the factor or the solution."""
-        result = _Block(_part(self.a, rows, columns), _part(self.out, rows, columns))
+        result = _Block(block(self.a, rows, columns), block(self.out, rows, columns))
         target = result.target
-        for inner in _slices(0, columns.start, self.width):
-            left = staged(_part(self.out, rows, inner))
-            right = _conjugate(left if rows == columns else staged(_part(self.out, columns, inner)))
+        for inner in slices(0, columns.start, self.width):
+            left = staged(block(self.out, rows, inner))
+            right = conjugated(left if rows == columns else staged(block(self.out, columns, inner)))
             yield Tile(partial(gemm, -1, left, right.T, 1, target), (left, right, target),
                        (target,))
         if rows == columns:
             yield Tile(partial(self.finish, result), (target,), (target,))
             return
-        triangle = _conjugate(staged(_part(self.out, columns, columns)))
+        triangle = conjugated(staged(block(self.out, columns, columns)))
         yield Tile(partial(self.finish, result, triangle), (triangle, target), (target,))
 
     def finish(self, result: _Block, triangle: Mat | None = None) -> None:
@@ -253,7 +253,7 @@ class _LU:
         self.order: Mat = adopted(np.arange(self.n))
         self.order.device_enabled = False
         column = self.n * self.lu.element_size
-        columns = _room(budget) * 7 // 8 // column  # blocks of memory are larger by up to an eighth
+        columns = room_within(budget) * 7 // 8 // column  # blocks of memory are larger
         if columns < 2 + 1:
             raise TileTooLarge((2 + 1 + 1) * column, _PANEL)
         # a panel of columns, and two of the columns that update it
@@ -262,39 +262,39 @@ class _LU:
         self.width = _even(self.n, min(columns - 2 * self.inner, most))
 
     def tiles(self) -> Iterator[Tile]:
-        for columns in _slices(0, self.n, self.width):
-            yield _after()
-            view = _part(self.a, slice(None), columns)
+        for columns in slices(0, self.n, self.width):
+            yield after()
+            view = block(self.a, slice(None), columns)
             panel = new_like(self.lu, view.layout.shape, self.lu.element_type)
             _write_rows(on_host(view), self.order, on_host(panel))
             note_origin(panel, view)
-            for inner in _slices(0, columns.start, self.inner):
-                left = staged(_part(self.lu, slice(inner.start, None), inner))
+            for inner in slices(0, columns.start, self.inner):
+                left = staged(block(self.lu, slice(inner.start, None), inner))
                 yield Tile(partial(_eliminate, left, panel, inner), (left, panel), (panel,))
             yield Tile(partial(self.finish, panel, columns), writes=(panel,))
-        yield _after()
+        yield after()
 
     def finish(self, panel: Mat, columns: slice) -> None:
         """Factor an updated panel, and exchange the rows of those before it, on the host."""
         here, below = on_host(panel), slice(columns.start, None)
         order = adopted(np.arange(self.n - columns.start))
         order.device_enabled = False
-        _factor_panel(_part(here, below), order, self.name)
-        on_host(_part(self.lu, slice(None), columns)).assign_(here)
+        _factor_panel(block(here, below), order, self.name)
+        on_host(block(self.lu, slice(None), columns)).assign_(here)
         if in_use() is not CPU:
             panel.drop(in_use().memory)
-        for before in _slices(0, columns.start, self.width):
-            _exchange_rows(order, on_host(_part(self.lu, below, before)))
-        _exchange_rows(order, _part(self.order, below))
+        for before in slices(0, columns.start, self.width):
+            _exchange_rows(order, on_host(block(self.lu, below, before)))
+        _exchange_rows(order, block(self.order, below))
 
 
 def _eliminate(left: Mat, panel: Mat, inner: slice) -> None:
     """Update a panel by columns of L: these rows by their triangle, and those below."""
     count = inner.stop - inner.start
-    rows = _part(panel, inner)
-    trsm(1, _part(left, slice(0, count)), rows, unit=True)
+    rows = block(panel, inner)
+    trsm(1, block(left, slice(0, count)), rows, unit=True)
     if inner.stop < len(panel):
-        gemm(-1, _part(left, slice(count, None)), rows, 1, _part(panel, slice(inner.stop, None)))
+        gemm(-1, block(left, slice(count, None)), rows, 1, block(panel, slice(inner.stop, None)))
 
 
 def solution_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
@@ -304,7 +304,7 @@ def solution_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[T
         b, out = b.reshape((len(b), 1)), out.reshape((*out.layout.shape, 1))
     lead = out.layout.shape[:-2]
     a, b = (x.broadcast_to((*lead, *x.layout.shape[-2:])) for x in (a, b))
-    for matrix, sides, to in _each(a, b, out):
+    for matrix, sides, to in each_matrix(a, b, out):
         lu = _LU("solve", matrix, out, budget)
         yield from lu.tiles()
         yield Tile(partial(_write_rows, on_host(sides), lu.order, on_host(to)))
@@ -313,7 +313,7 @@ def solution_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[T
 
 def inverse_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
     """Cut inverses of matrices for which there is no room."""
-    for a, out in _each(*args):
+    for a, out in each_matrix(*args):
         lu = _LU("inv", a, out, budget)
         yield from lu.tiles()
         yield Tile(partial(_write_unit_rows, lu.order, on_host(out)))
@@ -323,13 +323,13 @@ def inverse_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Ti
 def _solved(lu: _LU, sides: Mat, budget: int) -> Iterator[Tile]:
     """Yield tiles that replace right-hand sides, in the order of LU, by the solutions."""
     for flags in {"unit": True}, {"lower": False}:
-        yield _after()
+        yield after()
         yield from trsm_tiles((1, lu.lu, sides), flags, budget)
-        yield Tile(partial(_leave_device, sides), writes=(sides,))
-    yield _after()
+        yield Tile(partial(leave_device, sides), writes=(sides,))
+    yield after()
 
 
-def _leave_device(x: Mat) -> None:
+def leave_device(x: Mat) -> None:
     """Copy elements to the host, and free the copy on the device: tiles count on its room."""
     if in_use() is not CPU:
         with x.facet("array", "input"):
@@ -358,5 +358,5 @@ def one_determinant_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Ite
     dtype = a.element_type if a.element_type.kind in "fc" else np.dtype(np.float64)
     results = [new_like(a, (), t) for t in (dtype, np.dtype(dtype.char.lower()))]
     yield from determinant_tiles((a, *results), kwargs, budget)
-    yield _after()
+    yield after()
     yield Tile(lambda: tuple(x.item() for x in results))

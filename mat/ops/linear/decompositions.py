@@ -18,6 +18,7 @@ from ...support.types import Array, Engine, Function
 from ..engine.operation import Input, Output, op
 from ..tiles.signatures import over
 from .blocked import determinant_tiles
+from .blocked_qr import factor_tiles, triangle_tiles
 from .integer_matmul import DEVICE_AXES
 from .linalg import WHOLE, stack_of
 
@@ -217,16 +218,18 @@ def _operands(*mats: Mat, vectors: int = 0) -> list[object]:
 
 
 _CONVERGED = "whether the computation converged"
-_FACTORS = "the factors"
 for _operation, _signature, _waits in (
         (singular_values, "...__,..._", _CONVERGED),
         (singular_factors, "...__,...__,...__,..._", _CONVERGED),
         (hermitian_values, "...__,..._", _CONVERGED),
         (hermitian_factors, "...__,...__,..._", _CONVERGED),
-        (eigen_values, "...__,..._", _CONVERGED), (eigen_factors, "...__,...__,..._", _CONVERGED),
-        (triangular_factor, "...__", _FACTORS), (orthogonal_factors, "...__", _FACTORS)):
+        (eigen_values, "...__,..._", _CONVERGED),
+        (eigen_factors, "...__,...__,..._", _CONVERGED)):
     _operation.waits_for = _waits
     _operation.cut_by(over(_operation, _signature, f"a matrix is not cut, since {WHOLE}",
                            free=True))
+triangular_factor.waits_for = orthogonal_factors.waits_for = "the factors"
+triangular_factor.cut_by(over(triangular_factor, "...__", triangle_tiles, free=True))
+orthogonal_factors.cut_by(over(orthogonal_factors, "...__", factor_tiles, free=True))
 determinants.waits_for = "the pivots"
 determinants.cut_by(over(determinants, "...__,...,...", determinant_tiles, free=True))
