@@ -28,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["run"] and has_plugin("run"):  # none if the package is not ours
         return plugin("run").main(words[1:])
+    try:
+        check_package()
+    except ImportError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
     parser.add_argument("command", nargs="?", choices=["prompt", "info"], default="prompt",
                         help="a prompt (the default), or the output of mat.show_config()")
@@ -38,10 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="the version, the compiled kernels and the compiled core, or why "
                              "there are none, Python, NumPy and BLAS")
     given = parser.parse_args(words)
-    try:
-        check_package()
-    except ImportError as error:
-        parser.exit(1, f"{error}\n")
     if given.version:
         sys.stdout.write(f"{version()}\n")
         return 0

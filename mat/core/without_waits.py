@@ -6,7 +6,8 @@ from .observers import ELEMENT, SIZE
 INSTEAD = {
     ELEMENT: "x[k, ...] and the results of reductions are Mats that stay there, by which mat.where "
              "and other operations decide",
-    SIZE: "mat.where(m, x, 0) and x * m have results whose size is known",
+    SIZE: "mat.where(m, x, 0) and x * m have results whose size is known, and a product with a "
+          "matrix of zeros and ones sums the rows of each group",
     "printing": "print it after the block",
     "iteration": "compute with all elements at once",
     "whether indices are in range": "mat.take(x, indices, mode='clip') takes any indices",

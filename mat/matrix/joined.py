@@ -19,7 +19,7 @@ from .with_facets import with_facets
 # with types of C
 _observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat
 _ROWS = ROWS
-# bytes of each of many parts that are copied while other threads of Python wait, as NumPy does, since
+# bytes of each of many parts that are copied while other threads of Python wait, as NumPy does:
 # an access takes longer
 _FEW = 2048
 

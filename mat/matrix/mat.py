@@ -26,7 +26,7 @@ import numpy as np
 from ..core.access_record import AccessRecord
 from ..core.compiled import THREADS
 from ..core.direction import INPUT, Direction
-from ..core.observers import ELEMENT, OBSERVERS, SIZE
+from ..core.observers import ELEMENT, OBSERVERS, SIZE, TRANSFERS
 from ..core.registry import Facet, Memory, all_facets, host, memories, memory_named
 from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
@@ -353,7 +353,7 @@ class Mat(Exports, Methods):
     def _size_at(self, k: int) -> int:
         """Return element `k` of a vector of integers that determines the size of a result."""
         at = self.layout.displacement + k + (self.layout.size if k < 0 else 0)
-        if not OBSERVERS and self.layout.contiguous:
+        if not (OBSERVERS or TRANSFERS) and self.layout.contiguous:
             return int(self._item_at(at))
         with self._waits(SIZE):
             return int(self.item(k))

@@ -13,6 +13,7 @@ from .fallback import EXPORTED
 from .profile import NOWHERE, Line, LineCost, Profile
 
 MOST = 3
+MANY_WAITS = 10  # which are worth a change however short they are: a GPU idles meanwhile
 LEAST = 0.01  # the part of the program's time from which on a line is worth a change
 
 _FUNCTIONS = {  # what to write instead of functions that no device computes
@@ -62,7 +63,7 @@ def _of(line: Line, cost: LineCost) -> Advice | None:
                       f"{cost.reasons[name] and f', since {cost.reasons[name]}'}",
                       _FUNCTIONS.get(name, "compute it once, before the loop, or with the data of "
                                            "the host around it in one block"))
-    if cost.waits and cost.moving > cost.seconds / 10:
+    if cost.waits and (cost.moving > cost.seconds / 10 or cost.waits.total() >= MANY_WAITS):
         what, times = cost.waits.most_common(1)[0]
         return Advice(line, max(cost.moving, cost.seconds / 2),
                       f"the host waits for {what} {_times(times)}",
@@ -127,15 +128,16 @@ def _statement(file: str, number: int) -> ast.stmt | None:
 
 
 def _indexes_by_loop(file: str, number: int) -> bool:
-    """Return whether a line indexes an array by the variable of a loop around it, alone."""
+    """Return whether a line reads an array by the variable of a loop around it, alone."""
     loops = [n for n in _around(file, number) if isinstance(n, ast.For)]
     names = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     node = _statement(file, number)
     return node is not None and any(
-        isinstance(n, ast.Subscript) and not _has_slice(n.slice)
+        isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and _is_place(n.slice)
         and names & {m.id for m in ast.walk(n.slice) if isinstance(m, ast.Name)}
         for n in ast.walk(node))
 
 
-def _has_slice(node: ast.expr) -> bool:
-    return any(isinstance(n, ast.Slice) for n in ast.walk(node))
+def _is_place(node: ast.expr) -> bool:
+    """Return whether an index is that of one element or row: no slice and no mask."""
+    return not any(isinstance(n, (ast.Slice, ast.Compare)) for n in ast.walk(node))

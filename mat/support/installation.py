@@ -29,8 +29,16 @@ def check_package() -> None:
 
 
 def replaced() -> str:
-    """Return a description of the damage to ``__init__.py`` of the package, and the remedy."""
+    """Return a description of what hides or has damaged ``__init__.py`` of the package, and the
+    remedy.
+    """
     path = os.path.join(FOLDER, "__init__.py")
+    package = sys.modules[PACKAGE]
+    if getattr(package, "__file__", None) is None and os.path.exists(path):
+        hiding = [p for p in package.__path__ if os.path.abspath(p) != FOLDER]
+        if hiding:
+            return (f"Python imports the folder {hiding[0]}, which has the name of the library and "
+                    f"comes before {FOLDER}: rename that folder, or run Python in another one")
     others = _and(map(_describe, others_with_the_folder()))
     if not os.path.exists(path):
         happened = "is missing, as after the uninstallation of another distribution with that file"

@@ -9,6 +9,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -142,3 +143,13 @@ def test_many_files_are_counted():
 def test_a_good_package_is_checked_without_looking_at_files(monkeypatch):
     monkeypatch.setattr(installation, "replaced", None)
     assert installation.check_package() is None
+
+
+def test_a_folder_that_hides_the_package_is_named(tmp_path, monkeypatch):
+    (tmp_path / "mat").mkdir()
+    package = ModuleType("mat")
+    package.__path__ = [str(tmp_path / "mat"), installation.FOLDER]
+    monkeypatch.setitem(sys.modules, "mat", package)
+    with pytest.raises(ImportError, match="rename that folder") as error:
+        installation.check_package()
+    assert f"imports the folder {tmp_path / 'mat'}," in str(error.value)

@@ -210,3 +210,22 @@ def test_lines_of_cells(monkeypatch):
     profile = Profile(program)
     profile.lines["<a cell>", 2] = cost(seconds=1.0)
     assert "In [8]:2" in str(Report(profile, "notebook", "cpu"))
+
+
+def test_advice_on_masks_in_a_loop(program):
+    path = program("import numpy as np\n"
+                   "x, label = np.ones((40, 3)), np.arange(40) % 4\n"
+                   "c = np.zeros((4, 3))\n"
+                   "for step in range(9):\n"
+                   "    for j in range(4):\n"
+                   "        some = x[label == j]\n"
+                   "        c[j] = some.mean(axis=0)\n")
+    with mat.use_device("emulated"):
+        _, profile = by_mat(path)
+    cost = profile.lines[str(path), 6]
+    assert cost.waits == {"a size that depends on data": 36}
+    cost.seconds = profile.lines[str(path), 7].seconds = profile.seconds = 1.0
+    found = {a.line[1]: a for a in advice(profile)}
+    assert "a size that depends on data 36 times" in found[6].why
+    assert "zeros and ones" in found[6].instead
+    assert 7 not in found  # which only writes by the variable of the loop
