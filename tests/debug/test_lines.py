@@ -67,7 +67,7 @@ def test_what_is_in_the_way_is_named_by_the_line():
     with mat.use_device("emulated", pool_bytes=20_000):
         x = mat.stack([mat.ones(1000), mat.ones(1000)]); here = line()  # noqa: E702
         with x.keep("emulated"), pytest.raises(mat.OutOfDeviceMemory) as error:
-            mat.linalg.eigh(mat.eye(40))
+            mat.linalg.eigh(mat.eye(30))
     assert here in str(error.value)
     assert "contextlib" not in str(error.value)
 

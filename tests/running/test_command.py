@@ -224,7 +224,7 @@ def test_advice_on_masks_in_a_loop(program):
         _, profile = by_mat(path)
     cost = profile.lines[str(path), 6]
     assert cost.waits == {"a size that depends on data": 36}
-    cost.seconds = profile.lines[str(path), 7].seconds = profile.seconds = 1.0
+    cost.seconds = profile.cost((str(path), 7)).seconds = profile.seconds = 1.0
     found = {a.line[1]: a for a in advice(profile)}
     assert "a size that depends on data 36 times" in found[6].why
     assert "zeros and ones" in found[6].instead
