@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +27,7 @@ from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
+from ..ops.expressions.described import PASS
 from ..ops.tiles.tiling import operand_of, origin_of, tile_now
 from ..support import formatting
 from . import trace_file
@@ -291,15 +293,16 @@ class Trace(CopyCounter):
                          else trace_file.laid_over(trace_file.read(Path(over)), ours))
 
     def __repr__(self) -> str:
+        passes = [*_passes(self.operations)]
         if not self.events:
-            return "<trace: nothing was moved>"
+            return "\n".join(["<trace: nothing was moved>", *passes])
         head = ("line", "from host", "to host", "bytes", "ms", "within", "waits", "ms waited",
                 "packs", "allocations", "evictions", "fallbacks")
         by_line = _by_line(e for e in self.events if e.kind != "free")
         cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
                           *_tiled_in_words(self.tiled, self.events),
-                          *_lacking(self.events)])
+                          *passes, *_lacking(self.events)])
 
     def _repr_html_(self) -> str:
         return page(self._drawn(), repr(self), whole=False)
@@ -382,6 +385,14 @@ def _by_origin(events: Iterable[TraceEvent]) -> Iterator[str]:
         there = sum(e.nbytes for e in those if e.source == host().name)
         back = sum(e.nbytes for e in those if e.target == host().name)
         yield f"  {origin}: {there:,} bytes from the host, {back:,} to it"
+
+
+def _passes(operations: list[TraceEvent]) -> Iterator[str]:
+    """Yield a line for each pass of a block `fused`: the operations that it computed together."""
+    counts = Counter((e.mat, e.line) for e in operations if e.mat.startswith(PASS))
+    for (what, line), times in counts.items():
+        often = "" if times == 1 else f", {times} times"
+        yield f"one pass of {what.removeprefix(PASS)}{often}: {line}"
 
 
 def _lacking(events: list[TraceEvent]) -> Iterable[str]:

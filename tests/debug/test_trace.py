@@ -249,3 +249,18 @@ def test_the_bytes_in_each_memory_are_drawn_over_the_time():
     path = re.findall(r' d="(M0 [^"]*)"', text)[0]
     assert path.count("V") - 1 == sum(e.kind in ("allocation", "free") and "emulated" in
                                       (e.target, e.source) for e in t.events)
+
+
+@pytest.mark.host
+def test_passes_are_printed():
+    x = mat.ones(20_000)
+    with mat.debug.trace() as t:
+        for _ in range(3):
+            with mat.fused():
+                y = x * 2 + x
+        y.sum()
+    text = repr(t)
+    assert text.count("one pass of 2 operations") == 1
+    assert re.search(r"one pass of 2 operations of line \d+, 1 operand, 1 result, 3 times: ", text)
+    t.events.clear()
+    assert repr(t).startswith("<trace: nothing was moved>\none pass")

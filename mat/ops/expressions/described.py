@@ -6,21 +6,23 @@ from typing import Any
 
 from ...core.source_line import file_and_line
 from ...matrix.mat import Mat
+from ...support.formatting import counted
 
 MOST = 12  # operations that are listed by name
+PASS = "fused: "  # what descriptions of passes begin with
 
 
 def described(one: Any) -> str:
     """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
     operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
     operations = len(one.order) + (one.fold is not None)
-    return (f"fused: {counted(operations, 'operation')} of {lines_of(one.order)}, "
+    return (f"{PASS}{counted(operations, 'operation')} of {lines_of(one.order)}, "
             f"{counted(operands, 'operand')}, {counted(max(1, len(one.targets)), 'result')}")
 
 
 def of_rows(nodes: list[Any], operands: int) -> str:
     """Return what a kernel of rows computes, as `described` does."""
-    return (f"fused: {counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
+    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
             f"{counted(operands, 'operand')}")
 
 
@@ -45,8 +47,3 @@ def lines_of(nodes: list[Any]) -> str:
         text = f"line {first}" if first == last else f"lines {first}-{last}"
         texts.append(text if len(found) == 1 else f"{text} of {file}")
     return " and ".join(texts)
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{count} {noun}{'s' * (count != 1)}"
