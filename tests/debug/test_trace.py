@@ -14,6 +14,8 @@ import pytest
 import mat
 from mat import ConflictError, SettingError
 
+from ..support.needs import native
+
 pytestmark = pytest.mark.host
 
 
@@ -251,6 +253,7 @@ def test_the_bytes_in_each_memory_are_drawn_over_the_time():
                                       (e.target, e.source) for e in t.events)
 
 
+@native  # without compiled programs nothing is fused
 @pytest.mark.host
 def test_passes_are_printed():
     x = mat.ones(20_000)

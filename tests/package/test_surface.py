@@ -230,8 +230,8 @@ def test_every_operation_is_public_or_serves_a_public_name():
               **dict.fromkeys(("gather_along", "select"), "__array_function__"),
               "replace_nan": "__array_function__",
               "extent": "__array_function__", "fourier": "__array_function__",
-              **dict.fromkeys(("svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals", "qr"),
-                              "__array_function__"),
+              **dict.fromkeys(("svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals", "qr", "rows",
+                               "lu"), "__array_function__"),  # the last of factors by blocks
               "accumulate_at": "__array_ufunc__",
               "nanmax": "__array_function__", "nanmin": "__array_function__", "moments": "var",
               "scaled": "scaled_matmul",
