@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
 
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Engine, Keywords
@@ -29,8 +28,7 @@ def _factor_columns(panel: InOut, tau: Output) -> None:
 
 @_factor_columns.on("array")
 def _factor_columns_numpy(np: Engine, panel: Array, tau: Array) -> None:
-    (geqrf,) = import_module("scipy.linalg").get_lapack_funcs(("geqrf",), dtype=panel.dtype)
-    panel[...], tau[...], *_ = geqrf(panel)
+    panel.T[...], tau[...] = np.linalg.qr(panel, "raw")
 
 
 @op(method="", by_form=True, name="qr")
