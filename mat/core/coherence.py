@@ -101,6 +101,8 @@ class Coherence:
 
     def __dealloc__(self) -> None:  # the name that Cython has for it; see the end of this file
         # not `weakref.finalize`, which takes longer than all the rest of a small call
+        if _live is None:
+            return  # the interpreter ends, and has cleared what is not compiled
         _live.remove(self.place)  # first: nothing may find it, and freeing a handle may raise
         if self.owns_block:
             _blocks.free(self.address, self.nbytes)
