@@ -1,5 +1,5 @@
 """NumPy's functions on a device with less room than one of their operands: operations are cut into
-tiles, so that the results are the same; but single matrices are factored whole.
+tiles, so that the results are the same; but some factorisations and transforms are of the whole.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def test_results_are_the_same(call):
 
 @pytest.mark.parametrize("call", WHOLE)
 def test_what_has_to_fit_says_the_least_pool(call):
-    with pytest.raises(mat.OutOfDeviceMemory, match="give pool_bytes = [0-9]+ or more"):
+    with pytest.raises(mat.OutOfDeviceMemory, match=r"give pool_bytes = \d+ or more"):
         called(call)
 
 
