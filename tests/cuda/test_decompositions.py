@@ -114,6 +114,10 @@ def test_older_versions_lack_functions(monkeypatch, rng, forgotten):
 def test_errors_of_cusolver(device, rng, function, name, status, error):
     a = mat.array(numbers(rng, (3, 3), "float64"))
     device.fail(function, times=99, status=status)
+    if (name, status) == ("qr", 2):  # what lacks memory is factored by blocks, of which the host
+        q, r = mat.linalg.qr(a)      # does the panels
+        assert_allclose((q @ r).to_numpy(), a.to_numpy())
+        return
     with pytest.raises(error, match=rf"CUSOLVER_STATUS_[A-Z_]+ \({status}\)"):
         getattr(mat.linalg, name)(a)
     device.fail(function, times=1, status=2)  # once: there is more memory the second time
