@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mat
-from mat import DeviceError, LinAlgError, OutOfDeviceMemory
+from mat import DeviceError, LinAlgError
 
 from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place, tolerance
 
@@ -229,11 +229,11 @@ def test_every_function_of_the_table_is_there():
         assert getattr(cusolver.library(), function.symbol)
 
 
-@pytest.mark.parametrize(("status", "error"), [(2, OutOfDeviceMemory), (7, DeviceError)])
-def test_errors_of_cusolver(device, rng, status, error):
+def test_errors_of_cusolver(device, rng):
     a = mat.array(mixed(rng, (3, 3), "float64"))
-    device.fail("cusolverDnXgetrf", times=99, status=status)  # also where it is tried again
-    with pytest.raises(error, match=rf"CUSOLVER_STATUS_[A-Z_]+ \({status}\)"):
+    device.fail("cusolverDnXgetrf", times=99, status=7)  # also where it is tried again
+    with pytest.raises(DeviceError, match=r"CUSOLVER_STATUS_[A-Z_]+ \(7\)"):
         mat.inv(a)
-    device.fail("cusolverDnXgetrf", times=1, status=2)  # once: there is more memory the second time
-    assert_allclose(mat.inv(a).to_numpy() @ a.to_numpy(), np.eye(3), atol=1e-9)
+    for times in (1, 99):  # there is more memory the second time, or it is inverted by blocks
+        device.fail("cusolverDnXgetrf", times=times, status=2)
+        assert_allclose(mat.inv(a).to_numpy() @ a.to_numpy(), np.eye(3), atol=1e-9)
