@@ -254,7 +254,8 @@ def module(name: str) -> Any:
 
 def run(name: str, folder: Path) -> str:
     """Run an example in `folder`, and return what it prints."""
-    paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+    ours = str(Path(mat.__file__).parents[1])  # the installed one, if this program has that
+    paths = filter(None, [ours, os.environ.get("PYTHONPATH")])
     given = {"PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "Agg", "SCIPY_ARRAY_API": "1"}
     done = subprocess.run([sys.executable, str(ROOT / "examples" / f"{name}.py"),
                            *ARGUMENTS.get(name, [])],
