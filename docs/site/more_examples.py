@@ -1,5 +1,7 @@
 """Examples of the reference for names whose docstrings have none; a test runs them."""
 
+import member_examples
+
 EXAMPLES = {
     "mat.Mat.accept_torn": """
 >>> x = mat.ones(2)
@@ -338,5 +340,6 @@ RAISING = {  # a statement that raises the error
     "UninitialisedError": "mat.Mat.__new__(mat.Mat).sum()",
     "SettingError": "mat.configure(threads=-1)",
 }
+EXAMPLES |= member_examples.EXAMPLES
 EXAMPLES |= {f"mat.{name}": f">>> {statement}\nTraceback (most recent call last):\n    ...\n"
                             f"mat.errors.{name}: ..." for name, statement in RAISING.items()}

@@ -90,7 +90,12 @@ def raises(path: str, links: dict[str, str]) -> str:
 
 
 def same(path: str, links: dict[str, str]) -> Iterator[str]:
-    """Yield the other public names of the operation: functions, methods, the method that writes."""
+    """Yield the other public names of the operation: functions, methods, the method that writes.
+
+    Members of other classes than `Mat` only happen to have the names of operations.
+    """
+    if path not in links:
+        return
     name = path.rpartition(".")[2].rstrip("_")
     for other in (f"mat.{name}", f"mat.blas.{name}", f"mat.nn.{name}", f"mat.linalg.{name}",
                   f"mat.Mat.{name}", f"mat.Mat.{name}_"):

@@ -237,6 +237,17 @@ class Trace(CopyCounter):
         list of PingPong
             One for each storage, those with the most bytes first. Copies that tiles make are not
             counted: `tiled` has these operations.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.ones(2).exp_()
+        >>> with mat.debug.trace() as t:
+        ...     for _ in range(3):
+        ...         with mat.use_device("emulated"):
+        ...             x += 1
+        >>> len(t.ping_pong())
+        1
         """
         by_storage: dict[int, list[TraceEvent]] = {}
         for event in (e for e in self.copies if not e.cut):
@@ -258,6 +269,16 @@ class Trace(CopyCounter):
         Times are those of `time.perf_counter`, which on Linux is the monotonic clock of the system,
         as other profilers use it; the entry ``baseTimeNanoseconds``, added to them, makes times
         since 1970.
+
+        Examples
+        --------
+        >>> import json
+        >>> import mat
+        >>> with mat.debug.trace() as t:
+        ...     x = mat.ones(2) + 1
+        >>> [event["name"] for event in json.loads(json.dumps(t.chrome()))["traceEvents"]
+        ...  if event["ph"] == "X"]
+        ['add']
         """
         return chrome(self._drawn(), self.begun)
 
@@ -280,6 +301,15 @@ class Trace(CopyCounter):
         ------
         FormatError
             If `over` has another format, or the times of another clock that is not known.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import mat
+        >>> with mat.debug.trace() as t:
+        ...     x = mat.ones(2) + 1
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     t.save(f"{folder}/trace.json.gz")
         """
         file = Path(path)
         if file.suffix == ".html":

@@ -352,7 +352,25 @@ class Watch(Block["Watch"]):
         return self
 
     def step(self, frame: FrameType, event: str) -> None:
-        """Compare, since the program goes on to another line."""
+        """Compare, since the program goes on to another line.
+
+        Parameters
+        ----------
+        frame : frame
+            That of the line.
+        event : str
+            The event of Python's tracing, such as "line" or "return".
+
+        Examples
+        --------
+        >>> import sys
+        >>> import numpy as np
+        >>> import mat
+        >>> with mat.debug.watch(np.ones(3)) as watch:
+        ...     watch.step(sys._getframe(), "line")  # which tracing does between lines
+        >>> watch.faults
+        []
+        """
         self._compare(False)
         frame_now = frame.f_back if event == "return" else frame
         self.place = place_of(frame_now)

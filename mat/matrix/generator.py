@@ -94,6 +94,12 @@ class Rng:
         -------
         Rng
             A generator with the same seed and counter.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.Rng(42, counter=3).copy()
+        Rng(42, counter=3)
         """
         with _lock:
             return Rng(self._key, counter=self._counter)
@@ -110,6 +116,13 @@ class Rng:
         -------
         tuple of float
             The low and the high half of the key, and those of the counter.
+
+        Examples
+        --------
+        >>> import mat
+        >>> rng = mat.Rng(42)
+        >>> rng.take(2), rng
+        ((42.0, 0.0, 0.0, 0.0), Rng(42, counter=2))
         """
         if RECORDERS:
             refuse_if_recorded("random numbers are drawn",
@@ -128,6 +141,15 @@ class Rng:
             What `take` returned.
         blocks : int
             What it was called with.
+
+        Examples
+        --------
+        >>> import mat
+        >>> rng = mat.Rng(42, counter=3)
+        >>> words = rng.take(2)
+        >>> rng.give_back(words, 2)
+        >>> rng
+        Rng(42, counter=3)
         """
         key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
         with _lock:
@@ -141,6 +163,14 @@ class Rng:
         ----------
         seed : int, optional
             The seed.
+
+        Examples
+        --------
+        >>> import mat
+        >>> rng = mat.Rng(1, counter=5)
+        >>> rng.restart(42)
+        >>> rng
+        Rng(42, counter=0)
         """
         key = _entropy() if seed is None else _natural(seed, "seed")
         with _lock:

@@ -101,6 +101,23 @@ def test_every_class_error_and_property_has_an_example():
             and "```pycon" not in reference.entry(path, thing, links)] == []
 
 
+def test_every_member_of_a_class_has_an_example_of_its_own():
+    links = reference.linked()
+    entries = {f"{path}.{name}": reference.entry(f"{path}.{name}", member, links, 3)
+               for _, path, thing in reference.everything()
+               for name, member in reference.inner_members(path, thing).items()}
+    assert len(entries) > 150
+    assert [name for name, text in entries.items()
+            if "```pycon" not in text or "**Example**, of" in text] == []
+
+
+def test_no_two_members_of_classes_have_the_same_example():
+    shown = reference.related.EXAMPLES
+    of_members = [shown[name] for name in shown if name.count(".") == 3]
+    assert len(of_members) > 60
+    assert len({*of_members}) == len(of_members)
+
+
 def test_every_function_has_sections_an_example_and_what_to_read_next():
     links, lacking = reference.linked(), {}
     for path, thing in FUNCTIONS.items():

@@ -386,6 +386,13 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         -------
         list of Generator
             Their seeds come from the next block of the stream.
+
+        Examples
+        --------
+        >>> import mat
+        >>> first, second = mat.random.default_rng(1).spawn(2)
+        >>> first.normal() == second.normal()
+        False
         """
         if n_children < 0:
             raise SettingError(f"n_children must not be below 0, got {n_children}")
