@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import mmap
+import platform
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -39,11 +41,14 @@ from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
-from ..support.types import Arguments, Array, DirectionName, Keywords, Operand
+from ..support.types import Arguments, Array, DirectionName, DType, Keywords, Operand
 from .counters import CopyCounter
 from .html_table import html_table
 
-NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
+# Python has the name from 3.13 on; without it, the system provides no more than it has in all
+NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" and
+                     platform.machine() in ("x86_64", "aarch64") else 0)
+LARGE = 1 << 20  # bytes of a result for which it is worth to ask the system
 FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
 
 
@@ -209,7 +214,9 @@ class Shadows:
     def _new(self, storage: Storage) -> Storage:
         shadow = Storage(storage.size, storage.dtype, storage.fill_value)
         if not storage.pristine:
-            shadow.adopt_host(_untouched(storage), True)
+            shadow.adopt_host(untouched(storage.size, storage.dtype), True)
+        elif storage.nbytes > LARGE:  # else it would be allocated when it is copied to the host
+            shadow.handles[HOST] = untouched(storage.size, storage.dtype)
         whole = adopted(np.empty(0, storage.dtype))
         whole._set_layout(packed((storage.size,)), shadow)
         found = () if self.device.like is CPU else _fresh_runs(storage, self.device.like.memory)
@@ -227,14 +234,14 @@ def in_words(names: tuple[str, ...]) -> str:
                      for name, count in Counter(names).items())
 
 
-def _untouched(storage: Storage) -> Array:
-    """Return an array for the host's copy, of which the system provides no memory until it is
-    touched, however large it is.
+def untouched(size: int, dtype: DType) -> Array:
+    """Return a 1-d array of which the system provides no memory until it is touched, however large
+    it is.
     """
-    if not storage.nbytes:
-        return np.empty(0, storage.dtype)
-    pages = mmap.mmap(-1, storage.nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
-    return np.frombuffer(pages, storage.dtype, storage.size)
+    if not size:
+        return np.empty(0, dtype)
+    kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
+    return np.frombuffer(mmap.mmap(-1, size * dtype.itemsize, kind), dtype, size)
 
 
 def _fresh_runs(storage: Storage, memory: Memory) -> Iterator[tuple[int, int, bool]]:
@@ -269,6 +276,17 @@ def planned_device(like: Device) -> Iterator[PlannedDevice]:
         yield device
     finally:
         _free.append(device)
+
+
+@contextmanager
+def used(device: Device) -> Iterator[None]:
+    """Return a block in which a device is in use that others know already."""
+    use = DeviceUse(device)
+    use.enter()
+    try:
+        yield
+    finally:
+        use.leave()
 
 
 class PlannedCall(NamedTuple):
@@ -384,33 +402,6 @@ class PlannedCopies(CopyCounter):
         self.to_device += cube.nbytes * (source is HOST)
 
 
-class CallsAlone:
-    """The calls of a plan on a device of its own, on which expressions are no passes: their
-    operations are carried out one by one.
-    """
-
-    def __init__(self, device: PlannedDevice, copies: PlannedCopies) -> None:
-        self.shadows = Shadows(device)
-        self.copies = copies
-        self.found = False  # there was an expression
-
-    def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> None:
-        """Carry out a call with the shadows of its Mats."""
-        shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
-        inside = tuple([shadows.get(id(x), x) for x in args])
-        use = DeviceUse(self.shadows.device)
-        use.enter()
-        try:
-            with ObservationApart(lambda: self.copies), suppress(OutOfDeviceMemory):
-                if isinstance(operation, FusedOp):
-                    self.found = True
-                    operation.one_by_one(inside)
-                else:
-                    operation(*inside, **kwargs)
-        finally:
-            use.leave()
-
-
 class NoRoom(Memory):
     """A memory without room, so that every call asks whether there is."""
 
@@ -418,11 +409,10 @@ class NoRoom(Memory):
     limit = -1
 
 
-class Planner(Device):
-    """A device that records calls, and has a planned device carry out their shadows."""
+class Noting(Device):
+    """A device that carries out calls by `note`, for which it has a planned device and shadows."""
 
-    def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies,
-                 alone: CallsAlone) -> None:
+    def __init__(self, device: PlannedDevice, limit: int) -> None:
         self.name = device.name
         self.implementations = device.implementations
         self.memory = NoRoom()
@@ -430,6 +420,58 @@ class Planner(Device):
         self.planner: Callable[..., object] = self.note
         self.device = device
         self.shadows = Shadows(device)
+        self.most: int = limit
+
+    @property
+    def host(self) -> Device:
+        return self
+
+    @property
+    def limit(self) -> int:
+        return self.most
+
+    def overwriting(self, x: Operand) -> AbstractContextManager[object]:
+        return self.device.overwriting(self.shadows.of(x))
+
+    def shadowed(self, args: Arguments) -> Arguments:
+        """Return arguments with the shadows of Mats, one for each Mat."""
+        shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
+        return tuple([shadows.get(id(x), x) for x in args])
+
+    def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
+        """Record a call with checked arguments; numbers that it would return are 1."""
+        raise NotImplementedError
+
+
+class CallsAlone(Noting):
+    """The calls of a plan on a device of its own, on which expressions are no passes: their
+    operations are carried out one by one.
+    """
+
+    def __init__(self, device: PlannedDevice, limit: int, copies: PlannedCopies) -> None:
+        super().__init__(device, limit)
+        self.copies = copies
+        self.found = False  # there was an expression
+
+    def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
+        if isinstance(operation, FusedOp):
+            self.found = True
+            with used(self):
+                operation.one_by_one(args)
+        else:
+            inside = self.shadowed(args)
+            with (used(self.device), ObservationApart(lambda: self.copies),
+                  suppress(OutOfDeviceMemory)):
+                operation(*inside, **kwargs)
+        return True if operation.result is None else args[operation.result]
+
+
+class Planner(Noting):
+    """A device that records calls, and has a planned device carry out their shadows."""
+
+    def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies,
+                 alone: CallsAlone) -> None:
+        super().__init__(device, plan.pool_bytes)
         self.plan = plan
         self.copies = copies
         self.alone = alone
@@ -438,27 +480,11 @@ class Planner(Device):
         self.counted: WeakKeyDictionary[Storage, set[Ints]] = WeakKeyDictionary()
         self.results: WeakKeyDictionary[Storage, dict[Ints, int]] = WeakKeyDictionary()
 
-    @property
-    def host(self) -> Device:
-        return self
-
-    @property
-    def limit(self) -> int:
-        return self.plan.pool_bytes
-
-    def overwriting(self, x: Operand) -> AbstractContextManager[object]:
-        return self.device.overwriting(self.shadows.of(x))
-
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
-        """Record a call with checked arguments; numbers that it would return are 1."""
         views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
         self.alone.note(operation, args, kwargs)
-        use = DeviceUse(self.device)
-        use.enter()
-        try:
+        with used(self.device):
             found = self.call(operation, args, kwargs)
-        finally:
-            use.leave()
         if all(x.device_enabled for x in views):  # else the host computes
             self.plan.calls.append(found)
             self.plan.least += found.least
@@ -467,8 +493,7 @@ class Planner(Device):
 
     def call(self, operation: Op, args: Arguments, kwargs: Keywords) -> PlannedCall:
         """Carry out a call with the shadows of its Mats."""
-        shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
-        inside = tuple([shadows.get(id(x), x) for x in args])
+        inside = self.shadowed(args)
         whole, problem = tile_of(operation, inside, kwargs), ""
         least = self.least_of(tile_of(operation, args, kwargs).reads)
         before = self.copies.to_device
@@ -530,6 +555,11 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     SettingError
         If `pool_bytes` is not given, and no device with a limit is in use.
 
+    Notes
+    -----
+    It takes no memory for elements: operands that `mat.empty` makes, and all results, may be larger
+    than the memory of the machine.
+
     Examples
     --------
     >>> import mat
@@ -546,7 +576,7 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     EXPRESSIONS.compute(EXPRESSIONS.pending())  # they would be planned only
     with (ObservationApart(PlannedCopies) as others, planned_device(like) as other,
           use_device(other, pool_bytes=limit)):
-        alone = CallsAlone(other, others)
+        alone = CallsAlone(other, limit, others)
         with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
               use_device(device, pool_bytes=limit)):
             planner = Planner(device, found, copies, alone)

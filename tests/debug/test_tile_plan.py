@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 import mat
+from mat.debug import tile_plan
 
 from ..support.needs import native
+
+
+def gives_a_terabyte():
+    """Whether the system reserves as much for a plan, of which nothing is used."""
+    try:
+        return tile_plan.untouched(1 << 40, np.dtype("uint8")).nbytes == 1 << 40
+    except OSError:
+        return False
 
 
 def test_it_says_how_a_call_would_be_cut():
@@ -120,6 +129,7 @@ def test_parts_on_the_device_are_not_counted():
     assert found.moved == 160_000 + 80_000 + 400_000
 
 
+@pytest.mark.unchecked("nothing is written for output")
 def test_it_takes_no_memory():
     resource = pytest.importorskip("resource")
     x = mat.empty(1 << 14, 1 << 13)
@@ -130,6 +140,24 @@ def test_it_takes_no_memory():
                            pool_bytes=1 << 26)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
     assert found.calls[0].tiles > 1
+
+
+@pytest.mark.skipif(not gives_a_terabyte(), reason="the system does not overcommit memory")
+def test_results_larger_than_memory_are_planned():
+    """Those of a terabyte of numbers, also between operations, and those of expressions."""
+    def function():
+        with mat.fused():
+            powers = mat.exp(x) + 2 * x
+        parts = mat.concatenate([x, powers])
+        return parts - parts.mean(axis=0)
+
+    x = mat.empty(1 << 27, 1 << 10)
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = mat.debug.plan(function, pool_bytes=1 << 36)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
+    assert [call.problem for call in found.calls] == [""] * len(found.calls)
+    assert found.moved > 8 * x.nbytes
 
 
 def test_it_wants_a_limit():

@@ -21,8 +21,11 @@ MEND = "`pip uninstall mat` and then `pip install --force-reinstall --no-deps fa
 RECORDED = ["__init__.py", "blas.py", "nn.py"]
 # what `python -m mat info` does where no other package of that name is installed
 INFO_ALONE = """import os, runpy, sys
-sys.path[:] = [p for p in sys.path if not os.path.exists(os.path.join(p, "mat", "__init__.py"))]
-sys.meta_path[:] = [f for f in sys.meta_path if "__editable__" not in f.__module__]
+from importlib.machinery import PathFinder
+class Here:  # ours may be installed beside what it needs, or be editable
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [os.getcwd()]) if name == "mat" else None
+sys.meta_path.insert(0, Here)
 sys.argv[1:] = ["info"]
 runpy.run_module("mat", run_name="__main__", alter_sys=True)
 """
