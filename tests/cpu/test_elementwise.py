@@ -276,6 +276,51 @@ def test_division_by_one_integer(rng, dtype):
             assert_array_equal(rule(x, mat.array(one)).to_numpy(), rule(a, one))
 
 
+def pairs_to_divide(rng, dtype):
+    """Yield pairs of vectors: any bits, edges, multiples of the divisors and their neighbours."""
+    size, dtype = 600, np.dtype(dtype)
+    bits = rng.integers(0, 256, 2 * size * dtype.itemsize, np.uint8).view(dtype)
+    yield bits[:size], bits[size:]
+    if dtype.kind == "f":
+        limits = np.finfo(dtype)
+        edges = [0, -0.0, 1, -1, 0.1, 3, np.inf, -np.inf, np.nan, limits.max, limits.tiny,
+                 -limits.smallest_subnormal, 2**21, 2**22, 2**50, 2**52]
+        by = rng.standard_normal(size).astype(dtype)
+        multiples = (by * rng.integers(-10**6, 10**6, size)).astype(dtype)
+        near = np.nextafter(multiples, rng.choice(np.array([-np.inf, np.inf, 0], dtype), size))
+        tiny = (rng.integers(-10**5, 10**5, size) * limits.smallest_subnormal).astype(dtype)
+        yield near, by
+        yield tiny, np.roll(tiny, 1)
+    else:
+        limits = np.iinfo(dtype)
+        edges = [v for v in (0, 1, 2, 3, -1, -2, limits.min, limits.min + 1, limits.max, 2**31,
+                             2**52 - 1, 2**52, 2**53 + 1) if limits.min <= v <= limits.max]
+        by = rng.integers(1, min(limits.max, 2**26), size).astype(dtype)
+        multiples = min(limits.max, 2**52 - 1) // by * by
+        near = multiples - rng.integers(0, 2, size).astype(dtype)
+        yield near, by
+        yield near, by - by[::-1]  # of both signs
+    yield rng.choice(np.array(edges, dtype), size), rng.choice(np.array(edges, dtype), size)
+
+
+@pytest.mark.parametrize("rule", [np.floor_divide, np.remainder, np.fmod],
+                         ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("dtype", (*INTEGERS, *FLOATS))
+@np.errstate(all="ignore")
+def test_quotients_of_vectors(rng, dtype, rule):
+    """Vectors have them by a division of floating-point numbers, which is right next to integers,
+    too.
+    """
+    for _ in range(5):
+        for x, y in pairs_to_divide(rng, dtype):
+            for a, b in ((x, y), (x, y[:1]), (x[:1], y), (x[::2], y[::-2])):
+                found, wanted = rule(mat.array(a), mat.array(b)).to_numpy(), rule(a, b)
+                assert_array_equal(found, wanted)
+                if wanted.dtype.kind == "f":
+                    assert_array_equal(np.signbit(found)[~np.isnan(wanted)],
+                                       np.signbit(wanted)[~np.isnan(wanted)])
+
+
 COMPLEX = {"add": 0, "subtract": 0, "multiply": 4, "divide": 8, "square": 4, "negative": 0,
            "conjugate": 0, "abs": 2}  # what parts may differ by, in eps of the modulus
 WAVES = [complex(re, im) for re in (0.0, -0.0, 1.0, -3e18, np.inf, -np.inf, np.nan, 1e-40)

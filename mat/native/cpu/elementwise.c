@@ -4,7 +4,6 @@
 
 #define UNARY_DEVICE(...)
 #define BINARY_DEVICE(...)
-#define DIVISION BINARY
 
 #include "functions_inline.h"
 #include "pow.h"
@@ -14,26 +13,46 @@
 #define mat_fmod_f32 fmodf
 #define mat_fmod_f64 fmod
 
+/* What is left of x / y, if |x| < QUOTIENT_LIMIT * |y| < infinity: a quotient that is rounded up to
+   an integer is too large by one, and all others have the right integer part. One fma leaves no
+   error, since the rest, or that and y, is a multiple of the last place of x or of y. */
+#define QUOTIENT_LIMIT_f32 0x1p21f
+#define QUOTIENT_LIMIT_f64 0x1p50
+#define WITHIN(R, type) \
+    INLINE R mat_within_fmod_##type(R x, R y) { \
+        const R size = mat_fabs_##type(x), unit = mat_fabs_##type(y); \
+        const R rest = mat_fma_##type(-mat_trunc_##type(size / unit), unit, size); \
+        return mat_copysign_##type(rest < 0 ? rest + unit : rest, x); \
+    } \
+    INLINE int mat_within_##type##_quotient(R x, R y) { \
+        const R size = mat_fabs_##type(x), limit = mat_fabs_##type(y); \
+        return (limit < (R)INFINITY) & (size < QUOTIENT_LIMIT_##type * limit); \
+    }
+#define mat_fma_f32 fmaf
+#define mat_fma_f64 fma
+WITHIN(float, f32)
+WITHIN(double, f64)
+
 /* As NumPy has them: the quotient rounded down is that of what the remainder leaves, and the
    remainder has the sign of the divisor. */
-#define QUOTIENTS(R, type) \
-    INLINE R mat_remainder_##type(R x, R y) { \
-        const R rest = mat_fmod_##type(x, y); \
-        if (y == 0 || rest != rest) return rest; \
-        if (rest == 0) return mat_copysign_##type(0, y); \
-        return (y < 0) != (rest < 0) ? rest + y : rest; \
+#define QUOTIENTS(R, type, of) \
+    INLINE R mat_##of##remainder_##type(R x, R y) { \
+        const R rest = mat_##of##fmod_##type(x, y); \
+        const R found = (y < 0) != (rest < 0) ? rest + y : rest; \
+        return rest == 0 ? mat_copysign_##type(0, y) : found; \
     } \
-    INLINE R mat_floor_divide_##type(R x, R y) { \
-        const R rest = mat_fmod_##type(x, y); \
-        if (y == 0) return x / y; \
+    INLINE R mat_##of##floor_divide_##type(R x, R y) { \
+        const R rest = mat_##of##fmod_##type(x, y); \
         const R off = rest != 0 && (y < 0) != (rest < 0) ? 1 : 0; \
-        const R quotient = (x - rest) / y - off; \
-        if (quotient == 0) return mat_copysign_##type(0, x / y); \
-        const R low = mat_floor_##type(quotient); \
-        return quotient - low > (R)0.5 ? low + 1 : low; \
+        const R quotient = (x - rest) / y - off, low = mat_floor_##type(quotient); \
+        const R found = quotient - low > (R)0.5 ? low + 1 : low; \
+        const R all = quotient == 0 ? mat_copysign_##type(0, x / y) : found; \
+        return y == 0 ? x / y : all; \
     }
-QUOTIENTS(float, f32)
-QUOTIENTS(double, f64)
+QUOTIENTS(float, f32, )
+QUOTIENTS(double, f64, )
+QUOTIENTS(float, f32, within_)
+QUOTIENTS(double, f64, within_)
 
 typedef struct {
     float re, im;
@@ -49,6 +68,14 @@ typedef struct {
     MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), \
                    MAT_JOIN(mat_within, TYPE))
 #define BINARY(name, kinds, weight, expression) MAT_F_##kinds(MAT_TWO(KERNEL(name), T, expression))
+#define DIVISION(name, kinds, weight, expression) \
+    MAT_CLONES void MAT_JOIN(KERNEL(name), loop)(int64_t n, char *const *at, const int64_t *step, \
+                                                 const double *numbers) { \
+        (void)numbers; \
+        MAT_BLOCKS_OF_TWO(COUNT, MAT_JOIN(MAT_JOIN(mat_within, name), TYPE)(x, y), expression, \
+                          MAT_JOIN(MAT_JOIN(mat_within, TYPE), quotient)(x, y)) \
+    } \
+    MAT_KERNEL_OF(KERNEL(name), MAT_JOIN(KERNEL(name), loop), 3, 4, 3)
 /* A loop that has another form with AVX-512 */
 #define POWER(name, kinds, weight, expression) \
     static void MAT_JOIN(KERNEL(name), loop)(int64_t n, char *const *at, const int64_t *step, \
@@ -73,18 +100,22 @@ typedef struct {
 #define FUSED(name, kinds, weight, count, expression) MAT_FUSED(KERNEL(name), count, expression)
 
 #define T float
+#define COUNT int32_t
 #define TYPE f32
 #define FN(name) mat_##name##_f32
 #include "elementwise.def"
 #undef T
+#undef COUNT
 #undef TYPE
 #undef FN
 
 #define T double
+#define COUNT int64_t
 #define TYPE f64
 #define FN(name) mat_##name##_f64
 #include "elementwise.def"
 #undef T
+#undef COUNT
 #undef TYPE
 #undef FN
 
@@ -92,6 +123,7 @@ typedef struct {
 #undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
+#undef DIVISION
 #undef POWER
 #undef TERNARY
 #undef TEST
@@ -129,6 +161,7 @@ const double mat_signs[2] = {-1, 1};
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
 #define BINARY UNARY
+#define DIVISION UNARY
 #define POWER UNARY
 #define TERNARY(name, kinds, weight, expression, of_numbers) BOTH(name, weight)
 #define TEST UNARY
@@ -174,6 +207,7 @@ const char *mat_light_name(uintptr_t address) {
 #undef UNARY
 #undef UNARY_WITHIN
 #undef BINARY
+#undef DIVISION
 #undef POWER
 #undef TERNARY
 #undef TEST
@@ -182,6 +216,7 @@ const char *mat_light_name(uintptr_t address) {
 #define UNARY(name, kinds, ...) {#name, #kinds},
 #define UNARY_WITHIN UNARY
 #define BINARY UNARY
+#define DIVISION UNARY
 #define POWER UNARY
 #define TERNARY UNARY
 #define TEST UNARY

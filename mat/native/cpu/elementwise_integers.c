@@ -23,9 +23,9 @@
 
 #define FN(name) MAT_JOIN(MAT_JOIN(mat, name), TYPE)
 #define IS_SIGNED(T) ((T)-1 < (T)1)
+#define IS_SHIFT(T, y) ((y) >= 0 && (y) < (T)(8 * sizeof(T)))
 
-/* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. The
-   reciprocal of 0 is what NumPy's 1.0 / 0 becomes on x86. */
+/* The reciprocal of 0 is what NumPy's 1.0 / 0 becomes on x86. */
 #define FUNCTIONS(T, type) \
     INLINE T mat_fabs_##type(T x) { return x < 0 ? (T)-x : x; } \
     INLINE T mat_floor_##type(T x) { return x; } \
@@ -38,23 +38,10 @@
         return x == 0 ? none : (T)(1 / x); \
     } \
     INLINE T mat_shift_left_##type(T x, T y) { \
-        return (uint64_t)y < 8 * sizeof(T) ? (T)((uint64_t)x << y) : (T)0; \
+        return IS_SHIFT(T, y) ? (T)(x << y) : (T)0; \
     } \
     INLINE T mat_shift_right_##type(T x, T y) { \
-        return (uint64_t)y < 8 * sizeof(T) ? (T)(x >> y) : x < 0 ? (T)-1 : (T)0; \
-    } \
-    INLINE T mat_floor_divide_##type(T x, T y) { \
-        if (y == 0) return 0; \
-        if (IS_SIGNED(T) && y == (T)-1) return (T)-x; \
-        const T quotient = (T)(x / y); \
-        return (T)(quotient - ((T)(quotient * y) != x && (x < 0) != (y < 0))); \
-    } \
-    INLINE T mat_fmod_##type(T x, T y) { \
-        return y == 0 || (IS_SIGNED(T) && y == (T)-1) ? (T)0 : (T)(x % y); \
-    } \
-    INLINE T mat_remainder_##type(T x, T y) { \
-        const T rest = mat_fmod_##type(x, y); \
-        return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest; \
+        return IS_SHIFT(T, y) ? (T)(x >> y) : x < 0 ? (T)-1 : (T)0; \
     } \
     /* By squaring, as NumPy does; the power is not below 0. */ \
     INLINE T mat_pow_##type(T x, T y) { \
@@ -71,6 +58,47 @@ FUNCTIONS(uint8_t, u8)
 FUNCTIONS(uint16_t, u16)
 FUNCTIONS(uint32_t, u32)
 FUNCTIONS(uint64_t, u64)
+
+/* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. Others
+   are rounded from quotients of floating-point numbers R, for which vectors have instructions: these
+   cannot reach the next integer if x has fewer bits than R by one, since the gap to that is a
+   1 / y of the quotient. */
+#define DIVISIONS(T, type, R, of) \
+    INLINE T mat_##of##quotient_##type(T x, T y) { \
+        const int plain = y != 0 && !(IS_SIGNED(T) && y == (T)-1); \
+        const T quotient = (T)((R)x / (R)(plain ? y : 1)); \
+        return plain ? quotient : y == 0 ? (T)0 : (T)-x; \
+    } \
+    INLINE T mat_##of##fmod_##type(T x, T y) { \
+        return y == 0 ? (T)0 : (T)(x - mat_##of##quotient_##type(x, y) * y); \
+    } \
+    INLINE T mat_##of##remainder_##type(T x, T y) { \
+        const T rest = mat_##of##fmod_##type(x, y); \
+        return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest; \
+    } \
+    INLINE T mat_##of##floor_divide_##type(T x, T y) { \
+        const T quotient = mat_##of##quotient_##type(x, y), rest = (T)(x - quotient * y); \
+        return (T)(quotient - (y != 0 && rest != 0 && (rest < 0) != (y < 0))); \
+    }
+#define LONG_DIVISIONS(T, type) \
+    DIVISIONS(T, type, T, ) \
+    DIVISIONS(T, type, double, within_) \
+    INLINE int mat_within_##type##_quotient(T x, T y) { \
+        const uint64_t most = (uint64_t)1 << 52, low = IS_SIGNED(T) ? most : 0; \
+        return ((uint64_t)x + low < most + low) & ((uint64_t)y + low < most + low); \
+    }
+#define SHORT_DIVISIONS(T, type, R) \
+    DIVISIONS(T, type, R, ) \
+    DIVISIONS(T, type, R, within_) \
+    INLINE int mat_within_##type##_quotient(T x, T y) { return (void)x, (void)y, 1; }
+SHORT_DIVISIONS(int8_t, i8, float)
+SHORT_DIVISIONS(int16_t, i16, float)
+SHORT_DIVISIONS(int32_t, i32, double)
+LONG_DIVISIONS(int64_t, i64)
+SHORT_DIVISIONS(uint8_t, u8, float)
+SHORT_DIVISIONS(uint16_t, u16, float)
+SHORT_DIVISIONS(uint32_t, u32, double)
+LONG_DIVISIONS(uint64_t, u64)
 
 /* The upper half of a product; of 64 bits by products of 32, for which vectors have instructions */
 INLINE uint16_t high_u16(uint16_t x, uint16_t y) { return (uint16_t)((uint32_t)x * y >> 16); }
@@ -103,6 +131,10 @@ INLINE uint64_t high_u64(uint64_t x, uint64_t y) {
     } \
     INLINE T by_remainder_##type(T x, T y, divider_##type by) { \
         return (T)(x - by_floor_divide_##type(x, y, by) * y); \
+    } \
+    INLINE T by_fmod_##type(T x, T y, divider_##type by) { \
+        const T rest = by_remainder_##type(x, y, by); \
+        return rest != 0 && (rest < 0) != (x < 0) ? (T)(rest - y) : rest; \
     }
 /* Numbers of 8 bits take 16 for all of it; by 1, the factor would not fit. */
 #define FACTORS_SMALL(type, U, size, flip) \
@@ -139,11 +171,8 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
             MAT_EACH out[i] = by_##name##_##type(a[i], y, by); \
             return; \
         } \
-        const int64_t next = step[0], other = step[1]; \
-        MAT_EACH { \
-            const T x = a[i * next], y = b[i * other]; \
-            out[i] = (T)(expression); \
-        } \
+        MAT_BLOCKS_OF_TWO(T, mat_within_##name##_##type(x, y), expression, \
+                          mat_within_##type##_quotient(x, y)) \
     } \
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
 #define DIVISION_OF(kernel, name, T, type, expression) \

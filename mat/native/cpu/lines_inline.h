@@ -16,7 +16,28 @@ extern const double mat_signs[2];
 /* The number that an element is. */
 #define MAT_READ(element) (element)
 
-/* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
+/* The loop over two operands, of which either may be a number, or one element for a whole row;
+   these have loops of their own. The statement sees the elements x and y, and i. */
+#define MAT_EACH_TWO(...) \
+    if (!step[1]) { \
+        const T y = MAT_READ(*b); \
+        MAT_EACH { \
+            const T x = MAT_READ(a[i]); \
+            __VA_ARGS__; \
+        } \
+    } else if (!step[0]) { \
+        const T x = MAT_READ(*a); \
+        MAT_EACH { \
+            const T y = MAT_READ(b[i]); \
+            __VA_ARGS__; \
+        } \
+    } else { \
+        MAT_EACH { \
+            const T x = MAT_READ(a[i]), y = MAT_READ(b[i]); \
+            __VA_ARGS__; \
+        } \
+    }
+
 #define MAT_TWO(kernel, R, expression) \
     MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
                                            const double *numbers) { \
@@ -24,26 +45,29 @@ extern const double mat_signs[2];
         MAT_INPUT(T, a, 0); \
         MAT_INPUT(T, b, 1); \
         MAT_OUTPUT(R, out, 2); \
-        if (!step[1]) { \
-            const T y = MAT_READ(*b); \
-            MAT_EACH { \
-                const T x = MAT_READ(a[i]); \
-                out[i] = (R)(expression); \
-            } \
-        } else if (!step[0]) { \
-            const T x = MAT_READ(*a); \
-            MAT_EACH { \
-                const T y = MAT_READ(b[i]); \
-                out[i] = (R)(expression); \
-            } \
-        } else { \
-            MAT_EACH { \
-                const T x = MAT_READ(a[i]), y = MAT_READ(b[i]); \
-                out[i] = (R)(expression); \
-            } \
-        } \
+        MAT_EACH_TWO(out[i] = (R)(expression)) \
     } \
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
+
+/* A function of two operands that the vector loop can do under a condition on x and y: blocks with
+   other elements take the expression for all. These are counted in integers of the elements' size,
+   since a loop that may end early, or counts in another size, is not vectorised. */
+#define MAT_BLOCKS_OF_TWO(COUNT, expression, for_all, condition) \
+    enum { BLOCK = 512 }; \
+    const int64_t all = n; \
+    for (int64_t done = 0; done < all; done += BLOCK) { \
+        const T *const a = (const T *)at[0] + done * step[0]; \
+        const T *const b = (const T *)at[1] + done * step[1]; \
+        T *const out = (T *)at[2] + done; \
+        COUNT beyond = 0; \
+        n = all - done < BLOCK ? all - done : BLOCK; \
+        MAT_EACH_TWO(beyond |= !(condition)) \
+        if (beyond) { \
+            MAT_EACH_TWO(out[i] = (T)(for_all)) \
+        } else { \
+            MAT_EACH_TWO(out[i] = (T)(expression)) \
+        } \
+    }
 
 /* Three operands, of which the last two may be numbers, or one element for a whole row. */
 #define MAT_THREE(kernel, expression, of_numbers) \

@@ -6,10 +6,12 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...matrix.mat import Mat
+from ...support.dtypes import INTEGERS, REAL_TYPES
 from ...support.types import Arguments, DType, DTypeLike, Operand
 
 LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
-_WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
+_BOOL, _TRUTHS = np.dtype(np.bool_), frozenset(INTEGERS + REAL_TYPES)
+_WEAK: dict[type, DType | type] = {bool: _BOOL, int: int, float: float,
                                    complex: complex}
 _LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
 
@@ -25,10 +27,12 @@ def _kind(value: object) -> DType | type:
 
 def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
     """Return the dtypes that `rule` converts such operands to, and that of its result; for logic
-    these are bool.
+    these are bool, unless all Mats are of one dtype that kernels compare with 0.
     """
     if rule in LOGIC:
-        return (np.dtype(np.bool_),) * 3
+        kinds = {x.element_type for x in operands if isinstance(x, Mat)}
+        one = kinds.pop() if len(kinds) == 1 else _BOOL
+        return (*(one if one.char in _TRUTHS else _BOOL,) * 2, _BOOL)
     key = (rule, *map(_kind, operands))
     found = _LOOPS.get(key)
     if found is None:
@@ -53,4 +57,4 @@ def is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:
     except DTypeError:  # it is defined for other dtypes only, such as subtract, which has no bool
         return False
     wanted = np.dtype(dtype)
-    return all(d == wanted for d in found)
+    return wanted == _BOOL if ufunc in LOGIC else all(d == wanted for d in found)
