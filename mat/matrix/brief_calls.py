@@ -136,18 +136,25 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
         if item is _not_brief:
             return item
         arguments.append(item)
-    for value in kwargs.values():
-        if type(value) not in _PLAIN:
-            return _not_brief
+    options = kwargs
+    for name, value in kwargs.items():
+        if type(value) in _PLAIN:
+            continue
+        item = _not_brief if name == "out" else _copied(value, writable)
+        if item is _not_brief:
+            return item
+        if options is kwargs:
+            options = dict(kwargs)
+        options[name] = item
     inside = _inside.get(function)
     if inside is None:
         inside = _find_inside(function)
     if (not arguments or type(arguments[0]) is not _ndarray) and function in _METHODS:
         inside = function
     try:
-        found = inside(*arguments, **kwargs) if kwargs else inside(*arguments)
+        found = inside(*arguments, **options) if kwargs else inside(*arguments)
     except Exception:
         return _not_brief
     if isinstance(found, tuple) and type(found) is not tuple:
         return _not_brief  # a named one
-    return _with_mats(found, _enabled(args))
+    return _with_mats(found, _enabled(args) and (not kwargs or _enabled(kwargs.values())))

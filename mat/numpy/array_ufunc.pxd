@@ -1,11 +1,12 @@
 cimport cython
 
 from mat.matrix.base cimport MatBase
+from mat.matrix.brief_calls cimport call_briefly
 from mat.ops.engine.calls cimport Calls
 
 cdef dict _KERNELS
 cdef dict _implementations
-cdef set _NUMBERS
+cdef set _NUMBERS, _BY_NUMPY
 cdef object _mat_type, _matmul
 cdef list _in_use
 cdef Py_ssize_t _FIRST
@@ -18,4 +19,5 @@ cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
 cdef object _by_kernel(Calls kernel, tuple args, dict kwargs)
 @cython.locals(one=MatBase, other=MatBase, to=MatBase)
 cdef object _matrix_product(tuple args, dict kwargs)
+cdef object _of_few_elements(object ufunc, tuple inputs)
 cdef object _only_out(dict kwargs)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE, PackedMethod
+from ..cpu.errstate import QUIET, STATE
 from ..errors import DTypeError
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
@@ -46,6 +48,7 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
     np.matmul: linalg.matmul, np.divmod: ufuncs.quotient_and_remainder,
+    np.degrees: ufuncs.rad2deg, np.radians: ufuncs.deg2rad,
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
@@ -61,6 +64,9 @@ _SCIPY_SPECIAL: dict[str, Function] = {"erf": ew.erf, "expit": ew.logistic}
 _KERNELS: dict[np.ufunc, Calls] = {
     ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
     if (kernel := getattr(function, "kernel", None)) is not None}
+# of few elements, these are NumPy's: those without a kernel, and the two quotients together
+_BY_NUMPY = {f for f in vars(np).values() if type(f) is np.ufunc and f not in IMPLEMENTATIONS}
+_BY_NUMPY.add(np.divmod)
 # with types of C
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
 _matmul = np.matmul
@@ -106,6 +112,18 @@ def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
     return _product.carry_out((a, b, out), {})
 
 
+def _of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
+    """Call a ufunc without a kernel with copies of a few elements; return None, with nothing done,
+    for other ufuncs and operands.
+    """
+    if ufunc not in _BY_NUMPY:
+        return None
+    token = STATE.set(QUIET)
+    found = call_briefly(ufunc, inputs, {}, True)
+    STATE.reset(token)
+    return None if found is NOT_BRIEF else found
+
+
 def _only_out(kwargs: Keywords) -> Operand:
     """Return the first ``out=``, if there is no other keyword; else None."""
     given = kwargs.get("out") if len(kwargs) == 1 else None
@@ -149,8 +167,10 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
         kernel = _KERNELS.get(args[1])
         if kernel is not None:
             found = _by_kernel(kernel, args, kwargs)
+        elif args[1] is _matmul:
+            found = _matrix_product(args, kwargs)
         else:
-            found = _matrix_product(args, kwargs) if args[1] is _matmul else None
+            found = None if kwargs else _of_few_elements(args[1], args[_FIRST:])
         if found is not None:
             return found
     return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})

@@ -26,8 +26,9 @@ cdef class Along(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
-cdef class OfOne(Way):
+cdef class Of(Way):
     cdef object function
+    cdef Py_ssize_t count
     cpdef object call(self, tuple args, dict kwargs)
 
 
@@ -54,6 +55,10 @@ cdef class ByNumPy(Way):
 cdef object only_axis(tuple args, dict kwargs, object default)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object raveled(object x)
+@cython.locals(view=MatBase)
+cpdef object length(object x)
+@cython.locals(one=MatBase, other=MatBase)
+cpdef object vector_product(object a, object b)
 @cython.locals(one=MatBase, other=MatBase)
 cpdef object matrix_product(object a, object b)
 @cython.locals(way=Way)

@@ -16,9 +16,11 @@ from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
+from ..matrix.creation import adopted
 from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
+from ..ops.linear.blas_level1 import nrm2
 from ..ops.linear.matmul import product
 from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import sorted_along
@@ -37,6 +39,7 @@ from ..ops.primitives.few_elements import (
     traced,
     truths,
 )
+from ..support.dtypes import BLAS_TYPES
 from ..support.types import Arguments, Function, Keywords, Operand
 
 # with types of C
@@ -84,16 +87,17 @@ class Along(Way):
         return self.function(args[0], only_axis(args, kwargs, self.axis))
 
 
-class OfOne(Way):
-    """By a function of the only argument."""
+class Of(Way):
+    """By a function of so many arguments."""
 
-    __slots__ = ("function",)
+    __slots__ = ("count", "function")
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, count: int = 1) -> None:
         self.function: Function = function
+        self.count: int = count
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        return None if kwargs or len(args) != 1 else self.function(args[0])
+        return None if kwargs or len(args) != self.count else self.function(*args)
 
 
 class OrNumPy(Way):
@@ -184,6 +188,24 @@ def raveled(x: object) -> Operand:
     return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
 
 
+def length(x: object) -> Operand:
+    """Return the Euclidean norm of all elements, if BLAS has their type."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    if view.element_type.char not in BLAS_TYPES or not view.layout.size:
+        return None
+    return adopted(np.asarray(nrm2(x), view.element_type.char.lower()))
+
+
+def vector_product(a: Operand, b: Operand) -> Mat | None:
+    """Return NumPy's ``vdot(a, b)`` of packed Mats of real numbers, else None."""
+    one, other = raveled(a), raveled(b)
+    if one is None or other is None or one.layout.size != other.layout.size:
+        return None
+    return None if one.element_type.kind == "c" else _product.make((one, other, None))
+
+
 def matrix_product(a: Operand, b: Operand) -> Mat | None:
     """Return NumPy's ``dot(a, b)`` if that is ``a @ b`` of Mats, else None."""
     if type(a) is not _mat or type(b) is not _mat:
@@ -208,8 +230,9 @@ def _reductions() -> dict[object, Way]:
 # by NumPy's functions
 WAYS: dict[object, Way] = {
     np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
-    np.sort: Along(sorted_along, -1), np.ravel: OfOne(raveled),
-    np.diag: OfOne(diagonal), **_reductions()}
+    np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
+    np.diag: Of(diagonal), np.linalg.norm: Of(length), np.dot: Of(matrix_product, 2),
+    np.vdot: Of(vector_product, 2), **_reductions()}
 _ways = WAYS  # with a type of C
 
 

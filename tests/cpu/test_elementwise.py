@@ -305,7 +305,7 @@ def pairs_to_divide(rng, dtype):
 
 @pytest.mark.parametrize("rule", [np.floor_divide, np.remainder, np.fmod],
                          ids=lambda rule: rule.__name__)
-@pytest.mark.parametrize("dtype", (*INTEGERS, *FLOATS))
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
 @np.errstate(all="ignore")
 def test_quotients_of_vectors(rng, dtype, rule):
     """Vectors have them by a division of floating-point numbers, which is right next to integers,

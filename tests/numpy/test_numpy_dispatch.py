@@ -258,14 +258,14 @@ IMPLEMENTED = [  # function, and the call that our operations can do
 # among the views
 VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose,
            np.lib.stride_tricks.sliding_window_view, np.squeeze, np.expand_dims, np.swapaxes,
-           np.split, np.moveaxis, np.broadcast_to, np.flip, np.flipud, np.fliplr, np.rot90,
-           np.diagonal}
+           np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.moveaxis,
+           np.broadcast_to, np.flip, np.flipud, np.fliplr, np.rot90, np.diagonal}
 PREPARING = {np.piecewise}  # arguments, for NumPy on the host
 # for how many elements there are; tests/ops/test_sorting.py has these
 # whether there is only NaN, or edges are in no order, which is an error; which rank there is;
 # whether eigenvalues are finite, and real
-LOOKING = {"nanargmax": 1, "nanargmin": 1, "digitize": 1, "array_equiv": 1, "linalg.lstsq": 1,
-           "linalg.eig": 2, "linalg.eigvals": 2}
+LOOKING = {"nanargmax": 1, "nanargmin": 1, "trim_zeros": 1, "digitize": 1, "array_equiv": 1,
+           "linalg.lstsq": 1, "linalg.eig": 2, "linalg.eigvals": 2}
 # these are in tests/numpy/test_composed_on_devices.py as well
 WAITING = {np.bincount, np.histogram, np.unique, np.unique_all, np.unique_counts, np.unique_inverse,
            np.unique_values, np.histogram2d, np.histogramdd, np.histogram_bin_edges, np.geomspace,

@@ -1,5 +1,7 @@
 """Outputs that NumPy writes, and views that it returns, as Mats."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,6 +115,29 @@ def test_views_are_views(layout):
     with pytest.raises(AliasError):
         views["windows"].fill_(0)
     check_hidden(x)
+
+
+SPLITS = [np.hsplit, np.vsplit, np.dsplit, *(
+    partial(f, axis=axis) for f in (np.split, np.array_split) for axis in (0, 1, -1))]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5, 0, -1, [1], (1, 3), [3, 1], [-1], [0, 9], [], 2.5,
+                                   np.array([1, 2])], ids=repr)
+def test_parts(parts):
+    a = np.arange(24.0).reshape(2, 4, 3)[::-1]
+    for x in (mat.from_numpy(a), mat.from_numpy(a)[:, :0]):
+        for split in SPLITS:
+            try:
+                wanted = split(np.asarray(x), parts)
+            except (ValueError, TypeError, ZeroDivisionError) as error:
+                with pytest.raises(type(error)):
+                    split(x, parts)
+                continue
+            found = split(x, parts)
+            assert [p.shape for p in found] == [p.shape for p in wanted]
+            for one, other in zip(found, wanted, strict=True):
+                assert_array_equal(one.to_numpy(), other)
+                assert one.storage is x.storage
 
 
 STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d,

@@ -7,6 +7,7 @@
 #include "call.h"
 
 #include "blas.h"
+#include "level1.h"
 
 static const int SIZE[4] = {4, 8, 8, 16};
 
@@ -107,20 +108,47 @@ void mat_blas_dot_into(const void *frame, char *const *operands, const double *n
     memcpy(operands[2], &s, SIZE[v->kind]);
 }
 
-void mat_blas_nrm2(const void *frame, char *const *operands, const double *numbers, double *result,
-                   int64_t start, int64_t stop) {
-    VECTORS;
+/* The routine's result, of any step. */
+static double real_sum(const struct mat_vectors *v, const void *x, int n, int incx) {
     typedef float s_t(const int *, const void *, const int *);
     typedef double d_t(const int *, const void *, const int *);
-    const void *x = low(v, operands, 0, start, stop);
     incx = upwards(incx);
-    result[0] =
-        v->kind & 1 ? ((d_t *)v->routine)(&n, x, &incx) : (double)((s_t *)v->routine)(&n, x, &incx);
+    return v->kind & 1 ? ((d_t *)v->routine)(&n, x, &incx)
+                       : (double)((s_t *)v->routine)(&n, x, &incx);
 }
 
 void mat_blas_asum(const void *frame, char *const *operands, const double *numbers, double *result,
                    int64_t start, int64_t stop) {
-    mat_blas_nrm2(frame, operands, numbers, result, start, stop);
+    VECTORS;
+    result[0] = real_sum(v, low(v, operands, 0, start, stop), n, incx);
+}
+
+/* The sum of squares of adjacent elements, by the blocks that long vectors have. */
+static double squares(int64_t kind, char *x, int64_t n) {
+    mat_kernel *const kernel = kind & 1 ? mat_squares_f64 : mat_squares_f32;
+    const int64_t block = 1 << 14, size = kind & 1 ? 8 : 4;
+    double total = 0, part = 0;
+    if (kind > 1) n *= 2; /* real and imaginary parts */
+    for (int64_t done = 0; done < n; done += block) {
+        const struct mat_sum one = {n - done < block ? n - done : block, block};
+        char *const at[1] = {x + done * size};
+        kernel(&one, at, NULL, &part, 0, 1);
+        total += part;
+    }
+    return total;
+}
+
+/* BLAS scales the elements so that squares cannot overflow, which takes several times as long as to
+   find out that they do not, or hardly lose digits. */
+void mat_blas_nrm2(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
+    VECTORS;
+    char *const x = low(v, operands, 0, start, stop);
+    const double total = incx == 1 ? squares(v->kind, x, n) : 0;
+    if (total > 1e-250 && total < 1e300)
+        result[0] = v->kind & 1 ? sqrt(total) : (double)(float)sqrt(total);
+    else
+        result[0] = real_sum(v, x, n, incx);
 }
 
 typedef void gemm_t(const char *trans_a, const char *trans_b, const int *m, const int *n,

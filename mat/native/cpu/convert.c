@@ -40,30 +40,31 @@ INLINE uint64_t whole_u64(double x) {
     return x >= 9223372036854775808.0 ? (uint64_t)x : (uint64_t)(int64_t)x;
 }
 
-/* DO(from, its type, to, its type, expression) for every conversion. */
-#define OF_WHOLE(DO, from, S) \
-    DO(from, S, b1, uint8_t, x != 0) \
-    TO_NUMBERS(DO, from, S, x)
+/* DO(from, its type, to, its type, expression) for every conversion, FAST for those that take
+   newer vectors less time: to 8 and 16 bits, and between integers and numbers that are not. */
+#define OF_WHOLE(DO, FAST, from, S) \
+    FAST(from, S, b1, uint8_t, x != 0) \
+    TO_NUMBERS(DO, FAST, from, S, x)
 /* The numbers that bools become are 0 and 1, whichever their bytes are. */
-#define TO_NUMBERS(DO, from, S, x) \
-    DO(from, S, i8, int8_t, x) \
-    DO(from, S, i16, int16_t, x) \
+#define TO_NUMBERS(DO, FAST, from, S, x) \
+    FAST(from, S, i8, int8_t, x) \
+    FAST(from, S, i16, int16_t, x) \
     DO(from, S, i32, int32_t, x) \
     DO(from, S, i64, int64_t, x) \
-    DO(from, S, u8, uint8_t, x) \
-    DO(from, S, u16, uint16_t, x) \
+    FAST(from, S, u8, uint8_t, x) \
+    FAST(from, S, u16, uint16_t, x) \
     DO(from, S, u32, uint32_t, x) \
     DO(from, S, u64, uint64_t, x) \
-    DO(from, S, f32, float, x) \
-    DO(from, S, f64, double, x)
-#define OF_FLOATING(DO, from, S) \
-    DO(from, S, b1, uint8_t, x != 0) \
-    DO(from, S, i8, int8_t, (int32_t)x) \
-    DO(from, S, i16, int16_t, (int32_t)x) \
+    FAST(from, S, f32, float, x) \
+    FAST(from, S, f64, double, x)
+#define OF_FLOATING(DO, FAST, from, S) \
+    FAST(from, S, b1, uint8_t, x != 0) \
+    FAST(from, S, i8, int8_t, (int32_t)x) \
+    FAST(from, S, i16, int16_t, (int32_t)x) \
     DO(from, S, i32, int32_t, x) \
-    DO(from, S, i64, int64_t, x) \
-    DO(from, S, u8, uint8_t, (int32_t)x) \
-    DO(from, S, u16, uint16_t, (int32_t)x) \
+    FAST(from, S, i64, int64_t, x) \
+    FAST(from, S, u8, uint8_t, (int32_t)x) \
+    FAST(from, S, u16, uint16_t, (int32_t)x) \
     DO(from, S, u32, uint32_t, (int64_t)x) \
     DO(from, S, u64, uint64_t, whole_u64(x))
 /* Numbers of 8 bits from all others by way of 32 bits, and to floating-point numbers only: integers
@@ -86,17 +87,17 @@ INLINE uint64_t whole_u64(double x) {
 /* DO for every conversion, COMPUTED for those that are made for several kinds of processors,
    FUNCTION for those that are functions of all numbers. */
 #define EVERY(DO, COMPUTED, FUNCTION) \
-    TO_NUMBERS(DO, b1, uint8_t, x != 0) \
-    OF_WHOLE(DO, i8, int8_t) \
-    OF_WHOLE(DO, i16, int16_t) \
-    OF_WHOLE(DO, i32, int32_t) \
-    OF_WHOLE(DO, i64, int64_t) \
-    OF_WHOLE(DO, u8, uint8_t) \
-    OF_WHOLE(DO, u16, uint16_t) \
-    OF_WHOLE(DO, u32, uint32_t) \
-    OF_WHOLE(DO, u64, uint64_t) \
-    OF_FLOATING(DO, f32, float) \
-    OF_FLOATING(DO, f64, double) \
+    TO_NUMBERS(DO, COMPUTED, b1, uint8_t, x != 0) \
+    OF_WHOLE(DO, COMPUTED, i8, int8_t) \
+    OF_WHOLE(DO, COMPUTED, i16, int16_t) \
+    OF_WHOLE(DO, COMPUTED, i32, int32_t) \
+    OF_WHOLE(DO, COMPUTED, i64, int64_t) \
+    OF_WHOLE(DO, COMPUTED, u8, uint8_t) \
+    OF_WHOLE(DO, COMPUTED, u16, uint16_t) \
+    OF_WHOLE(DO, COMPUTED, u32, uint32_t) \
+    OF_WHOLE(DO, COMPUTED, u64, uint64_t) \
+    OF_FLOATING(DO, COMPUTED, f32, float) \
+    OF_FLOATING(DO, COMPUTED, f64, double) \
     DO(f32, float, f64, double, x) \
     DO(f64, double, f32, float, x) \
     COMPUTED(f16, uint16_t, f32, float, from_half(x)) \

@@ -114,6 +114,10 @@ def _joined_beside(parts: list[Mat], _: int) -> Mat:
 
 @implements("dstack", mats=0)
 def numpy_dstack(tup: Operand) -> Result:
+    if _are_matrices(tup):
+        found = (stacked_along if tup[0].ndim == 2 else joined_along)(tup, 2)
+        if found is not None:
+            return found
     raised: Function = np.atleast_3d
     return _join_raised(tup, raised, 2)
 

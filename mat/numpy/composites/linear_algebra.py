@@ -15,7 +15,6 @@ from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.indexing.sorting import argsort
 from ...ops.linear import decompositions, linalg
-from ...ops.linear.blas_level1 import nrm2
 from ...ops.linear.decompositions import determinants
 from ...ops.primitives import elementwise, reduce, ufuncs
 from ...ops.primitives.arrangement import rolled
@@ -23,6 +22,7 @@ from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, Function, Operand
 from ..registry import NO_VALUE, Result, implements
+from ..short_calls import length
 from .selection import take_along
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
@@ -84,12 +84,14 @@ _OF_SINGULAR_VALUES: dict[object, Function] = {2: reduce.max, -2: reduce.min, "n
 @implements("linalg.norm")
 def numpy_linalg_norm(x: Operand, ord: Operand = None, axis: AxisLike = None,
                       keepdims: bool = False) -> Result:
-    if x.dtype.char in REAL_TYPES and ord is None and x.size:
-        if axis is None and not keepdims:
-            return adopted(np.asarray(nrm2(x), x.dtype))
-        # NumPy refuses other axes
-        if x.ndim and (type(axis) is int or (type(axis) is tuple and len(axis) in (1, 2))):
-            return elementwise.sqrt(reduce.sum(elementwise.square(x), axis, keepdims=keepdims))
+    if ord is None and axis is None and not keepdims:
+        found = length(x.astype(np.float64) if x.dtype.kind in "iu" else x)
+        if found is not None:
+            return found
+    # NumPy refuses other axes
+    known = type(axis) is int or (type(axis) is tuple and len(axis) in (1, 2))
+    if known and ord is None and x.dtype.char in REAL_TYPES and x.size and x.ndim:
+        return elementwise.sqrt(reduce.sum(elementwise.square(x), axis, keepdims=keepdims))
     leave_if(not _has_norms(x))
     if axis is None and (ord is None or (ord == "fro" and x.ndim == 2)):
         return _of_vectors(x, tuple(range(x.ndim)), 2, bool(keepdims))

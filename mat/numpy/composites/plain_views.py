@@ -4,6 +4,8 @@ the result is computed. The rest, errors above all, is left to NumPy on a stand-
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
@@ -115,12 +117,52 @@ def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
 @implements("split")
 def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
     k, parts = _place(ary, axis), indices_or_sections
-    leave_if(type(parts) is not int or parts <= 0 or ary.layout.shape[k] % parts)
-    layout, length = ary.layout, ary.layout.shape[k] // parts
-    shape, step = (*layout.shape[:k], length, *layout.shape[k + 1:]), length * layout.strides[k]
-    leave_if(not ary.layout.size)
-    return [ary.over(Layout(shape, layout.strides, layout.displacement + i * step))
-            for i in range(parts)]
+    leave_if(type(parts) is int and (parts <= 0 or ary.layout.shape[k] % parts))
+    return _split_at(ary, k, parts)
+
+
+@implements("array_split")
+def numpy_array_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
+    return _split_at(ary, _place(ary, axis), indices_or_sections)
+
+
+@implements("hsplit")
+def numpy_hsplit(ary: Operand, indices_or_sections: Operand) -> Result:
+    return numpy_split(ary, indices_or_sections, 1 if len(ary.layout.shape) > 1 else 0)
+
+
+@implements("vsplit")
+def numpy_vsplit(ary: Operand, indices_or_sections: Operand) -> Result:
+    leave_if(len(ary.layout.shape) < 2)
+    return numpy_split(ary, indices_or_sections, 0)
+
+
+@implements("dsplit")
+def numpy_dsplit(ary: Operand, indices_or_sections: Operand) -> Result:
+    leave_if(len(ary.layout.shape) < 3)
+    return numpy_split(ary, indices_or_sections, 2)
+
+
+def _split_at(a: Mat, k: int, parts: Operand) -> list[Mat]:
+    """Return views of as many parts of axis `k`, the first ones longer by one where it cannot be
+    divided, or of those between some indices.
+    """
+    layout, length = a.layout, a.layout.shape[k]
+    if type(parts) is int:
+        leave_if(parts <= 0)
+        each, longer = divmod(length, parts)
+        bounds = [i * each + min(i, longer) for i in range(parts + 1)]
+    else:
+        leave_if(type(parts) not in (list, tuple) or not all(type(i) is int for i in parts))
+        bounds = [0, *parts, length]
+    leave_if(not layout.size)
+    found = []
+    for low, high in pairwise(bounds):
+        start, end, _ = slice(low, high).indices(length)
+        shape = (*layout.shape[:k], max(0, end - start), *layout.shape[k + 1:])
+        at = layout.displacement + (start * layout.strides[k] if start < end else 0)
+        found.append(a.over(Layout(shape, layout.strides, at)))
+    return found
 
 
 @implements("diagonal")

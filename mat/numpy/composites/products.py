@@ -46,7 +46,12 @@ def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
 @implements("inner", mats=0)
 def numpy_inner(a: Operand, b: Operand, /) -> Result:
     a, b = as_mats([a, b])
-    return numpy_tensordot(a, b, (-1, -1)) if a.ndim and b.ndim else elementwise.multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return elementwise.multiply(a, b)
+    if b.ndim > 2:
+        return numpy_tensordot(a, b, (-1, -1))
+    leave_if(a.shape[-1] != b.shape[-1])
+    return linalg.matmul(a, b.T)
 
 
 @implements("outer", mats=0)
@@ -86,6 +91,8 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     kept_b = [k for k in range(b.ndim) if k not in of_b]
     length = prod(a.shape[k] for k in of_a)
     rows, columns = tuple(a.shape[k] for k in kept_a), tuple(b.shape[k] for k in kept_b)
+    if not rows and not columns and of_a:
+        return linalg.matmul(a.permute(of_a).ravel(), b.permute(of_b).ravel())
     product = linalg.matmul(_as_matrix(a, (*kept_a, *of_a), (prod(rows), length)),
                             _as_matrix(b, (*of_b, *kept_b), (length, prod(columns))))
     return product.reshape(rows + columns)

@@ -30,8 +30,8 @@ def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
     these are bool, unless all Mats are of one dtype that kernels compare with 0.
     """
     if rule in LOGIC:
-        kinds = {x.element_type for x in operands if isinstance(x, Mat)}
-        one = kinds.pop() if len(kinds) == 1 else _BOOL
+        of_mats = {x.element_type for x in operands if isinstance(x, Mat)}
+        one = of_mats.pop() if len(of_mats) == 1 else _BOOL
         return (*(one if one.char in _TRUTHS else _BOOL,) * 2, _BOOL)
     key = (rule, *map(_kind, operands))
     found = _LOOPS.get(key)

@@ -152,7 +152,7 @@ def fill_by_repetition(mode: Repetition) -> Fill:
             for width, part, source in ((before, slice(0, before), first),
                                         (after, slice(end, end + after), last)):
                 if width:
-                    along(target, axis, part).assign_(along(target, axis, source))
+                    along(target, axis, part)[...] = along(target, axis, source)
 
     return fill
 
