@@ -1,6 +1,8 @@
-"""The scripts of the gate name test files that exist."""
+"""The scripts of the gate are bash, and name test files that exist."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,10 @@ def test_the_gate_names_files_that_exist():
     found = {path.name: named(path.read_text(encoding="utf-8")) for path in SCRIPTS}
     assert len(found["sanitize"]) > 10
     assert {f for files in found.values() for f in files if not (ROOT / f).is_file()} == set()
+
+
+@pytest.mark.skipif(not SCRIPTS or not shutil.which("bash"), reason="without the sources, or bash")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_are_bash(script):
+    done = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
