@@ -429,12 +429,12 @@ mat.errors.DirectionError: readers do not write""",
 >>> class Rows(mat.extend.Facet):
 ...     name, letter, memory = "rows", "R", mat.extend.Memory()
 ...     def lender(self, value):
-...         return value.view  # an array whose shape a block may set
+...         return value.view  # an array whose flags a block may set
 >>> kept = np.ones(6)
 >>> lent = Rows().lender(kept)()
->>> lent.shape = (2, 3)
->>> kept.shape
-(6,)""",
+>>> lent.flags.writeable = False
+>>> kept.flags.writeable
+True""",
     "present": """
 >>> import numpy as np
 >>> class Rows(mat.extend.Facet):
