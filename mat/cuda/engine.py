@@ -14,7 +14,7 @@ from .kernels.convert import prepare_convert
 from .kernels.copy import prepare_copy
 from .kernels.elementwise import prepare_elementwise, prepare_fill
 from .kernels.fold import FOLDS, FoldPart, RowProgram, is_of_rows, prepare_fold, prepare_rows
-from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale
+from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale, prepare_scale_sums
 from .kernels.nn import (
     prepare_convolve,
     prepare_pool,
@@ -56,6 +56,7 @@ from .kernels.sort import prepare_sort
 from .kernels.user import UserKernel, prepare_user_kernel
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
+from .libraries.cublaslt import prepare_float8_product
 from .libraries.cufft import prepare_fourier
 from .libraries.decompose import prepare_eig, prepare_eigh, prepare_qr, prepare_svd
 from .libraries.factor import (
@@ -72,6 +73,7 @@ from .libraries.products import (
     prepare_gemv,
     prepare_scale_vector,
 )
+from .libraries.scaled import ScaledSums, ScalingProduct, ThroughWider
 from .runtime.kernel import OPERANDS, CudaKernel
 from .runtime.nvrtc import Program
 
@@ -82,6 +84,7 @@ __all__ = [
     "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_integer_matmul", "prepare_scale",
+    "prepare_float8_product", "prepare_scale_sums", "ScaledSums", "ScalingProduct", "ThroughWider",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
     "prepare_eig", "prepare_eigh", "prepare_qr", "prepare_slogdets", "prepare_svd",
     "prepare_fourier",

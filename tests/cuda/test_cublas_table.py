@@ -2,19 +2,27 @@
 them.
 """
 
+import os
+import re
+import sysconfig
+from pathlib import Path
+
 import cffi
 import pytest
 
+from mat.cuda.libraries import cublas_table
 from mat.cuda.libraries.cublas_table import (
     declarations,
     fft_functions,
     functions,
+    lt_functions,
     routine,
     solver_functions,
     symbol,
 )
 
-BY_SYMBOL = {f.symbol: f for f in (*functions(), *solver_functions(), *fft_functions())}
+BY_SYMBOL = {f.symbol: f for f in (*functions(), *lt_functions(), *solver_functions(),
+                                   *fft_functions())}
 
 
 @pytest.mark.parametrize(("verb", "letter", "name"), [
@@ -38,7 +46,7 @@ def test_symbols(verb, letter, name):
 
 def test_every_symbol_is_declared_once():
     assert len(list(functions())) == 141
-    assert len(BY_SYMBOL) == 141 + 39 + len(list(fft_functions())) == 187
+    assert len(BY_SYMBOL) == 141 + 12 + 39 + len(list(fft_functions())) == 199
     ffi, declared = cffi.FFI(), declarations(BY_SYMBOL.values())
     ffi.cdef(declared)
     assert sorted(ffi.list_types()[0]) == []
@@ -79,6 +87,9 @@ def test_every_symbol_is_declared_once():
                              "embedded_out, long long int step_out, long long int distance_out, "
                              "cudaDataType type_out, long long int count, size_t * size, "
                              "cudaDataType compute);")),
+    ("cublasLtMatmulDescSetAttribute", (
+        "cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, "
+        "cublasLtMatmulDescAttributes_t kind, const void * value, size_t bytes);")),
     ("cusolverDnXgetrs", ("cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle, "
                           "cusolverDnParams_t params, cublasOperation_t trans, int64_t n, int64_t "
                           "columns, cudaDataType type_a, const void * a, int64_t lda, const "
@@ -93,3 +104,39 @@ def test_declarations_for_cffi_want_addresses_on_the_device():
     assert BY_SYMBOL["cublasSscal_v2_64"].declaration() == (
         "int cublasSscal_v2_64(uintptr_t handle, int64_t n, const void * alpha, uintptr_t x, "
         "int64_t incx);")
+
+
+PLACES = [os.environ.get("MAT_CUBLAS_HEADERS", ""),
+          f"{sysconfig.get_path('purelib')}/nvidia/cu13/include", "/usr/local/cuda/include"]
+HEADERS = next((Path(p) for p in PLACES if p and Path(p, "cublasLt.h").exists()), None)
+CONSTANTS = {
+    "MATMUL_DESC_TRANSA": "DESC_OP_A", "MATMUL_DESC_TRANSB": "DESC_OP_B",
+    "MATMUL_DESC_A_SCALE_POINTER": "DESC_A_SCALE", "MATMUL_DESC_B_SCALE_POINTER": "DESC_B_SCALE",
+    "MATMUL_DESC_A_SCALE_MODE": "DESC_A_MODE", "MATMUL_DESC_B_SCALE_MODE": "DESC_B_MODE",
+    "MATRIX_LAYOUT_BATCH_COUNT": "LAYOUT_COUNT",
+    "MATRIX_LAYOUT_STRIDED_BATCH_OFFSET": "LAYOUT_STEP",
+    "MATMUL_PREF_MAX_WORKSPACE_BYTES": "PREFER_ROOM",
+    "MATMUL_MATRIX_SCALE_SCALAR_32F": "SCALE_FOR_ALL",
+    "MATMUL_MATRIX_SCALE_OUTER_VEC_32F": "SCALE_FOR_LINES"}
+
+
+@pytest.mark.skipif(HEADERS is None, reason="no header of cuBLASLt; MAT_CUBLAS_HEADERS names its "
+                                            "folder")
+def test_cublaslt_is_as_its_header_has_it():
+    text = re.sub(r"//[^\n]*|/\*.*?\*/|CUBLASWINAPI", "", (HEADERS / "cublasLt.h").read_text(),
+                  flags=re.S) if HEADERS else ""
+    for name, ours in CONSTANTS.items():
+        value = re.search(rf"\bCUBLASLT_{name} = (\d+)", text)
+        assert value, name
+        assert int(value[1]) == getattr(cublas_table, ours), name
+    for f in lt_functions():
+        found = re.search(rf"{f.symbol}\((.*?)\);", text, re.S)
+        assert found, f.symbol
+        assert _types(found[1]) == _types(f.declaration(exact=True).partition("(")[2][:-2]), f
+
+
+def _types(arguments):
+    """Return the types of a function's parameters, without their names."""
+    found = [re.sub(r"(\w+)\[\]$", r"*\1", a.strip()) for a in arguments.split(",")]
+    return [re.sub(r"\s+|cudaDataType_t", lambda m: "cudaDataType" if m[0].strip() else "",
+                   re.sub(r"\w+$", "", a)) for a in found]

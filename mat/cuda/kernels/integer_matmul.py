@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
+import numpy as np
+
 from ...cpu.integer_matmul import NARROW, NUMBERED, TYPES, folded, takes
-from ...layout.matrix_operand import MatmulForm
+from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints, signed
 from ...support.dtypes import BLAS_TYPES, BY_CHAR
 from ...support.types import Function, Number, Presented
@@ -29,6 +31,8 @@ FLOATS = {TYPES[char]: BY_CHAR[char].cuda for char in NARROW + "f"}
 # by type, and bytes of the result: frequent ones
 WIDENED = {(1, 4): "mat_i8", (2, 4): "mat_u8", (3, 4): "mat_i16"}
 ANY = "whichever"
+# dtype characters of sums that scales multiply: of integers, of long inner axes, and of floats
+SUMMED = (np.dtype(np.int32).char, np.dtype(np.int64).char, "f")
 
 
 def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
@@ -147,9 +151,30 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
     return CudaKernel(SCALE, f"mat_scale_{BY_CHAR[letter].suffix}", frame, grid, (THREADS, 1, 1))
 
 
+SUMS = Program('#include "integer_matmul.cuh"\n'
+               + "\n".join(f"MAT_SCALE_SUMS({BY_CHAR[char].suffix})" for char in SUMMED) + "\n")
+
+
+def prepare_scale_sums(sums: MatmulForm, out: MatrixOperand, a_scales: MatrixOperand,
+                       b_scales: MatrixOperand) -> CudaKernel:
+    """Prepare ``out <- sums * a_scales * b_scales`` as a function of these, `out` being the last.
+
+    `sums` is the product that makes them. Scales have the step 0 where they do not vary.
+    """
+    (m, n, _), c, batch = sums.sizes, sums.c, sums.batch
+    padding, count = (0,) * (MOST_AXES - len(batch)), m * n * prod(batch)
+    frame = [m, n, count, c.row, c.column, out.row, out.column, a_scales.row, b_scales.column,
+             len(batch), *batch, *padding]
+    for x in (c, out, a_scales, b_scales):
+        frame += [*x.batch, *padding]
+    return CudaKernel(SUMS, f"mat_scale_sums_{BY_CHAR[c.char].suffix}", frame,
+                      (-(-count // THREADS), 1, 1), (THREADS, 1, 1)).bind((0, 1, 2, 3), ())
+
+
 def programs() -> Iterator[Program]:
     """Yield all programs that there are to compile."""
     yield SCALE
+    yield SUMS
     numbers = range(len(NUMBERED))
     found = {_types(a, b, c) for a in numbers for b in numbers for c in numbers
              if takes(NUMBERED[a].char, NUMBERED[b].char, NUMBERED[c].char)}

@@ -59,9 +59,11 @@ class Library:
     the first call.
     """
 
-    def __init__(self, title: str, table: Callable[[], Iterable[CublasFunction]]) -> None:
+    def __init__(self, title: str, table: Callable[[], Iterable[CublasFunction]],
+                 name: str = "") -> None:
         self.title = title  # such as cuBLAS
         self.table = table
+        self.name = name or title.lower()
         self.forget()
 
     def forget(self) -> None:
@@ -78,11 +80,10 @@ class Library:
     def load(self) -> CData:
         """Load the library as `__call__` does, also if it was loaded before."""
         ffi.cdef(declarations(self.table()), override=True)  # it may have failed before
-        name = self.title.lower()
-        variable = f"MAT_{name.upper()}"
+        variable = f"MAT_{self.name.upper()}"
         path = os.environ.get(variable)
         try:
-            return ffi.dlopen(path or load_nvidia_dynamic_lib(name).abs_path)
+            return ffi.dlopen(path or load_nvidia_dynamic_lib(self.name).abs_path)
         except (OSError, RuntimeError) as error:
             way = f"{variable} in the environment names it" if path else INSTALL
             reason = " ".join(str(error).split())

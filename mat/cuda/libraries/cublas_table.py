@@ -1,10 +1,10 @@
-"""The functions of cuBLAS, cuSOLVER and cuFFT that `mat` calls, as tables, and the C declarations
-made of them.
+"""The functions of cuBLAS, cuBLASLt, cuSOLVER and cuFFT that `mat` calls, as tables, and the C
+declarations made of them.
 
 It loads nothing. The same tables declare them for cffi (`declarations`), for a check against
 NVIDIA's headers (`declarations(exact=True)`), and list the symbols that a stand-in for the library
-must have; ``MAT_CUBLAS``, ``MAT_CUSOLVER`` and ``MAT_CUFFT`` in the environment are the paths of
-libraries to load instead of NVIDIA's.
+must have; ``MAT_CUBLAS``, ``MAT_CUBLASLT``, ``MAT_CUSOLVER`` and ``MAT_CUFFT`` in the environment
+are the paths of libraries to load instead of NVIDIA's.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ CFFI = {
     "size_out": "size_t *", "fft_status": "int", "plan": "int", "plan_out": "int *", "flag": "int",
     "lengths": "long long *", "eig": "int", "job": "signed char",
     "real_in": "uintptr_t", "real_io": "uintptr_t", "jacobi": "uintptr_t", "jacobi_out": "void *",
+    "lt": "uintptr_t", "lt_out": "void *", "desc": "uintptr_t", "desc_out": "void *",
+    "desc_kind": "int", "layout": "uintptr_t", "layout_out": "void *", "layout_kind": "int",
+    "preference": "uintptr_t", "preference_out": "void *", "preference_kind": "int",
+    "value": "const void *", "length": "uint64_t", "algorithm": "const void *", "found": "void *",
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
@@ -54,6 +58,14 @@ EXACT = {
     "lengths": "long long int *", "eig": "cusolverEigMode_t", "job": "signed char",
     "real_in": "const R *", "real_io": "R *", "jacobi": "gesvdjInfo_t",
     "jacobi_out": "gesvdjInfo_t *",
+    "lt": "cublasLtHandle_t", "lt_out": "cublasLtHandle_t *", "desc": "cublasLtMatmulDesc_t",
+    "desc_out": "cublasLtMatmulDesc_t *", "desc_kind": "cublasLtMatmulDescAttributes_t",
+    "layout": "cublasLtMatrixLayout_t", "layout_out": "cublasLtMatrixLayout_t *",
+    "layout_kind": "cublasLtMatrixLayoutAttribute_t", "preference": "cublasLtMatmulPreference_t",
+    "preference_out": "cublasLtMatmulPreference_t *",
+    "preference_kind": "cublasLtMatmulPreferenceAttributes_t", "value": "const void *",
+    "length": "uint64_t", "algorithm": "const cublasLtMatmulAlgo_t *",
+    "found": "cublasLtMatmulHeuristicResult_t *",
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -156,6 +168,25 @@ FFT = {
                            "compute:data",
     "cufftXtExec": "plan:plan x:raw_io out:raw_io direction:flag",
 }
+# Those of cuBLASLt
+LT = {
+    "cublasLtCreate": "handle:lt_out",
+    "cublasLtMatmulDescCreate": "desc:desc_out compute:compute factors:data",
+    "cublasLtMatmulDescSetAttribute": "desc:desc kind:desc_kind value:value bytes:bytes",
+    "cublasLtMatmulDescDestroy": "desc:desc",
+    "cublasLtMatrixLayoutCreate": "layout:layout_out type:data rows:length columns:length ld:wide",
+    "cublasLtMatrixLayoutSetAttribute": "layout:layout kind:layout_kind value:value bytes:bytes",
+    "cublasLtMatrixLayoutDestroy": "layout:layout",
+    "cublasLtMatmulPreferenceCreate": "preference:preference_out",
+    "cublasLtMatmulPreferenceSetAttribute": "preference:preference kind:preference_kind "
+                                            "value:value bytes:bytes",
+    "cublasLtMatmulPreferenceDestroy": "preference:preference",
+    "cublasLtMatmulAlgoGetHeuristic": "handle:lt desc:desc a:layout b:layout c:layout d:layout "
+                                      "preference:preference wanted:flag found:found count:info",
+    "cublasLtMatmul": "handle:lt desc:desc alpha:raw_factor a:raw_in a_layout:layout b:raw_in "
+                      "b_layout:layout beta:raw_factor c:raw_in c_layout:layout d:raw_io "
+                      "d_layout:layout algorithm:algorithm room:raw_io bytes:bytes stream:stream",
+}
 # those that return a string, not a status
 TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
 STATUSES = {"cusolver": "solver_status", "cufft": "fft_status"}
@@ -172,7 +203,12 @@ DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1
 DATA = {t.char: t.cublas for t in ELEMENT_TYPES if t.cublas >= 0}
 COMPUTE_32F, COMPUTE_32I = 68, 72
 COMPUTE_FLOAT32 = {"ieee": COMPUTE_32F, "tf32": 77, "bfloat16": 75}  # by a setting
-ALLOC_FAILED, NOT_SUPPORTED = 3, 15
+ALLOC_FAILED, INVALID_VALUE, ARCH_MISMATCH, NOT_SUPPORTED = 3, 7, 8, 15
+# of cublasLt.h: what is set of a product, of a matrix, and of a search for an algorithm
+DESC_OP_A, DESC_OP_B, DESC_A_SCALE, DESC_B_SCALE, DESC_A_MODE, DESC_B_MODE = 3, 4, 17, 18, 31, 32
+LAYOUT_COUNT, LAYOUT_STEP = 5, 6
+PREFER_ROOM, PREFER_ALIGNED = 1, (5, 6, 7, 8)  # for A, B, C and D
+SCALE_FOR_ALL, SCALE_FOR_LINES = 0, 3
 
 
 class CublasFunction(NamedTuple):
@@ -261,6 +297,11 @@ def solver_functions() -> Iterator[CublasFunction]:
 def fft_functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuFFT that `mat` calls."""
     return (CublasFunction(name, arguments, "", False) for name, arguments in FFT.items())
+
+
+def lt_functions() -> Iterator[CublasFunction]:
+    """Yield all functions of cuBLASLt that `mat` calls."""
+    return (CublasFunction(name, arguments, "", False) for name, arguments in LT.items())
 
 
 def solver_symbol(verb: str, letter: str) -> str:

@@ -283,4 +283,41 @@ template <typename T> INLINE void scale(const scale_frame &frame, const mat_call
 #define MAT_SCALE(type) \
     MAT_KERNEL(mat_scale_##type, scale_frame, 256) { scale<mat_##type>(frame, call); }
 
+/* Sums times the scales of their rows and of their columns, in float; `out` may be where they are.
+   The operands are sums, scales of rows, scales of columns, and out. */
+struct sums_frame {
+    int64_t rows, columns, count;
+    int64_t row, column, out_row, out_column; /* steps of the sums, and of the result */
+    int64_t scale_row, scale_column;          /* of the scales; 0 where there is one for all */
+    int64_t rank, batch[8], sums_batch[8], out_batch[8], rows_batch[8], columns_batch[8];
+};
+
+template<typename S, typename I>
+INLINE void scale_sums(const sums_frame &frame, const mat_call &call) {
+    I at = (I)blockIdx.x * 256 + threadIdx.x;
+    if (at >= (I)frame.count) return;
+    I over = at / (I)frame.columns;
+    const int64_t j = (int64_t)(at - over * (I)frame.columns);
+    at = over, over = at / (I)frame.rows;
+    const int64_t i = (int64_t)(at - over * (I)frame.rows);
+    int64_t from = i * frame.row + j * frame.column, to = i * frame.out_row + j * frame.out_column;
+    int64_t one = i * frame.scale_row, other = j * frame.scale_column;
+#pragma unroll 1
+    for (int d = (int)frame.rank - 1; d >= 0; d--) {
+        at = over, over = at / (I)frame.batch[d];
+        const int64_t k = (int64_t)(at - over * (I)frame.batch[d]);
+        from += k * frame.sums_batch[d], to += k * frame.out_batch[d];
+        one += k * frame.rows_batch[d], other += k * frame.columns_batch[d];
+    }
+    const float sum = (float)((const S *)call.at[0])[from];
+    ((float *)call.at[3])[to] =
+        sum * ((const float *)call.at[1])[one] * ((const float *)call.at[2])[other];
+}
+
+#define MAT_SCALE_SUMS(type) \
+    MAT_KERNEL(mat_scale_sums_##type, sums_frame, 256) { \
+        if (frame.count < ((int64_t)1 << 31)) scale_sums<mat_##type, uint32_t>(frame, call); \
+        else scale_sums<mat_##type, uint64_t>(frame, call); \
+    }
+
 #endif

@@ -149,7 +149,7 @@ def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = 
                       transpose_b: bool = False, **given: int | None) -> Engine:
     parts = GemmParts(**given)
     kernel = prepare_integer_gemm(cuda, (a, b, c), (transpose_a, transpose_b), parts)
-    kind = cublas_kind(a, b, c)
+    kind = cublas_kind(*(x.element_type.char for x in (a, b, c)))
     if not kind or any(x.layout.matrix is None and ld is None
                        for x, ld in zip((a, b, c), parts.leading, strict=True)):
         return kernel

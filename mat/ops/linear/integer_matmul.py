@@ -55,12 +55,11 @@ def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) ->
     return out.layout.ndim == 2 and (exact or (one == other and one in NARROW))
 
 
-def cublas_kind(a: Mat, b: Mat, out: Mat) -> str:
+def cublas_kind(one: str, other: str, result: str) -> str:
     """Return the types of a product that cuBLAS has besides BLAS's, "" for others.
 
     They are those of the operands and of another result: "e", "ef", "bi" and so on.
     """
-    one, other, result = (x.element_type.char for x in (a, b, out))
     if one != other or not ((one in HALVES and result in (one, "f"))
                             or (one == "b" and result == "i")):
         return ""

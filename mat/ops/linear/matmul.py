@@ -6,12 +6,14 @@ It goes through BLAS without copies, or by the kernels for the element types tha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
 from ...core.compiled import IN_USE
 from ...devices.in_use import has_kernels
 from ...errors import DTypeError, ShapeError
+from ...layout.matrix_operand import MatmulForm
 from ...layout.shapes import Ints, broadcast_shapes
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
@@ -134,9 +136,17 @@ def _fits_device_kernel(a: Mat, b: Mat, out: Mat) -> bool:
 @product.prepare("cuda", dtypes=OPERANDS, when=_fits_device_kernel)
 def matmul_integer_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
                         transpose_b: bool = False) -> Engine:
-    form, kind = matmul_form(a, b, out, transpose_a, transpose_b), cublas_kind(a, b, out)
+    form = matmul_form(a, b, out, transpose_a, transpose_b)
+    return prepare_on_device(cuda, form)
+
+
+def prepare_on_device(cuda: Engine, form: MatmulForm) -> Engine:
+    """Prepare a product of the types that BLAS lacks on a GPU: by cuBLAS, where it has it."""
+    (m, n, k), a, b, c, batch = form
     kernel = cuda.prepare_integer_matmul(form).kernel(False)
-    if not kind or not out.size or not all(map(fits_operand, (a.layout, b.layout, out.layout))):
+    kind = cublas_kind(a.char, b.char, c.char)
+    taken = a.leading(m, k) and b.leading(k, n) and c.leading(m, n)
+    if not kind or not m * n * prod(batch) or not taken:
         return kernel
     return cuda.prepare_either(lambda: rowmajor.prepare_matmul(cuda, kind, form), kernel)
 

@@ -9,23 +9,26 @@ import numpy as np
 from ...cpu.integer_matmul import NARROW, multiplies_float8
 from ...devices.in_use import has_kernels
 from ...errors import DTypeError, ShapeError
+from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints, broadcast_shapes
+from ...layout.strided import Layout, packed_strides
 from ...matrix.creation import ones
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BY_CHAR, FLOAT8, REAL_TYPES, as_dtype
 from ...support.native import compiled
-from ...support.types import Array, AxisLike, DTypeLike, Engine, Function
+from ...support.types import Array, AxisLike, DType, DTypeLike, Engine, Function
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat
 from ..engine.operation import Input, Output, op
 from ..linear.integer_matmul import (
+    DEVICE_AXES,
     LONGEST,
     SUMMED_EXACTLY,
     IntegerEngine,
     has_scaled_matmul,
     matmul_form,
 )
-from ..linear.matmul import matmul, product_shape
+from ..linear.matmul import matmul, prepare_on_device, product_shape
 from ..primitives.declare_reduce import axes_of, plain_axis, reduced_shape
 from ..primitives.elementwise import add, clip, divide, equal, maximum, negative
 from ..primitives.reduce import max as largest_of
@@ -33,7 +36,9 @@ from ..primitives.reduce import min as least_of
 from ..tiles.overlap import check_disjoint
 from ..tiles.signatures import over
 
-FLOAT32 = np.dtype(np.float32)
+FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
+INT32, INT64 = (np.dtype(t).char for t in (np.int32, np.int64))
+SIZE64 = 8  # bytes
 # the largest number that elements become: of integers as far as there is one of each sign
 LARGEST = {"b": 127.0, "4": 448.0, "5": 57344.0}
 WHOLE = SUMMED_EXACTLY
@@ -188,6 +193,80 @@ def scaled_compiled(cpu: IntegerEngine, a: Mat, a_scales: Mat, b: Mat, b_scales:
     return cpu.prepare_scaled_matmul(matmul_form(a, b, out, False, False), *steps)
 
 
+def _fits_device(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
+    return out.layout.ndim <= DEVICE_AXES and out.layout.size > 0
+
+
+@scaled.prepare("cuda", dtypes=MULTIPLIED + "f", when=_fits_device)
+def scaled_cuda(cuda: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Engine:
+    """Return the sums times their scales; cuBLASLt multiplies 8-bit floats with their scales, if it
+    has such products.
+    """
+    form = matmul_form(a, b, out, False, False)
+    char, floats8 = _sums_of(a), a.element_type.char in FLOAT8
+    long = char not in ("f", INT32)
+    sums = form._replace(c=_packed(form, char) if long else form.c._replace(char=char))
+    scales = [_scale_steps(s, out) for s in (a_scales, b_scales)]
+    times = cuda.prepare_scale_sums(sums, form.c, *scales)
+    if not floats8:
+        room = SIZE64 * out.size if long else 0
+        return cuda.ScaledSums(prepare_on_device(cuda, sums), times, room)
+    wider = _through_halves(cuda, a, b, out)
+    unscaled = cuda.prepare_either(lambda: cuda.prepare_float8_product(form), wider)
+    return cuda.prepare_either(
+        lambda: cuda.ScalingProduct(cuda.prepare_float8_product(form, *scales)),
+        cuda.ScaledSums(unscaled, times))
+
+
+def _sums_of(a: Mat) -> str:
+    """Return the dtype character in which sums are exact, or that of floats."""
+    if a.element_type.char not in WHOLE:
+        return "f"
+    return INT32 if a.layout.shape[-1] <= LONGEST else INT64
+
+
+def _packed(form: MatmulForm, char: str) -> MatrixOperand:
+    """Return the packed result of a product."""
+    *batch, row, column = packed_strides((*form.batch, *form.sizes[:2]))
+    return MatrixOperand(char, row, column, tuple(batch))
+
+
+def _scale_steps(scales: Mat, out: Mat) -> MatrixOperand:
+    """Return the steps of scales along the axes of the result, 0 where they do not vary."""
+    shape, strides = scales.layout.shape, scales.layout.strides
+    own = (0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
+    *batch, row, column = (0,) * (out.layout.ndim - len(shape)) + tuple(own)
+    return MatrixOperand("f", row, column, tuple(batch))
+
+
+class _Halves(NamedTuple):
+    """A packed copy of an operand, as conversions want to know it."""
+
+    layout: Layout
+    dtype: DType
+    itemsize: int = 2
+
+
+def _through_halves(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
+    """Return the product of 8-bit floats as float16, which has all numbers of 8 bits, and which all
+    tensor cores multiply.
+    """
+    copies = [_Halves(Layout(x.shape, packed_strides(x.shape), 0), HALF) for x in (a, b)]
+    kernels = [cuda.prepare_convert(x, to) for x, to in zip((a, b), copies, strict=True)]
+    form = matmul_form(a, b, out, False, False)
+    one, other = (_half_operand(to.layout, len(form.batch)) for to in copies)
+    product = prepare_on_device(cuda, form._replace(a=one, b=other))
+    return cuda.ThroughWider(kernels, [copy.itemsize * x.size for copy, x in zip(
+        copies, (a, b), strict=True)], product)
+
+
+def _half_operand(layout: Layout, axes: int) -> MatrixOperand:
+    """Return the steps of a packed stack, 0 along leading axes that it lacks."""
+    *batch, row, column = layout.strides
+    own = (0 if n == 1 else s for n, s in zip(layout.shape, batch, strict=False))
+    return MatrixOperand("e", row, column, (0,) * (axes - len(batch)) + tuple(own))
+
+
 @scaled.on("array")
 def scaled_numpy(np: Engine, a: Array, a_scales: Array, b: Array, b_scales: Array,
                  out: Array) -> None:
@@ -202,7 +281,8 @@ def scaled_numpy(np: Engine, a: Array, a_scales: Array, b: Array, b_scales: Arra
 def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None = None) -> Mat:
     """Return ``(a @ b) * a_scales * b_scales``: the product of two quantized Mats, dequantized.
 
-    Sums of integers are exact; other ones are computed in float32.
+    Sums of integers are exact; other ones are computed in float32, on a GPU as its instructions for
+    8-bit floats do it.
 
     Parameters
     ----------
@@ -247,36 +327,24 @@ def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None 
     elif out.shape != shape:
         raise ShapeError(f"scaled_matmul gives shape {shape}, out has {out.shape}")
     check_disjoint("scaled_matmul", out, a, a_scales, b, b_scales)
-    on_device = has_kernels(out)
-    wider = _wider(a, b, on_device)
+    wider = "" if has_kernels(out) else _wider(a, b)
     if wider:
         a, b = a.astype(wider), b.astype(wider)
-    if on_device or wider == "float32":
-        return _in_steps(a, a_scales, b, b_scales, out)
+    if wider == "float32":
+        return matmul(a, b, out=out).multiply_(a_scales).multiply_(b_scales)
     return scaled(a, a_scales, b, b_scales, out)
 
 
-def _wider(a: Mat, b: Mat, on_device: bool) -> str:
-    """Return the dtype in which narrow floats are multiplied faster, or at all; "" for their own.
-
-    float16 has all numbers of 8 bits, and tensor cores multiply it.
+def _wider(a: Mat, b: Mat) -> str:
+    """Return the dtype in which the host multiplies narrow floats faster, or at all; "" for their
+    own.
     """
     if a.dtype.char not in NARROW:
         return ""
     kept = a.dtype.char in FLOAT8 and a.dtype == b.dtype and multiplies_float8()
-    if not on_device and not kept and min(*a.shape[-2:], b.shape[-1]) >= FOR_BLAS:
+    if not kept and min(*a.shape[-2:], b.shape[-1]) >= FOR_BLAS:
         return "float32"
-    return "float16" if a.dtype.char in FLOAT8 and (on_device or a.dtype != b.dtype) else ""
-
-
-def _in_steps(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Mat:
-    """Compute the product by other operations: those that a device has, or BLAS."""
-    if a.dtype.char in WHOLE:
-        exact = "int32" if a.shape[-1] <= LONGEST else "int64"
-        out.assign_(matmul(a, b, out=new_like(out, out.shape, as_dtype(exact))))
-    else:
-        matmul(a, b, out=out)
-    return out.multiply_(a_scales).multiply_(b_scales)
+    return "float16" if a.dtype.char in FLOAT8 and a.dtype != b.dtype else ""
 
 
 def _check_product(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat) -> Ints:

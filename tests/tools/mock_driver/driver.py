@@ -1,5 +1,5 @@
-"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, which has cuSOLVER and cuFFT,
-too, control them, and compile programs for them.
+"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, which has cuBLASLt, cuSOLVER
+and cuFFT, too, control them, and compile programs for them.
 
 Nothing here is loaded before `load_driver` is called. From then on the process has that driver for
 good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
@@ -188,10 +188,11 @@ def load_driver():
     if not _library:
         with ThreadPoolExecutor() as pool:
             pool.submit(cublas)
-            solver, fft = pool.submit(cusolver), pool.submit(cufft)
+            solver, fft, lt = (pool.submit(made) for made in (cusolver, cufft, cublaslt))
             _library.append(Driver(libcuda()))
         os.environ["MAT_CUSOLVER"] = str(solver.result())  # for good, as the driver
         os.environ["MAT_CUFFT"] = str(fft.result())
+        os.environ["MAT_CUBLASLT"] = str(lt.result())
     return _library[0]
 
 
@@ -203,6 +204,11 @@ def libcuda():
 def cublas():
     """Return the path of the mock cuBLAS."""
     return _build("libcublas", "libcublas", "libcublas.so.13")
+
+
+def cublaslt():
+    """Return the path of the mock cuBLASLt."""
+    return _build("libcublas", "libcublaslt", "libcublasLt.so.13")
 
 
 def cusolver():

@@ -1,0 +1,370 @@
+"""cuBLASLt through cffi: products of 8-bit floats, which cuBLAS itself lacks, with their scales.
+
+``MAT_CUBLASLT`` in the environment is the path of a library to load instead of NVIDIA's. What
+describes a product, and the algorithm that the library's heuristic finds for it, are kept by form.
+Products of 16-bit floats and of int8 remain those of `cublasGemmEx`, which has heuristics, too;
+cuBLASLt has no other types of results for them that would be of use here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import NamedTuple
+
+from ...core.observers import OBSERVERS
+from ...errors import OutOfDeviceMemory
+from ...layout.matrix_operand import MatmulForm, MatrixOperand
+from ...layout.shapes import Ints
+from ...support.types import CData, Function
+from ..kernels.copy import Aligned, prepare_moves
+from ..kernels.integer_matmul import prepare_scale
+from ..runtime.gpu import Gpu
+from .cublas import (
+    HOPPER,
+    HOPPERS,
+    WORKSPACE,
+    At,
+    DeviceOperand,
+    Handle,
+    Handles,
+    Library,
+    NotSupportedError,
+    alpha_of,
+    areas,
+    beta_of,
+    check,
+    ffi,
+)
+from .cublas_table import (
+    ARCH_MISMATCH,
+    COMPUTE_32F,
+    DATA,
+    DESC_A_MODE,
+    DESC_A_SCALE,
+    DESC_B_MODE,
+    DESC_B_SCALE,
+    DESC_OP_A,
+    INVALID_VALUE,
+    LAYOUT_COUNT,
+    LAYOUT_STEP,
+    NOT_SUPPORTED,
+    OP,
+    PREFER_ALIGNED,
+    PREFER_ROOM,
+    SCALE_FOR_ALL,
+    SCALE_FOR_LINES,
+    lt_functions,
+)
+
+LEAST = 89  # the compute capability from which on there are instructions for 8-bit floats
+ALIGN = 16  # bytes: of addresses, of lines along the inner axis, and of the result's lines
+MOST = 256  # forms that are kept for a process
+REFUSED = (INVALID_VALUE, ARCH_MISMATCH, NOT_SUPPORTED)  # the first by versions without a mode
+RESULT = 12  # words of cublasLtMatmulHeuristicResult_t: 8 of the algorithm, then bytes of its room
+
+library = Library("cuBLASLt", lt_functions, "cublasLt")
+
+
+class LtHandles(Handles):
+    """The handle of each device; a call says the stream."""
+
+    def _make(self, gpu: Gpu) -> Handle:
+        with gpu.current():
+            return self.create(gpu, library().cublasLtCreate)
+
+
+HANDLES = LtHandles()
+
+
+class Float8Form(NamedTuple):
+    """A product as cuBLASLt is asked for it, column-major: ``D = A^T B`` with `rows` columns of A.
+
+    `leading` are the steps between columns of A, B and D; `many` products have `steps` between
+    their matrices. `mode` is that of the scales, None for no scales.
+    """
+
+    chars: str
+    rows: int
+    columns: int
+    inner: int
+    leading: Ints
+    many: int
+    steps: Ints
+    mode: int | None
+
+
+class Refused(NamedTuple):
+    """In the place of a plan for a form that the library or the device does not have."""
+
+    status: int
+
+
+class LtPlan:
+    """The descriptions of a product, and the algorithm for it on a device."""
+
+    def __init__(self, gpu: Gpu, form: Float8Form, scales: Ints) -> None:
+        self.gpu, self.form = gpu, form
+        self.lock: threading.Lock = threading.Lock()  # for the addresses of scales
+        self._made: list[tuple[CData, int]] = []
+        with gpu.current():
+            self._describe(scales)
+            self._search()
+
+    def _describe(self, scales: Ints) -> None:
+        form = self.form
+        self.product: int = self._new("MatmulDesc", COMPUTE_32F, DATA["f"])
+        self._set("MatmulDesc", self.product, DESC_OP_A, "int32_t", OP["T"])
+        if form.mode is not None:
+            for kind in (DESC_A_MODE, DESC_B_MODE) if form.mode != SCALE_FOR_ALL else ():
+                self._set("MatmulDesc", self.product, kind, "int32_t", form.mode)
+            self._point_to(scales)
+        sizes = (form.inner, form.rows), (form.inner, form.columns), (form.rows, form.columns)
+        self.layouts: list[int] = []
+        for char, shape, ld, step in zip(form.chars + "f", sizes, form.leading, form.steps,
+                                         strict=True):
+            layout = self._new("MatrixLayout", DATA[char], *shape, ld)
+            self.layouts.append(layout)
+            if form.many > 1:
+                self._set("MatrixLayout", layout, LAYOUT_COUNT, "int32_t", form.many)
+                self._set("MatrixLayout", layout, LAYOUT_STEP, "int64_t", step)
+
+    def _search(self) -> None:
+        """Ask for the fastest algorithm."""
+        wanted = self._new("MatmulPreference")
+        most = HOPPERS if _capability(self.gpu) >= HOPPER else WORKSPACE
+        self._set("MatmulPreference", wanted, PREFER_ROOM, "uint64_t", most)
+        for kind in PREFER_ALIGNED:
+            self._set("MatmulPreference", wanted, kind, "uint32_t", ALIGN)
+        a, b, d = self.layouts
+        self.algorithm: CData = ffi.new("uint64_t[]", RESULT)
+        found = ffi.new("int *")
+        _check_form(library().cublasLtMatmulAlgoGetHeuristic(
+            HANDLES[self.gpu], self.product, a, b, d, d, wanted, 1, self.algorithm, found))
+        _check_form(NOT_SUPPORTED if not found[0] else self.algorithm[9] & 0xffffffff)
+        self.room: int = self.algorithm[8]
+
+    def _new(self, kind: str, *arguments: object) -> int:
+        """Return a new description, which is destroyed with the plan."""
+        made, of = ffi.new("uintptr_t *"), library()
+        check(getattr(of, f"cublasLt{kind}Create")(made, *arguments), f"cublasLt{kind}Create")
+        self._made.append((getattr(of, f"cublasLt{kind}Destroy"), made[0]))
+        return int(made[0])
+
+    @staticmethod
+    def _set(kind: str, of: int, which: int, ctype: str, value: int) -> None:
+        function = getattr(library(), f"cublasLt{kind}SetAttribute")
+        _check_form(function(of, which, ffi.new(f"{ctype} *", value), ffi.sizeof(ctype)))
+
+    def _point_to(self, scales: Sequence[int]) -> None:
+        for kind, address in zip((DESC_A_SCALE, DESC_B_SCALE), scales, strict=True):
+            self._set("MatmulDesc", self.product, kind, "uintptr_t", address)
+
+    def __call__(self, addresses: Ints, d: int) -> None:
+        """Queue the product of what is at the addresses of a and b, before those of scales."""
+        gpu, form, of = self.gpu, self.form, library()
+        a, b, *scales = addresses
+        for observer in tuple(OBSERVERS):
+            observer.called("cublasLtMatmul", trans="TN", m=form.rows, n=form.columns,
+                            k=form.inner, count=form.many, kind=form.chars + "f",
+                            scales=form.mode)
+        capture = gpu.capture_here()
+        stream = gpu.stream if capture is None else capture.stream
+        one, other, to = self.layouts
+        with gpu.room(max(self.room, 1)) as room, gpu.current():
+            with self.lock:
+                if form.mode is not None:
+                    self._point_to(scales)
+                status = of.cublasLtMatmul(
+                    HANDLES[gpu], self.product, alpha_of("f")(1.0), a, one, b, other,
+                    beta_of("f")(0.0), d, to, d, to, self.algorithm, room, self.room, int(stream))
+            if status not in (0, NOT_SUPPORTED):
+                gpu.check_health("cublasLtMatmul")
+            check(status, "cublasLtMatmul")
+
+    def __del__(self) -> None:  # calls do not need them once they are queued
+        while self._made:
+            destroy, made = self._made.pop()
+            destroy(made)
+
+
+class _RefusedError(Exception):
+    """The library does not have a form."""
+
+
+def _check_form(status: int) -> None:
+    if status in REFUSED:
+        raise _RefusedError(status)
+    check(status, "a product of cuBLASLt")
+
+
+@cache
+def _capability(gpu: Gpu) -> int:
+    return int(gpu.arch.removeprefix("sm_"))
+
+
+_plans: OrderedDict[tuple[Gpu, Float8Form], LtPlan | Refused] = OrderedDict()
+_lock = threading.Lock()
+
+
+def plan_for(gpu: Gpu, form: Float8Form, scales: Ints) -> LtPlan:
+    """Return the plan for a form: one of those used last, or a new one.
+
+    `NotSupportedError` if there is none; that is kept, too.
+    """
+    key = gpu, form
+    with _lock:
+        found = _plans.get(key)
+        if found is None:
+            try:
+                found = LtPlan(gpu, form, scales)
+            except _RefusedError as error:
+                found = Refused(error.args[0])
+            _plans[key] = found
+            if len(_plans) > MOST:
+                _plans.popitem(last=False)
+        _plans.move_to_end(key)
+    if isinstance(found, Refused):
+        raise NotSupportedError(f"{form}: status {found.status}")
+    return found
+
+
+# Products
+
+
+class _InnerLines:
+    """An operand as lines along the inner axis. cuBLASLt takes lines of adjacent elements that
+    begin at multiples of 16 bytes; others are packed so, with zeros at their ends.
+    """
+
+    def __init__(self, char: str, shape: Ints, strides: Ints, step: int) -> None:
+        lines, inner = shape
+        self.char, self.step = char, step
+        self.ld: int = strides[0] if lines > 1 else inner
+        self.taken: bool = (strides[1] == 1 and not inner % ALIGN and not self.ld % ALIGN
+                            and self.ld >= inner and not step % ALIGN)
+        self.inner: int = -(-inner // ALIGN) * ALIGN
+        self.nbytes: int = lines * self.inner
+        self.move: Aligned = prepare_moves(shape, (self.inner, 1), strides, 1)
+        self.clear = None if inner == self.inner else prepare_scale(
+            "f", (self.nbytes // 4,), (1,), at=0, number=0).bind((0,), (1,))
+
+    def lies(self, x: DeviceOperand) -> bool:
+        """Return whether cuBLASLt can read it where it is."""
+        return self.taken and not x.address % ALIGN
+
+    def pack(self, x: DeviceOperand, to: At) -> None:
+        """Copy it to memory of `nbytes`."""
+        if self.clear is not None:
+            self.clear(to, 0.0)
+        self.move(x, to)
+
+
+class _Scales:
+    """Scales of one side: one for all, or one for each line."""
+
+    def __init__(self, lines: int, step: int) -> None:
+        self.step = step
+        self.nbytes: int = 4 * lines
+        self.pack: Aligned = prepare_moves((lines,), (1,), (step,), 4)
+
+    def lies(self, x: DeviceOperand) -> bool:
+        """Return whether they are a vector of one number for each line."""
+        return self.step == 1 and not x.address % ALIGN
+
+
+class Float8Product:
+    """``a b`` of 8-bit floats in float32, or that times the scales of rows of a and of columns of
+    b, in one call of cuBLASLt.
+
+    `NotSupportedError` where it does not have it; then nothing was written.
+    """
+
+    def __init__(self, form: MatmulForm, scales: Sequence[MatrixOperand] = ()) -> None:
+        (m, n, k), a, b, c, _ = form
+        count, (step_a, step_b, step_c) = _stack(form, scales)
+        self.swap: bool = c.column == 1 or n == 1  # the result is row-major: its transpose
+        ld = (c.row if m > 1 else n) if self.swap else (c.column if n > 1 else m)
+        lies = self.swap or c.row == 1 or m == 1
+        if not k or a.char == b.char == "5" or not lies or ld < 1 or ld % 4 or step_c % 4:
+            raise NotSupportedError(f"cuBLASLt has no such product: {form}")
+        sides = [_InnerLines(a.char, (m, k), (a.row, a.column), step_a),
+                 _InnerLines(b.char, (n, k), (b.column, b.row), step_b)]
+        steps = [scales[0].row, scales[1].column] if scales else []
+        spread = [_Scales(lines, step) for lines, step in zip((m, n), steps, strict=False)]
+        self.mode: int | None = None
+        if scales:
+            self.mode = SCALE_FOR_LINES if any(steps) else SCALE_FOR_ALL
+        self.sides: list[_InnerLines] = sides[::-1] if self.swap else sides
+        self.scales: list[_Scales] = spread[::-1] if self.swap else spread
+        rows, columns = (n, m) if self.swap else (m, n)
+        self.form = Float8Form("".join(s.char for s in self.sides), rows, columns,
+                               sides[0].inner, (0, 0, ld), count, (0, 0, step_c), self.mode)
+
+    def __call__(self, a: DeviceOperand, b: DeviceOperand, out: DeviceOperand,
+                 *scales: DeviceOperand) -> None:
+        gpu, turn = out.gpu, -1 if self.swap else 1
+        missing = library.missing()
+        if missing or _capability(gpu) < LEAST or out.address % ALIGN:
+            raise NotSupportedError(missing or f"8-bit floats on {gpu}")
+        operands, given = (a, b)[::turn], scales[::turn]
+        direct = [side.lies(x) for side, x in zip(self.sides, operands, strict=True)]
+        if self.form.many > 1 and not all(direct):
+            raise NotSupportedError("a stack that has to be packed")
+        plan = plan_for(gpu, self._form(direct), tuple(s.address for s in given))
+        packed: list[tuple[int, Function]] = [(x.nbytes, x.pack) for x in self.sides]
+        for side, s in zip(self.scales, given, strict=True):
+            direct.append(self.mode == SCALE_FOR_ALL or side.lies(s))
+            packed.append((side.nbytes, side.pack))
+        try:
+            with _packed(gpu, (*operands, *given), direct, packed) as addresses:
+                plan(addresses, out.address)
+        except OutOfDeviceMemory as error:
+            raise NotSupportedError("no room for a workspace") from error
+
+    def _form(self, direct: list[bool]) -> Float8Form:
+        """Return the form for operands that are read where they are, or packed."""
+        one, other = (side.ld if lies else side.inner
+                      for side, lies in zip(self.sides, direct, strict=True))
+        *_, ld = self.form.leading
+        steps = *(side.step for side in self.sides), self.form.steps[2]
+        return self.form._replace(leading=(one, other, ld), steps=steps)
+
+
+@contextmanager
+def _packed(gpu: Gpu, operands: Sequence[DeviceOperand], direct: Sequence[bool],
+            packing: Sequence[tuple[int, Function]]) -> Iterator[Ints]:
+    """Yield the addresses of operands: their own, or of packed copies for the time of the block."""
+    if all(direct):
+        yield tuple(x.address for x in operands)
+        return
+    sizes = [0 if lies else nbytes for lies, (nbytes, _) in zip(direct, packing, strict=True)]
+    with areas(gpu, *sizes) as rooms:
+        found = []
+        for x, lies, (_, pack), room in zip(operands, direct, packing, rooms, strict=True):
+            if not lies:
+                pack(x, room)
+            found.append((x if lies else room).address)
+        yield tuple(found)
+
+
+def _stack(form: MatmulForm, scales: Sequence[MatrixOperand]) -> tuple[int, Ints]:
+    """Return the number of products and the steps between a, b and the results."""
+    axes = [d for d, length in enumerate(form.batch) if length != 1]
+    if not axes:
+        return 1, (0, 0, 0)
+    d = axes[0]
+    steps = form.a.batch[d], form.b.batch[d], form.c.batch[d]
+    if len(axes) > 1 or min(steps) < 0 or any(s.row or s.column or s.batch[d] for s in scales):
+        raise NotSupportedError("a stack of more axes, or with scales that vary")
+    return form.batch[d], steps
+
+
+def prepare_float8_product(form: MatmulForm, *scales: MatrixOperand) -> Float8Product:
+    """Prepare a product of 8-bit floats as a function of ``(a, b, out)`` or, with scales of both,
+    of ``(a, b, out, a_scales, b_scales)``. Their steps are 0 along axes where they do not vary.
+    """
+    return Float8Product(form, scales)
