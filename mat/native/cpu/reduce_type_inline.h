@@ -10,9 +10,9 @@ INLINE T N(join)(int op, T a, T x) {
         return a * x;
     if (op == ADD)
         return a + x;
+    T best = op == MAX || op == FMAX ? (x > a ? x : a) : (x < a ? x : a);
     if (op == FMAX || op == FMIN)
-        return ((op == FMAX ? x > a : x < a) | (a != a)) ? x : a;
-    T best = op == MAX ? (x > a ? x : a) : (x < a ? x : a);
+        return a != a ? x : best;
     return x != x ? x : best;
 }
 
@@ -42,9 +42,13 @@ INLINE void N(fold_lanes)(int op, T *t, const T *p, int64_t n, int64_t step) {
             n -= most, p += most;
         }
     }
+    const T *const first = p;
     for (; n >= LANES; n -= LANES, p += LANES * step)
         EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
-    EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
+    if (op != PROD && op != ADD && p != first && n) /* some are met twice, which changes nothing */
+        EACH(j, LANES) t[j] = N(join)(op, t[j], p[(j + n - LANES) * step]);
+    else
+        EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
 }
 
 INLINE T N(join_lanes)(int op, T total, T *t) {
@@ -265,13 +269,17 @@ INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, 
     }
 }
 
-INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *RESTRICT p, I first,
-                        int64_t rows, int64_t step, int64_t width, int64_t apart) {
+/* Take what is better in some rows, and its row; with `plain`, as if all were numbers, and return
+   whether they were not: compilers vectorise no more than that. */
+INLINE I N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *RESTRICT p, I first,
+                     int64_t rows, int64_t step, int64_t width, int64_t apart, int plain) {
     int64_t k = 0;
+    I none = 0;
 #define TAKE(i) \
     { \
         T x = p[j * apart + i * step]; \
-        int take = N(beats)(op, x, v); \
+        int take = plain ? (op == MAX ? x > v : x < v) : N(beats)(op, x, v); \
+        none |= x != x; \
         v = take ? x : v; \
         a = take ? row + i : a; \
     }
@@ -294,6 +302,7 @@ INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *REST
         }
     }
 #undef TAKE
+    return none;
 }
 
 INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start,
@@ -301,8 +310,8 @@ INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands
     const T *x = (const T *)operands[0] + f->start_x;
     int64_t *y = (int64_t *)operands[1] + f->start_y;
     N(best) *left = left_of(f, operands);
-    T value[TILE];
-    I at[TILE];
+    T value[TILE], value_before[TILE];
+    I at[TILE], before[TILE];
     for (int64_t u = start; u < stop; u++) {
         mat_part p = part_of(f, u);
         mat_cursor kept;
@@ -312,7 +321,12 @@ INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands
             if (w.first == p.from)
                 for (int64_t j = 0; j < p.width; j++)
                     value[j] = q[j * apart], at[j] = 0;
-            N(arg_rows)(op, value, at, q, (I)(w.first - p.from), w.count, w.step, p.width, apart);
+            const I row = (I)(w.first - p.from);
+            EACH(j, p.width) value_before[j] = value[j], before[j] = at[j];
+            if (N(arg_rows)(op, value, at, q, row, w.count, w.step, p.width, apart, 1)) {
+                EACH(j, p.width) value[j] = value_before[j], at[j] = before[j];
+                N(arg_rows)(op, value, at, q, row, w.count, w.step, p.width, apart, 0);
+            }
         }
         for (int64_t j = 0; j < p.width; j++) {
             N(best) b = {value[j], p.from + at[j]};
