@@ -295,3 +295,6 @@ cdef class CudaSend(DriverCall):
 cdef class CudaFill(DriverCall):
     cdef cu_fill *function[3]
     cdef void *stream
+
+
+cpdef object reference_to(object x)

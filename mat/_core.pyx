@@ -19,6 +19,7 @@ from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
+from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
 from libc.stdlib cimport free, realloc
@@ -639,3 +640,8 @@ include "native/python/arrays.pxi"
 include "native/python/methods.pxi"
 
 mat_add_dlpack(sys.modules[__name__])
+
+
+cpdef object reference_to(object x):
+    """Return a weak reference, without a call of its type."""
+    return PyWeakref_NewRef(x, None)

@@ -352,6 +352,7 @@ def give_buffer(kind: type) -> None:
 _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
 share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
+    reference_to = weakref.ref
     Lock: TypeAlias = _PythonLock
     ClosedLock: TypeAlias = _PythonClosedLock
     KernelCall: TypeAlias = Any
@@ -368,6 +369,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CudaFill: TypeAlias = Any
     CudaSend: TypeAlias = Any
 else:
+    reference_to = core.reference_to if core is not None else weakref.ref
     Lock = core.Lock if core is not None else _PythonLock
     ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock
     KernelCall = core.KernelCall if core is not None else _NoKernels

@@ -7,12 +7,16 @@ from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.engine.plan cimport Plan
 
-cdef list _in_use, _observers, _mat_types, _reduced, _deferrals
+cdef list _in_use, _observers, _mat_types, _reduced, _deferrals, _rules
 cdef dict _NO_KEYWORDS
 cdef object _same, _beside, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
 cdef dict _INTEGERS
 cdef Py_ssize_t _MOST_APART
+
+
+cdef class Deferral:
+    cdef bint take(self, Calls operation, object device, tuple args) except -1
 
 
 cdef class PlanNode:
@@ -41,6 +45,8 @@ cdef class Calls(Operation):
     cdef bint carry_out_apart(self, tuple args) except -1
     @cython.locals(view=MatBase)
     cdef object carry_out_on(self, object device, tuple args, dict kwargs)
+    @cython.locals(rule=Deferral)
+    cdef bint is_deferred(self, object device, tuple args) except -1
     @cython.locals(node=PlanNode, plan=Plan)
     cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
     @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)

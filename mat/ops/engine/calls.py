@@ -30,6 +30,7 @@ _in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _mat_types: list[Any] = []
 _deferrals = DEFERRALS
+_rules: list[Deferral] = []  # the only one
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer
 # types of numbers whose values matter to no check, and of integers, with tokens of negative ones
@@ -52,13 +53,20 @@ def plan_calls_of(kind: type) -> None:
 
 
 class Deferral:
-    """Decides which results are pending."""
+    """The rule of the blocks in which results may be pending."""
+
+    __slots__ = ()
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
         """Make the result of a call pending, or compute it with pending operands; return False,
         with nothing done, where the call is to be carried out alone.
         """
         raise NotImplementedError
+
+
+def defer_by(rule: Deferral) -> None:
+    """Set the rule, once there may be blocks."""
+    _rules.append(rule)
 
 
 class PlanNode:
@@ -179,7 +187,7 @@ class Calls(Operation):
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
         if (_deferrals and (self.of_elements or self.folds) and not kwargs
-                and _deferrals[0].take(self, device, args)):
+                and self.is_deferred(device, args)):
             return args[self.main]
         for value in args:
             if type(value) is _mat_types[0]:
@@ -199,6 +207,12 @@ class Calls(Operation):
         except OutOfDeviceMemory as error:
             shortage = error
         return self.carry_out_within(device, args, kwargs, shortage)
+
+    def is_deferred(self, device: Device, args: Arguments) -> bool:
+        """Return whether the rule of deferral has taken a call."""
+        rule: Any = _rules[0]
+        taken: bool = rule.take(self, device, args)
+        return taken
 
     def carry_out_whole(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out the operation on a device in one piece, or on the CPU."""

@@ -5,7 +5,7 @@ from mat._core cimport Lock, Threads
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
-from mat.ops.engine.calls cimport Calls, PlanNode
+from mat.ops.engine.calls cimport Calls, Deferral, PlanNode
 from mat.ops.engine.plan cimport Plan
 from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, leaf_of, new_node
 
@@ -14,6 +14,10 @@ cdef Nodes _all
 cdef Lock _lock
 cdef Threads _threads
 cdef long long _exact
+
+
+cdef class ByBlocks(Deferral):
+    cdef bint take(self, Calls operation, object device, tuple args) except -1
 
 
 @cython.locals(out=MatBase, values=Nodes)

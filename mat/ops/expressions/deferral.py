@@ -19,20 +19,20 @@ from ...matrix.mat import Mat
 from ...support.dtypes import EXACT
 from ...support.open_blocks import Nested, remove, still_open
 from ...support.types import Arguments, Operand
-from ..engine.calls import Deferral
+from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
 from ..tiles.tiling import CUT_NOW, being_cut
 from .kept import kept_bytes, most_kept
-from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_node, viewers
+from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_leaf, new_node, viewers
 from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
 from .program import fold_of, fold_part_of, is_loop, part_of
 
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
 
-class Fused(Nested, Deferral):
+class Fused(Nested):
     """The use of a `fused` block by a context."""
 
     __slots__ = ("values",)
@@ -52,9 +52,6 @@ class Fused(Nested, Deferral):
         remove(DEFERRALS, self)
         remove(IN_USE, self)
 
-    def take(self, operation: Op, device: Device, args: Arguments) -> bool:
-        return take(operation, device, args)
-
 
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
@@ -66,8 +63,20 @@ _folds: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 _MOST = 1024
 
 
+class ByBlocks(Deferral):
+    """Defers what is large enough and can wait, in a `fused` block of the context."""
+
+    __slots__ = ()
+
+    def take(self, operation: Any, device: Device, args: Arguments) -> bool:
+        return take(operation, device, args)
+
+
+defer_by(ByBlocks())
+
+
 def take(operation: Any, device: Device, args: Arguments) -> bool:
-    """Return the result of `Fused.take`, whichever block this context is in."""
+    """Return the result of `ByBlocks.take`."""
     block = _innermost()
     if block is not None and block.ended:
         block = still_open(block)
@@ -355,7 +364,7 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
     if VALUES.rows:
         EXPRESSIONS.compute_rows([node], False)
     leaves = [a for n in in_order([node]) for a in n.args if isinstance(a, Leaf)]
-    key = Leaf(out).key
+    key = new_leaf(out).key
     if any(a.view.storage is out.storage and a.key != key for a in leaves):
         return False
     EXPRESSIONS.run(Pass([node], out))

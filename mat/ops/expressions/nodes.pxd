@@ -1,7 +1,7 @@
 # Compiled, since each statement of a `fused` block makes a node.
 cimport cython
 
-from mat._core cimport Lock
+from mat._core cimport Lock, reference_to
 from mat.core.pending cimport Pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -23,7 +23,7 @@ cdef class Nodes:
 
 cdef class Leaf:
     cdef object __weakref__
-    cdef readonly MatBase view
+    cdef public MatBase view
     cdef bint sees_like(self, MatBase view) except -1
     @cython.locals(storage=Storage, lock=Lock, pending=Pending)
     cpdef register(self)
@@ -32,6 +32,8 @@ cdef class Leaf:
 cdef Pending pending_of(Storage storage)
 
 
+@cython.locals(leaf=Leaf)
+cpdef Leaf new_leaf(MatBase view)
 @cython.locals(storage=Storage, leaf=Leaf, pending=Pending)
 cpdef Leaf leaf_of(MatBase view)
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ...core.compiled import Lock as NewLock
+from ...core.compiled import reference_to
 from ...core.direction import INPUT
 from ...core.pending import Pending
 from ...core.source_line import SourceLine
@@ -75,9 +76,7 @@ class Leaf:
     """A view of elements that pending expressions read."""
 
     __slots__ = ("__weakref__", "view")
-
-    def __init__(self, view: Mat) -> None:
-        self.view: Mat = view
+    view: Mat
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -98,7 +97,7 @@ class Leaf:
         lock.acquire()
         try:
             pending = pending_of(storage)
-            pending.readers = [*[r for r in pending.readers if r() is not None], ref(self)]
+            pending.readers = [*[r for r in pending.readers if r() is not None], reference_to(self)]
         finally:
             lock.release()
 
@@ -106,6 +105,13 @@ class Leaf:
         """Compute the values that depend on these elements."""
         expressions = Expressions.all
         expressions.compute(expressions.dependents([self]))
+
+
+def new_leaf(view: Mat) -> Leaf:
+    """Return a leaf with the elements of `view` that no writer knows of yet."""
+    leaf = Leaf.__new__(Leaf)
+    leaf.view = view
+    return leaf
 
 
 def leaf_of(view: Mat) -> Leaf:
@@ -118,7 +124,7 @@ def leaf_of(view: Mat) -> Leaf:
             if leaf is not None and leaf.sees_like(view):
                 same: Leaf = leaf
                 return same
-    leaf = Leaf(view._as_now())
+    leaf = new_leaf(view._as_now())
     leaf.register()  # first: who writes from now on waits, and who writes now is a conflict
     if storage.records or storage.torn is not None or storage.spans is not None:
         storage.check_access(view, in_use().facet if has_kernels(view) else _array, _input)
@@ -169,10 +175,10 @@ class Node:
         """Be the value of a storage, that of `mat`, in place of an earlier one; return a reference
         to self.
         """
-        self.storage, self.old = ref(storage), old
-        self.mat = None if old is None else ref(mat)
+        self.storage, self.old = reference_to(storage), old
+        self.mat = None if old is None else reference_to(mat)
         self.enabled = mat.device_enabled
-        found = ref(self)
+        found = reference_to(self)
         lock = storage._guard()
         lock.acquire()
         try:
@@ -196,7 +202,7 @@ class Node:
     def settle(self, view: Mat) -> None:
         """Be the elements of `view` from now on, which have been computed."""
         storage = self.wanted()
-        self.leaf = leaf = Leaf(view)
+        self.leaf = leaf = new_leaf(view)
         self.args, self.old = (), None
         leaf.register()
         if storage is not None and storage.pending is not None:

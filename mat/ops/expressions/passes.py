@@ -20,7 +20,7 @@ from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
 from .described import described, of_rows
-from .nodes import VALUES, Argument, Expressions, Leaf, Node, viewers
+from .nodes import VALUES, Argument, Expressions, Leaf, Node, new_leaf, viewers
 from .program import FusedOp, Instruction, NotOnePassError, Structure
 from .row_program import RowPrograms
 
@@ -112,7 +112,7 @@ class Pass:
             return
         if self.into is not None:
             self.targets[len(self.order) - 1] = self.into
-            self.updates[Leaf(self.into).key] = len(self.order) - 1
+            self.updates[new_leaf(self.into).key] = len(self.order) - 1
             return
         for k, node in enumerate(self.order):
             # before anything else refers to the storage
@@ -440,7 +440,7 @@ class Passes(Expressions):
             passes = []
             for fold, view in zip(folds, views, strict=True):
                 passes.append(pass_of(fold, view))
-                fold.leaf = Leaf(view)  # for what reads it in the same kernel
+                fold.leaf = new_leaf(view)  # for what reads it in the same kernel
             done = (are_of_same_rows(folds, passes)
                     and self.run_programs(folds, passes, rest))
         finally:
