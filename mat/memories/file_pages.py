@@ -309,6 +309,9 @@ def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> N
     """
     try:
         if hasattr(os, "posix_fallocate"):
+            # which some file systems carry out part by part until the disk is full, and leave so
+            if _lacking(number, nbytes) > _free(number):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.posix_fallocate(number, 0, nbytes)
             return
     except OSError as error:
@@ -318,6 +321,24 @@ def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> N
             raise
     if os.fstat(number).st_size < nbytes:
         os.ftruncate(number, nbytes)
+
+
+def _lacking(number: int, nbytes: int) -> int:
+    """Return how much disk space an open file of `nbytes` bytes has to get, as far as is known."""
+    status = os.fstat(number)
+    if status.st_size and hasattr(os, "SEEK_HOLE"):
+        before = os.lseek(number, 0, os.SEEK_CUR)
+        is_whole = os.lseek(number, 0, os.SEEK_HOLE) == status.st_size
+        os.lseek(number, before, os.SEEK_SET)
+        if is_whole:  # though it may have fewer blocks, if the file system compresses
+            return nbytes - status.st_size
+    return nbytes - status.st_blocks * 512
+
+
+def _free(number: int) -> int:
+    """Return how many bytes are free where an open file is."""
+    found = os.fstatvfs(number)
+    return found.f_bavail * found.f_frsize
 
 
 def is_of_room(error: OSError) -> bool:
