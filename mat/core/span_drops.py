@@ -14,8 +14,10 @@ from .runs import NONE, Runs, union
 from .span_copy import SpanCopy
 from .span_transfer import copy_torn, refresh
 
-# where there is room, so many parts are joined when no more bytes than these for each are missing
-MANY, WORTH_A_PART = 64, 1 << 13
+# of one cube in one memory: then new ones are wider, so that a loop over rows makes few more, and
+# where there is room all are joined if the whole has no more bytes than these for each
+MANY_PARTS, WORTH_A_PART = 64, 1 << 13
+
 
 def only_in(cube: WholeCube, spans: SpansLike, copies: list[SpanCopy]) -> Runs:
     """Return the elements that only these copies have."""
@@ -143,7 +145,7 @@ def join_parts(cube: WholeCube, spans: SpansLike) -> None:
 
 def _can_be_joined(cube: WholeCube, spans: SpansLike, memory: Memory) -> bool:
     parts = [copy for copy in spans.copies if copy.memory is memory]
-    soon = (len(parts) > MANY and cube.nbytes <= WORTH_A_PART * len(parts)
+    soon = (len(parts) > MANY_PARTS and cube.nbytes <= WORTH_A_PART * len(parts)
             and cube.fits_easily(memory))
     return (memory.joins and (soon or sum(copy.size for copy in parts) >= cube.units)
             and not any(copy.whole or is_used(cube, spans, copy) for copy in parts)

@@ -20,11 +20,10 @@ from .registry import Facet, Memory, Presented, ViewLike, WholeCube, host
 from .runs import NONE, Runs, run, union
 from .source_line import SourceLine, allow_conflicts, describe
 from .span_copy import SpanCopy
-from .span_drops import evict
+from .span_drops import MANY_PARTS, evict
 from .span_transfer import refresh, takes_parts
 
 MOST_PARTS = 1024  # of one cube in one memory: then the oldest are freed
-MANY_PARTS = 64  # then new ones are wider, so that a loop over rows makes few more
 TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
         "is with accept_torn()")
 
