@@ -43,7 +43,7 @@ cdef class Cube(DroppableCopies):
     cdef bint ready_there(self, unsigned long long mask, unsigned long long bit, bint reads,
                           bint writes, bint whole) except -1
     @cython.locals(lock=Lock)
-    cdef bint refresh_at_once(self, Registration facet, bint whole) except -1
+    cdef bint refresh_there(self, Registration facet, bint whole) except -1
     cpdef fail_write(self, AccessRecord record)
     cdef bint is_arbitrary(self) except -1
     cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1

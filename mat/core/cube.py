@@ -330,7 +330,7 @@ class Cube(DroppableCopies):
         self.seen |= bit
         return True
 
-    def refresh_at_once(self, facet: Facet, whole: bool) -> bool:
+    def refresh_there(self, facet: Facet, whole: bool) -> bool:
         """Make the memory of `facet` fresh for a kernel that reads all elements, without a record
         of the access; return False if one has to be opened.
         """

@@ -267,7 +267,7 @@ class Plan:
                 storage = view.storage
                 if storage.fresh & self.mask or (operand.writes and storage.is_arbitrary()):
                     continue
-                if not storage.refresh_at_once(self.facet, operand.form.whole):
+                if not storage.refresh_there(self.facet, operand.form.whole):
                     return False
         return True
 

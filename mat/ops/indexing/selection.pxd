@@ -74,6 +74,6 @@ cdef class Selection:
                       uintptr_t at, object value, Py_ssize_t count, Py_ssize_t units)
     @cython.locals(view=MatBase, index=MatBase, at=uintptr_t, address=uintptr_t,
                    address_of_index=uintptr_t)
-    cdef Py_ssize_t call_at_once(self, KernelCall kernel, MatBase other, object value,
+    cdef Py_ssize_t call_if_ready(self, KernelCall kernel, MatBase other, object value,
                                  object element, Py_ssize_t count, Py_ssize_t units,
                                  bint writes, bint writes_other) except? -4

@@ -279,7 +279,7 @@ class Selection:
         if value is not None and (dtype is not _float64 or type(value) is not float):
             element = np.array(value, dtype)
         if not self.large and not _observers:
-            found = self.call_at_once(kernel, other, value, element, count, units, writes,
+            found = self.call_if_ready(kernel, other, value, element, count, units, writes,
                                       writes_other)
             if found != _NOT_CALLED:
                 return found
@@ -323,7 +323,7 @@ class Selection:
         kernel.set_operand(3, self.starts_address)
 
     # the parameters are the operands of a kernel
-    def call_at_once(self, kernel: CompiledCall, other: MatBase | None, value: Number,
+    def call_if_ready(self, kernel: CompiledCall, other: MatBase | None, value: Number,
                      element: Array | None, count: int, units: int, writes: bool,
                      writes_other: bool) -> int:
         """Do so if no access need be opened; return _NOT_CALLED else."""
