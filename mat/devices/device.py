@@ -308,9 +308,9 @@ class DeviceNames(Naming):
         self._last: dict[str, Device] = {}  # by name: the innermost device in use that it meant
 
     def facet(self, name: str) -> Facet | None:
-        device = self._last.get(name)
-        if device is not None and device is in_use():
-            return device.facet
+        device, innermost = self._last.get(name), in_use()
+        if device is innermost:
+            return innermost.facet
         try:
             kind, number = _parsed(name)
         except FacetError:
@@ -320,7 +320,7 @@ class DeviceNames(Naming):
         if not used:
             raise DeviceError(f"the device of facet {name!r} is not in use: with "
                               f"mat.use_device({name!r}): ...")
-        if used[0] is in_use():
+        if used[0] is innermost:
             self._last[name] = used[0]
         return used[0].facet
 

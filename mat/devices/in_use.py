@@ -270,11 +270,8 @@ def note_fallback(name: str, *mats: Operand) -> None:
     """Notify observers that the host carries out `name` instead of the device in use, where
     operations on all of the Mats compute on that.
     """
-    if not IN_USE or not all(m.device_enabled for m in mats):
-        return
-    device = in_use()
-    if device is not CPU:
-        notify_fallback(name, device.name)
+    if computes_elsewhere(*mats):
+        notify_fallback(name, in_use().name)
 
 
 def devices_in_use() -> Iterator[Device]:

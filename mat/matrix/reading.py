@@ -16,10 +16,10 @@ import numpy as np
 from ..core.access_record import AccessRecord
 from ..core.compiled import IN_USE, THREADS
 from ..core.direction import INPUT
-from ..core.observers import OBSERVERS, HostCall, notify_fallback
+from ..core.observers import OBSERVERS, HostCall
 from ..core.source_line import SourceLine
 from ..core.unfitting_use import note_read_only
-from ..devices.device import CPU, in_use
+from ..devices.in_use import note_fallback
 from ..errors import ShapeError
 from ..facets.array import ARRAY
 from ..layout.shapes import MOST_AXES
@@ -119,11 +119,7 @@ class Reading:
 
     def notify(self, name: str) -> None:
         """Notify observers that the host computes instead of the device in use."""
-        if not self.enabled():
-            return
-        device = in_use()
-        if device is not CPU:
-            notify_fallback(name, device.name)
+        note_fallback(name, *[record.view for record in self.records])
 
     def enabled(self) -> bool:
         """Return whether operations on all of the Mats compute on the device in use."""

@@ -281,8 +281,7 @@ class _LU:
         order.device_enabled = False
         _factor_panel(block(here, below), order, self.name)
         on_host(block(self.lu, slice(None), columns)).assign_(here)
-        if in_use() is not CPU:
-            panel.drop(in_use().memory)
+        _make_room(panel)
         for before in slices(0, columns.start, self.width):
             _exchange_rows(order, on_host(block(self.lu, below, before)))
         _exchange_rows(order, block(self.order, below))
@@ -331,10 +330,16 @@ def _solved(lu: _LU, sides: Mat, budget: int) -> Iterator[Tile]:
 
 def leave_device(x: Mat) -> None:
     """Copy elements to the host, and free the copy on the device: tiles count on its room."""
-    if in_use() is not CPU:
-        with x.facet("array", "input"):
-            pass
-        x.drop(in_use().memory)
+    with x.facet("array", "input"):
+        pass
+    _make_room(x)
+
+
+def _make_room(x: Mat) -> None:
+    """Free the copy on the device."""
+    device = in_use()
+    if device is not CPU:
+        x.drop(device.memory)
 
 
 for _step in (_write_conjugate, _write_rows, _exchange_rows, _write_unit_rows, _factor_panel,

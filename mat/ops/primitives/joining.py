@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...core.observers import OBSERVERS
-from ...devices.device import CPU, Device, in_use
+from ...devices.device import CPU, Device, device_of, in_use
 from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ...layout.shapes import Ints, as_axis
 from ...matrix.joined import join_released, joined_along, joined_parts
@@ -146,7 +146,7 @@ def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]])
     """Overwrite windows of a new Mat, each with another Mat, on the device in use; the other
     elements of `target` become arbitrary.
     """
-    device = in_use() if target.device_enabled else CPU
+    device = device_of(target)
     _write(target, windows, _overwriting_for_c if device is CPU else device.overwriting)
 
 
@@ -162,7 +162,7 @@ def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
             assign(part, target.over(target.layout[index]))
         return
     with ExitStack() as stack:
-        if not is_too_large(in_use(), target, *(part for _, part in moves)):
+        if not is_too_large(device, target, *(part for _, part in moves)):
             with suppress(OutOfDeviceMemory):
                 stack.enter_context(block(target))
         for index, part in moves:
