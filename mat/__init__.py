@@ -57,7 +57,6 @@ from .errors import (
 from .facets import array as _array
 from .facets import cuda_host as _cuda_host
 from .interop import adapters as _adapters
-from .matrix import changes as _changes
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
@@ -66,9 +65,8 @@ from .matrix.mat import FacetState, Mat
 from .matrix.methods import bind_at_first_use as _bind_at_first_use
 from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.with_facets import barrier, with_facets
-from .memories.trim import trim
+from .memories.pooled import trim
 from .numpy import attributes as _attributes
-from .numpy import constructor as _constructor
 from .numpy import importing as _importing
 from .numpy import refused_methods as _refused_methods
 from .support.close_names import name_what_is_close as _name_what_is_close

@@ -1,4 +1,6 @@
-"""`Runs`: sets of elements of a storage, as disjoint runs of consecutive ones."""
+"""`Runs`: sets of elements of a storage, as disjoint runs of consecutive ones; those that a layout
+sees.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..layout.strided import Layout
 from ..support.types import Array
 
 SHOWN = 3  # runs in messages
@@ -256,3 +259,34 @@ def _sweep_many(a: Array, b: Array, least: int) -> Array:
     last = np.append(edges[1:] != edges[:-1], True)  # of the changes at one place
     edges, inside = edges[last], inside[last]
     return edges[inside != np.concatenate(([False], inside[:-1]))]
+
+
+def element_runs(layout: Layout, most: int) -> list[int] | Array:
+    """Return where runs of adjacent visible elements begin and end in the storage, in turns.
+
+    Of more than `most` runs, only the bounds of all are returned.
+    """
+    low, high = layout.bounds
+    if layout.contiguous or low == high:
+        return [low, high] if low < high else []
+    axes = sorted((abs(s), n) for n, s in zip(layout.shape, layout.strides, strict=True)
+                  if n > 1 and s)
+    length, count = 1, 1  # of a run, and how many there are
+    while axes and axes[0][0] <= length:
+        step, n = axes.pop(0)
+        length += step * (n - 1)
+    for _, n in axes:
+        count *= n
+    if count > most:
+        return [low, high]
+    starts = np.array([low])
+    for step, n in reversed(axes):
+        starts = np.add.outer(starts, np.arange(0, step * n, step)).ravel()
+    return _joined(np.sort(starts, kind="stable"), length)
+
+
+def _joined(starts: Array, length: int) -> Array:
+    """Return the edges of runs of one length, with touching runs joined."""
+    apart = starts[1:] > starts[:-1] + length
+    first, last = np.append(True, apart), np.append(apart, True)
+    return np.stack((starts[first], starts[last] + length), axis=1).ravel()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +19,8 @@ from ..core.access_record import AccessRecord
 from ..core.direction import DIRECTIONS, INPUT, Direction, as_direction
 from ..core.observers import OBSERVERS, TRANSFERS, wait
 from ..core.registry import Facet, Handle, facet_named, facets, host
-from ..core.runs import Runs
+from ..core.runs import Runs, element_runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
-from ..layout.element_runs import element_runs
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, plain_integers
@@ -308,11 +308,6 @@ class MatBase(Operators):
                                     "has changed it meanwhile")
             self._set_layout(layout, storage)
         return self
-
-    def _see_for_block(self, layout: Layout, now: MatBase, before: list[MatBase]) -> None:
-        """Change the layout of self, equal to `now`; append that to `before`."""
-        self._see(layout, now.storage, now)
-        before.append(now)
 
     def _see_again(self, before: list[MatBase]) -> None:
         """Change layout and storage of self back to those of the last Mat of `before`."""
@@ -605,3 +600,28 @@ class MatBase(Operators):
         if copy is None and order == "C" and layout.contiguous:
             return self._view_of(layout.reshaped(lengths))
         return self._reshape_any(lengths, order, copy)  # type: ignore[attr-defined]  # by `ops`
+
+
+class Window:
+    """The context manager that `Mat.window` returns."""
+
+    __slots__ = ("before", "displacement", "mat", "shape")
+
+    def __init__(self, mat: MatBase, shape: ShapeLike | None, displacement: int | None) -> None:
+        self.mat: MatBase = mat
+        self.shape: ShapeLike | None = shape
+        self.displacement: int | None = displacement
+        # what it saw, for each time that the window was entered
+        self.before: list[MatBase] = []
+
+    def __enter__(self) -> Any:
+        mat = self.mat
+        now: Any = mat._as_now()  # a Mat
+        layout = now._packed_at(now.shape if self.shape is None else self.shape, self.displacement)
+        mat._see(layout, now.storage, now)
+        self.before.append(now)  # compiled, no interrupt comes in between
+        return mat
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.mat._see_again(self.before)

@@ -64,6 +64,7 @@ from ..support.types import (
 from .base import MatBase, form_of_result, make_mats_of
 from .elements import Elements, RowIterator
 from .exports import Exports
+from .foreign_storage import announce
 from .methods import Methods
 from .storage import Storage
 
@@ -252,6 +253,45 @@ class Mat(Exports, Methods):
         return self
 
     # Shaping that changes the storage
+
+    def changed(self) -> Self:
+        """Announce that somebody has written the host's memory of self, past `mat`.
+
+        From now on that memory has the elements that self sees, and other memories have none of
+        them until they are copied there again.
+
+        Returns
+        -------
+        Mat
+            Self.
+
+        Raises
+        ------
+        ConflictError
+            While self is accessed, and if there is no such memory.
+
+        Notes
+        -----
+        Of memory that `from_numpy`, `from_dlpack` or `asarray` was given, this is needed only after
+        ``exclusive=True``, for writes that torch does not count, or to give up what a device has
+        changed meanwhile. For data on a GPU that belongs to another library, its memory is that of
+        the GPU.
+
+        Examples
+        --------
+        >>> import numpy, mat
+        >>> a = numpy.zeros(2)
+        >>> x = mat.from_numpy(a, exclusive=True)
+        >>> with mat.use_device("emulated"):
+        ...     for k in range(3):
+        ...         a[:] = k
+        ...         print((x.changed() + 1).tolist())
+        [1.0, 1.0]
+        [2.0, 2.0]
+        [3.0, 3.0]
+        """
+        announce(self.storage, self)
+        return self
 
     def adjust_(self, shape: ShapeLike, displacement: int = 0) -> Self:
         """Make self see another shape, in a new and larger storage if the old one is too small.

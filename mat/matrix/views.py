@@ -11,8 +11,8 @@ from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_axis, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.types import AxisLike, DTypeLike, Scalar, ShapeLike
+from .base import Window
 from .elements import Elements
-from .window import Window
 
 
 class Views(Elements):

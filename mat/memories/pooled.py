@@ -19,10 +19,12 @@ from weakref import ref
 from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import Lock as NewLock
 from ..core.export import exports_of
-from ..core.registry import Handle, HasCopies, Memory
+from ..core.registry import Handle, HasCopies, Memory, memories
 from ..core.source_line import line_of
 from ..errors import OutOfDeviceMemory
+from ..support import host_pool
 from ..support.fork import renew_after_fork
+from ..support.plugins import loaded_plugin
 
 CLOCK = _clock = count(1)  # the ticks of uses of handles
 _blocks, _threads = BLOCKS, THREADS  # with types of C
@@ -543,3 +545,40 @@ def _label(cube: HasCopies) -> str:
     """Return the label of a Mat that sees `cube`, or one of `cube` if there is none."""
     view = next(iter(cube.live_viewers()), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
+
+
+def trim() -> int:
+    """Give memory that is kept for the next use back to the system, on the host and on devices.
+
+    Freed memory is kept, within limits, since memory from the system costs time: on the host
+    ``mat.settings.host_pool_bytes``, page-locked ``mat.settings.page_locked_bytes``, on the
+    emulated device until the last block that uses it ends, and on a GPU until little is free. What
+    is in use remains as it is, also the memory that `scratch` keeps for its threads.
+
+    Returns
+    -------
+    int
+        The number of bytes that were given back.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.ones(1000, 1000) + 1
+    >>> del x
+    >>> freed = mat.trim()
+    >>> mat.trim()
+    0
+    """
+    found = host_pool.trim()
+    pinned = loaded_plugin("page_locking")
+    if pinned is not None:
+        pool = pinned.POOL
+        before = pool.in_use + pool.idle
+        pool.trim()
+        found += max(before - pool.in_use - pool.idle, 0)
+    for memory in tuple(memories.values()):
+        if isinstance(memory, Pooled):
+            before = memory.used + memory.kept  # freed blocks may still count as used
+            memory.trim()
+            found += max(before - memory.used - memory.kept, 0)
+    return found

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mat.core.runs import MANY, NONE, Runs, run, union
-from mat.layout.element_runs import element_runs
+from mat.core.runs import MANY, NONE, Runs, element_runs, run, union
 from mat.layout.strided import Layout
 
 pytestmark = pytest.mark.host

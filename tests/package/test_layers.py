@@ -223,7 +223,7 @@ def test_packages_are_a_docstring_only(name):
     assert len(tree.body) == 1
 
 
-OF_ARRAYS = {"core.runs", "layout.element_runs"}  # sets of many runs are arrays of integers
+OF_ARRAYS = {"core.runs"}  # sets of many runs are arrays of integers
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if folder(name) in ("core", "layout")
