@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from ..errors import ConflictError
 from .direction import INPUT, Direction
@@ -34,7 +35,8 @@ class AccessRecord:
 
     def reset(self) -> None:
         """Be in use by no access: the record may be used again."""
-        self.view: ViewLike | None = None  # only while it lasts, so that a Mat is in no cycle
+        # a `ViewLike`, only while it lasts, so that a Mat is in no cycle
+        self.view: Any = None
         # where copies have spans: the elements that it accesses, and in which copy
         self.runs: Runs = NONE
         self.used: SpanCopy | None = None

@@ -12,12 +12,13 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
+from typing import Any
 
 from ..errors import DeviceError
 from .access_record import AccessRecord
 from .compiled import THREADS
 from .direction import INPUT
-from .registry import Facet, Handle, Memory, PendingCopy, Presented, ViewLike, WholeCube, host
+from .registry import Facet, Handle, Memory, PendingCopy, Presented, WholeCube, host
 from .runs import Runs, run
 from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
@@ -31,7 +32,7 @@ class AsyncCopyRecord(AccessRecord):
     make_value: Callable[[], Presented] | None
     task: object
     runs: Runs
-    view: ViewLike | None
+    view: Any
     where: SourceLine | None
 
     def __init__(self, view: Viewed, facet: Facet, handle: Handle, where: SourceLine) -> None:

@@ -24,7 +24,7 @@ from .compiled import Lock as NewLock
 from .direction import Direction
 from .observers import COPY, ELEMENT, OBSERVERS, TRANSFERS, wait
 from .pending import Pending
-from .registry import ElementType, Handle, Memory, Number, SpansLike, ViewLike, WholeCube, host
+from .registry import ElementType, Handle, Memory, Number, ViewLike, WholeCube, host
 from .runs import Runs
 from .source_line import SourceLine
 from .span_drops import join_parts, tidy
@@ -78,7 +78,7 @@ class Coherence:
     history: deque[tuple[str, str, int]] | None  # last copies: from, to, version
     # what is fresh where, if that cannot be told for whole copies; then `fresh` has the memories
     # with a fresh copy of all elements
-    spans: SpansLike
+    spans: Any  # `Spans`, or None
     pending: Pending | None  # what is to be computed before an access
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ class Coherence:
                     self.spans.divide(self, unit // size)
             self.align = ALIGNED // self.unit
 
-    def to_spans(self) -> SpansLike:
+    def to_spans(self) -> Spans:
         """Return the state of parts of the data, initialised from that of whole copies."""
         if self.spans is None:
             self.spans = Spans(self.cube)

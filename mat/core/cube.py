@@ -21,7 +21,7 @@ from .direction import INPUT, IO, OUTPUT, Direction
 from .dropping import DroppableCopies
 from .export import KEPT_BY_EXPORTS, ExportRecord
 from .observers import OBSERVERS
-from .registry import Facet, Handle, Memory, RecordLike, ViewLike, host
+from .registry import Facet, Handle, Memory, ViewLike, host
 from .runs import Runs, run
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
 from .span_transfer import refresh
@@ -544,7 +544,7 @@ class Cube(DroppableCopies):
         """Return whether an open access of this thread and task covers another one to the memory
         with that bit, so that it needs no record of its own.
         """
-        writer: RecordLike = self.writer
+        writer = self.writer
         if self.spans is not None:
             return False
         thread, task = _threads.current(), _threads.task()
@@ -571,7 +571,7 @@ class Cube(DroppableCopies):
             return apart
         if getattr(allow_conflicts, "depth", 0):
             return apart
-        other: RecordLike
+        other: AccessRecord
         for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
             # one without a thread is about to end
             if (direction is _input and other.direction is _input) or not other.thread:
@@ -593,7 +593,7 @@ class Cube(DroppableCopies):
             raise conflict(wanted, other, mine)
         return apart
 
-    def _is_left(self, record: RecordLike) -> bool:
+    def _is_left(self, record: AccessRecord) -> bool:
         """Return whether a record is that of an export that keeps what it has."""
         if not isinstance(record, ExportRecord) or record.facet.memory is not host():
             return False
@@ -612,7 +612,7 @@ class Cube(DroppableCopies):
                 return True
         return False
 
-    def promises(self, block: RecordLike, view: ViewLike) -> bool:
+    def promises(self, block: AccessRecord, view: ViewLike) -> bool:
         """Return whether `block`, which only reads, encloses a write of its thread to elements that
         both see, outside any block of this thread that writes them.
         """

@@ -257,7 +257,7 @@ class DroppableCopies(Coherence):
             return None
         spans = self.to_spans()
         try:
-            copy = spans.copy_for(self, memory, spans.touched(view), None)
+            copy = spans.copy_for(self.cube, memory, spans.touched(view), None)
         except BaseException:
             self.settle()
             raise

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Block, Decorating, remove
-from .registry import Memory, RecordLike, ViewLike, host
+from .access_record import AccessRecord
+from .registry import Memory, host
 from .runs import Runs
 from .source_line import line_of, user_line
 
@@ -35,7 +36,7 @@ class Observer:
 
     every_access: bool = False
 
-    def entered(self, record: RecordLike) -> None:
+    def entered(self, record: AccessRecord) -> None:
         """Receive the record of an access that has begun.
 
         Parameters
@@ -44,7 +45,7 @@ class Observer:
             The access: ``view``, ``facet``, ``direction``, ``thread`` and ``value``.
         """
 
-    def left(self, record: RecordLike, failed: bool) -> None:
+    def left(self, record: AccessRecord, failed: bool) -> None:
         """Receive the record of an access whose block has ended.
 
         An error raised here counts as an error of the block.
@@ -57,7 +58,7 @@ class Observer:
             True if the block raised an error.
         """
 
-    def exported(self, record: RecordLike) -> None:
+    def exported(self, record: Any) -> None:
         """Receive the record of an export that has begun; nobody has used its ``value`` yet.
 
         Parameters
@@ -66,7 +67,7 @@ class Observer:
             The export: ``view``, ``facet``, ``value`` and ``where``, the line.
         """
 
-    def released(self, record: RecordLike) -> None:
+    def released(self, record: Any) -> None:
         """Receive the record of an export that ends.
 
         It is called from any thread, at any point of another function: it must take no lock.
@@ -120,7 +121,7 @@ class Observer:
     def created(self, cube: Observed) -> None:
         """Receive a new storage."""
 
-    def packed(self, view: ViewLike) -> None:
+    def packed(self, view: Any) -> None:
         """Receive a strided operand that was copied since an engine needs packed elements."""
 
     def fell_back(self, operation: str, device: str) -> None:

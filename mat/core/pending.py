@@ -29,8 +29,8 @@ class Value(Protocol):
 class Reader(Protocol):
     """A view that pending expressions read; it lives as long as one of them does."""
 
-    view: ViewLike
-
+    @property
+    def view(self) -> ViewLike: ...
     def compute(self) -> None:
         """Compute the expressions that depend on it."""
 

@@ -13,10 +13,11 @@ from typing import Any
 from weakref import ref
 
 from ..errors import GraphError
+from .access_record import AccessRecord
 from .direction import INPUT, Direction
 from .observers import Observer, observe
 from .pending import DEFERRALS
-from .registry import HasCopies, Memory, RecordLike, ViewLike, host
+from .registry import HasCopies, Memory, ViewLike, host
 from .source_line import line_of, running_operation, user_line
 
 # what a function uses: a Mat that sees it, and the direction of the access
@@ -111,7 +112,7 @@ class Recorder(Observer):
             raise self.error(f"{operation} would be carried out on the host, since {device} has no "
                              "implementation for these operands", "leave it out of the function")
 
-    def exported(self, record: RecordLike) -> None:
+    def exported(self, record: AccessRecord) -> None:
         if self._is_here:
             raise self.error(f"{record.view.label()} is exported to another library", READ)
 
@@ -140,7 +141,7 @@ class Recorder(Observer):
                                  "use a function that writes into a Mat, such as "
                                  "mat.sum(x, out=s), and read that after the call")
 
-    def entered(self, record: RecordLike) -> None:
+    def entered(self, record: AccessRecord) -> None:
         if not self._is_here:
             return
         facet, view = record.facet, record.view
@@ -169,8 +170,8 @@ class Recorder(Observer):
         return False
 
 
-def is_same(one: ViewLike, other: ViewLike) -> bool:
-    """Return whether two views of a storage see the same elements."""
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two Mats of a storage see the same elements."""
     a, b = one.layout, other.layout
     if one.dtype != other.dtype:
         return False

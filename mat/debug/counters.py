@@ -20,7 +20,7 @@ from ..core.observers import (
     host_call,
     observe_always,
 )
-from ..core.registry import Memory, ViewLike, host
+from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
@@ -86,7 +86,7 @@ class CopyCounter(WithLock, Observer):
         with self._lock:
             self.waits += 1
 
-    def packed(self, view: ViewLike) -> None:
+    def packed(self, view: Any) -> None:
         with self._lock:
             self.packs += 1
 

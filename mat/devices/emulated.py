@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -25,7 +26,6 @@ from ..core.registry import (
     HasCopies,
     Memory,
     Presented,
-    ViewLike,
     register_facet,
 )
 from ..core.runs import Runs
@@ -473,7 +473,7 @@ class EmulatedFacet(PooledFacet):
         self.memory: Memory = device.memory
         self.device = device
 
-    def present(self, view: ViewLike, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
+    def present(self, view: Any, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
         return EmulatedArray(handle, view.layout, view.element_type, writable)
 
 

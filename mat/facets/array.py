@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
+from ..core.registry import Engine, Facet, Memory, register_facet
 from ..cpu import engine
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
@@ -80,7 +80,7 @@ class ArrayFacet(Facet):
     engine: Engine = np
     quiet: bool = True
 
-    def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
+    def present(self, view: Any, handle: Array, writable: bool) -> Array:
         layout = view.layout
         return elements_of(handle, layout.shape, layout.strides, layout.displacement, writable)
 
@@ -100,7 +100,7 @@ class ForeignFacet(Facet):
     engine: Engine = engine
     presents: type | None = ForeignArray
 
-    def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
+    def present(self, view: Any, handle: Array, writable: bool) -> ForeignArray:
         return ForeignArray(handle, view.layout)
 
 
@@ -130,7 +130,7 @@ class BackingFacet(Facet):
     quiet: bool = True
     of_storage: bool = True
 
-    def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
+    def present(self, view: Any, handle: Array, writable: bool) -> Array:
         return protected_view(handle, writable)
 
     def lender(self, value: Array) -> Callable[[], Array]:

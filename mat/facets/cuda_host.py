@@ -8,7 +8,9 @@ copies are slower.
 
 from __future__ import annotations
 
-from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
+from typing import Any
+
+from ..core.registry import Engine, Facet, Memory, register_facet
 from ..cpu import engine
 from ..memories.file_pages import SpillPages, pages_of
 from ..memories.host import HOST, page_locking
@@ -28,7 +30,7 @@ class CudaHostFacet(Facet):
     memory: Memory = HOST
     engine: Engine = engine
 
-    def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
+    def present(self, view: Any, handle: Array, writable: bool) -> ForeignArray:
         pages = page_locking()
         # what is spilled is to be in memory no longer than the system likes
         if not isinstance(pages_of(handle), SpillPages):

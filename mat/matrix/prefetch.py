@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..core import span_async
-from ..core.access_record import narrowed, overlap
+from ..core.access_record import AccessRecord, narrowed, overlap
 from ..core.async_copy import begin_copy
 from ..core.compiled import THREADS
 from ..core.direction import INPUT
-from ..core.registry import Memory, RecordLike, facet_over, host
+from ..core.registry import Memory, facet_over, host
 from ..core.runs import Runs
 from ..core.source_line import SourceLine
 from ..core.span_copy import SpanCopy
@@ -145,7 +145,7 @@ def begin_copy_of(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -
         cube.prepare(view, memory, INPUT)
     with cube.lock:
         cube.end_abandoned()
-        writer: RecordLike = cube.writer
+        writer = cube.writer
         apart = writer is not None and not overlap(view, writer.view)
         stale = not cube.fresh & memory.bit and not view._sees_all()
         if cube.spans is not None or apart or (stale and cube.wants_spans(memory)):
@@ -200,7 +200,7 @@ def _source_of(cube: Storage, target: SpanCopy, runs: Runs) -> SpanCopy | None:
     return None
 
 
-def _cannot_prefetch(view: Mat, memory: Memory, writer: RecordLike) -> ConflictError:
+def _cannot_prefetch(view: Mat, memory: Memory, writer: AccessRecord) -> ConflictError:
     """Return the error for a prefetch of elements that `writer` writes."""
     return ConflictError(f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with "
                          f"the access to {writer.describe()}; leave that block first")
