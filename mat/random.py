@@ -23,7 +23,6 @@ from numpy.random import (
 from .matrix.generator import Rng, generator
 from .numpy.random.stream import Generator, RandomState, default_rng
 from .support.close_names import name_what_is_close as _name_what_is_close
-from .support.types import Operand, ShapeLike
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState",
@@ -38,48 +37,8 @@ globals().update(_functions)
 __all__ += _functions
 
 
-def ranf(size: ShapeLike | None = None) -> Operand:
-    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
-
-    Parameters
-    ----------
-    size : int or tuple of int, optional
-        The shape; by default, one Python float is drawn.
-
-    Returns
-    -------
-    Mat or float
-        The numbers, from kernels of `mat` on the device in use.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.random.ranf((2, 3)).shape
-    (2, 3)
-    """
-    return _state.random_sample(size)
-
-
-def sample(size: ShapeLike | None = None) -> Operand:
-    """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
-
-    Parameters
-    ----------
-    size : int or tuple of int, optional
-        The shape; by default, one Python float is drawn.
-
-    Returns
-    -------
-    Mat or float
-        The numbers, from kernels of `mat` on the device in use.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.random.sample((2, 3)).shape
-    (2, 3)
-    """
-    return _state.random_sample(size)
+ranf = _state.random_sample
+sample = _state.random_sample
 
 
 def get_bit_generator() -> Rng:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -186,153 +187,63 @@ def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     return eye(n, dtype=dtype)
 
 
-def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike | None = None, *,
-               device: DeviceLike = None) -> Mat:
-    """Return zeros in the shape of another Mat or array.
+_LIKE = """Return {elements} in the shape of another Mat or array.
 
-    Parameters
-    ----------
-    a : array_like
-        A Mat, an array, a number or nested sequences.
-    dtype : dtype, str or type, optional
-        The element type; by default that of `a`.
-    order : {"K", "A", "C", "F"}
-        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
-        "A": by columns if those of `a` are, else by rows.
-    subok : bool
-        Has no effect on Mats, which have no subclasses.
-    shape : int or sequence of int, optional
-        The lengths of the axes; by default those of `a`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use; by default that of `a`.
+Parameters
+----------
+a : array_like
+    A Mat, an array, a number or nested sequences.{value}
+dtype : dtype, str or type, optional
+    The element type; by default that of `a`.
+order : {{"K", "A", "C", "F"}}
+    Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
+    "A": by columns if those of `a` are, else by rows.
+subok : bool
+    Has no effect on Mats, which have no subclasses.
+shape : int or sequence of int, optional
+    The lengths of the axes; by default those of `a`.
+device : str or Device, optional
+    ``"cpu"``, or the device in use; by default that of `a`.
 
-    Returns
-    -------
-    Mat
-        A new Mat.
+Returns
+-------
+Mat
+    A new Mat.
 
-    Examples
-    --------
-    >>> import mat
-    >>> mat.zeros_like([1, 2])
-    <Mat 2 int64 - [0 0]>
-    """
-    if has_its_own_class(a):
-        return _in_its_class(np.zeros_like, (a,), dtype, order, subok, shape)
-    return _like(a, 0, dtype, order, shape, device)
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
 
 
-def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-              subok: bool = True, shape: ShapeLike | None = None, *,
-              device: DeviceLike = None) -> Mat:
-    """Return ones in the shape of another Mat or array.
+def _maker(name: str, fill: Number, elements: str, example: str) -> Callable[..., Mat]:
+    """Return the function `name` of NumPy, whose elements are all `fill`; None: arbitrary."""
+    numpys = getattr(np, name)
 
-    Parameters
-    ----------
-    a : array_like
-        A Mat, an array, a number or nested sequences.
-    dtype : dtype, str or type, optional
-        The element type; by default that of `a`.
-    order : {"K", "A", "C", "F"}
-        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
-        "A": by columns if those of `a` are, else by rows.
-    subok : bool
-        Has no effect on Mats, which have no subclasses.
-    shape : int or sequence of int, optional
-        The lengths of the axes; by default those of `a`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use; by default that of `a`.
+    def make(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
+             shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
+        if has_its_own_class(a):
+            return _in_its_class(numpys, (a,), dtype, order, subok, shape)
+        return _like(a, fill, dtype, order, shape, device)
 
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.ones_like([1, 2])
-    <Mat 2 int64 - [1 1]>
-    """
-    if has_its_own_class(a):
-        return _in_its_class(np.ones_like, (a,), dtype, order, subok, shape)
-    return _like(a, 1, dtype, order, shape, device)
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = _LIKE.format(elements=elements, value="", example=example)
+    return make
 
 
-def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike | None = None, *,
-               device: DeviceLike = None) -> Mat:
-    """Return arbitrary elements in the shape of another Mat or array.
-
-    Parameters
-    ----------
-    a : array_like
-        A Mat, an array, a number or nested sequences.
-    dtype : dtype, str or type, optional
-        The element type; by default that of `a`.
-    order : {"K", "A", "C", "F"}
-        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
-        "A": by columns if those of `a` are, else by rows.
-    subok : bool
-        Has no effect on Mats, which have no subclasses.
-    shape : int or sequence of int, optional
-        The lengths of the axes; by default those of `a`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use; by default that of `a`.
-
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.empty_like([1.5, 2.5]).fill_(1)
-    <Mat 2 F [1. 1.]>
-    """
-    if has_its_own_class(a):
-        return _in_its_class(np.empty_like, (a,), dtype, order, subok, shape)
-    return _like(a, None, dtype, order, shape, device)
+zeros_like = _maker("zeros_like", 0, "zeros",
+                    "zeros_like([1, 2])\n<Mat 2 int64 - [0 0]>")
+ones_like = _maker("ones_like", 1, "ones",
+                   "ones_like([1, 2])\n<Mat 2 int64 - [1 1]>")
+empty_like = _maker("empty_like", None, "arbitrary elements",
+                    "empty_like([1.5, 2.5]).fill_(1)\n<Mat 2 F [1. 1.]>")
 
 
 # NumPy's parameters
 def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
               order: str | None = "K", subok: bool = True, shape: ShapeLike | None = None, *,
               device: DeviceLike = None) -> Mat:
-    """Return elements of one value in the shape of another Mat or array.
-
-    Parameters
-    ----------
-    a : array_like
-        A Mat, an array, a number or nested sequences.
-    fill_value : number or array_like
-        The value of the elements, which is converted to their dtype; an array, a Mat or nested
-        sequences broadcast to the shape.
-    dtype : dtype, str or type, optional
-        The element type; by default that of `a`.
-    order : {"K", "A", "C", "F"}
-        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
-        "A": by columns if those of `a` are, else by rows.
-    subok : bool
-        Has no effect on Mats, which have no subclasses.
-    shape : int or sequence of int, optional
-        The lengths of the axes; by default those of `a`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use; by default that of `a`.
-
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.full_like([1.5, 2.5], 3)
-    <Mat 2 - [3. 3.]>
-    """
     if has_its_own_class(a):
         return _in_its_class(np.full_like, (a, fill_value), dtype, order, subok, shape)
     if fill_value is None:
@@ -346,6 +257,13 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     made = _like(x, None, dtype, order, shape, device)
     made[...] = fill_value if isinstance(fill_value, Mat) else as_plain(fill_value)
     return made
+
+
+full_like.__doc__ = _LIKE.format(
+    elements="elements of one value", value="""
+fill_value : number or array_like
+    The value of the elements, which is converted to their dtype; an array, a Mat or nested
+    sequences broadcast to the shape.""", example="full_like([1.5, 2.5], 3)\n<Mat 2 - [3. 3.]>")
 
 
 def has_its_own_class(a: object) -> bool:

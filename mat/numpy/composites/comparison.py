@@ -48,7 +48,7 @@ def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1
                    equal_nan: bool = False) -> Result:
     # on the host this operation is NumPy's function with longer checks
     leave_if(a.shape != b.shape or not all(type(x) in _REAL and x >= 0 for x in (rtol, atol)))
-    return shape.allclose(a, b, rtol, atol, bool(equal_nan))
+    return bool(shape.close(a, b, rtol, atol, bool(equal_nan)))
 
 
 @implements("shares_memory")

@@ -11,7 +11,7 @@ from ...support.dtypes import EVERY, REAL_TYPES
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number, Operand
 from ..engine.accumulation import accumulate, check_factors, same_dtype, same_shape
-from ..engine.operation import Accumulated, Input, Output, Scalar, op
+from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import apart, check_disjoint, one_by_one
 from ..tiles.signatures import by_elements, over
 
@@ -192,12 +192,7 @@ def add_sign_numpy(np: Engine, alpha: Number, a: Array, beta: Number, b: Array) 
     accumulate(np, np.multiply(np.sign(a), alpha), beta, b)
 
 
-def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
-    same_dtype(a, scales, out)
-    if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
-        raise ShapeError(f"{name} requires {'rows' if axis == 0 else 'columns'} of a matrix as "
-                         "many as scales, got scales "
-                         f"{scales.shape}, a {a.shape} and out {out.shape}")
+# Factors of rows or columns
 
 
 def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
@@ -207,57 +202,40 @@ def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
     return scales.layout.contiguous or scales.layout.vector is not None
 
 
-@op(method="", by_form=True, name="scale_rows")
-def rows_scaled(scales: Input, a: Input, out: Output) -> None:
-    """Compute ``out <- diag(scales) a``."""
-    _check_scales("scale_rows", scales, a, out, 0)
-    check_disjoint("scale_rows", out, scales)
-    check_disjoint("scale_rows", out, a, same=True)
+def _scaling(name: str, axis: int) -> Op:
+    """Return the operation `name`: a product of a matrix and factors along an axis."""
+    lines = "rows" if axis == 0 else "columns"
+    spread = (-1, 1) if axis == 0 else (1, -1)  # the shape that broadcasts
+
+    def check(scales: Input, a: Input, out: Output) -> None:
+        """Compute `out`, the rows or columns of `a` times one of `scales` each."""
+        same_dtype(a, scales, out)
+        if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
+            raise ShapeError(f"{name} requires {lines} of a matrix as many as scales, got scales "
+                             f"{scales.shape}, a {a.shape} and out {out.shape}")
+        check_disjoint(name, out, scales)
+        check_disjoint(name, out, a, same=True)
+
+    check.__name__ = f"{lines}_scaled"
+    scaled = op(check, method="", by_form=True, name=name)
+    scaled.cut_by(over(scaled, "i,ij,ij" if axis == 0 else "j,ij,ij", free=True))
+    scaled.reads_once = True
+
+    @scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
+    @scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
+    def kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
+        layouts = scales.layout.reshape(spread), a.layout, out.layout
+        return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
+
+    @scaled.on("array")
+    def by_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None:
+        np.multiply(a, scales.reshape(spread), out=out)
+
+    return scaled
 
 
-rows_scaled.cut_by(over(rows_scaled, "i,ij,ij", free=True))
-rows_scaled.reads_once = True
-
-
-@rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@rows_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
-def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
-    """Return the kernel of products, with the scales as a column."""
-    layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
-    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
-
-
-@rows_scaled.on("array")
-def scale_rows_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None:
-    """Multiply by the scales, as a column."""
-    np.multiply(a, scales.reshape(-1, 1), out=out)
-
-
-@op(method="", by_form=True, name="scale_columns")
-def columns_scaled(scales: Input, a: Input, out: Output) -> None:
-    """Compute ``out <- a diag(scales)``."""
-    _check_scales("scale_columns", scales, a, out, 1)
-    check_disjoint("scale_columns", out, scales)
-    check_disjoint("scale_columns", out, a, same=True)
-
-
-columns_scaled.cut_by(over(columns_scaled, "j,ij,ij", free=True))
-columns_scaled.reads_once = True
-
-
-@columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@columns_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
-def scale_columns_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
-    """Return the kernel of products, with the scales as a row."""
-    layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
-    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
-
-
-@columns_scaled.on("array")
-def scale_columns_numpy(np: Engine, scales: Array, a: Array, out: Array) -> None:
-    """Multiply by the scales, as a row."""
-    np.multiply(a, scales.reshape(1, -1), out=out)
-
+rows_scaled = _scaling("scale_rows", 0)
+columns_scaled = _scaling("scale_columns", 1)
 
 def _new_or(out: Mat | None, a: Operand) -> Operand:
     """Return `out`, or a new Mat like `a`."""
