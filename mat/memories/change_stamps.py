@@ -168,11 +168,14 @@ class TrackedPages:
         return found
 
     def count(self, region: Region) -> None:
-        """Count a write to a region of pages."""
-        start = self.address - self.shift
-        first, last = max(region[0] - start, 0) // BLOCK, -(-(region[1] - start) // BLOCK)
-        if first < last:
-            self.counts[first:last] += np.uint64(1)
+        """Count a write to a region of pages, of these or of others.
+
+        The last block goes on after the last page, where memory of others may be tracked, too.
+        """
+        low, high = max(region[0], self.low), min(region[1], self.high)
+        if low < high:
+            start = self.address - self.shift
+            self.counts[(low - start) // BLOCK:-(-(high - start) // BLOCK)] += np.uint64(1)
 
     def end(self) -> None:
         with _lock:

@@ -339,6 +339,23 @@ def test_several_mats_share_what_the_system_says(way):
         a[200_000] = 9
         assert y.sum() == 9
 
+@pytest.mark.parametrize("length", [20 * change_stamps.BLOCK, 20 * change_stamps.BLOCK + 5000])
+def test_a_write_beside_a_mat_is_no_change_of_it(way, length):
+    """Memory beside each other in pages of one block, as arrays on the heap are."""
+    both = np.zeros(2 * length + 10_000, "uint8")
+    begin = -both.ctypes.data % 4096 + 1000
+    one, other = (mat.from_numpy(both[low:low + length]) for low in (begin, begin + length))
+    with mat.use_device("emulated"):
+        one.fill_(1)
+        other.fill_(2)
+        both[begin + length + 8192] = 7
+        with pytest.raises(mat.ConflictError):
+            other.to_numpy()
+        assert_array_equal(one.to_numpy(), np.ones(length))
+        other.changed()
+    assert both[begin + length:begin + 2 * length].sum() == 7
+
+
 
 def test_tensors_by_their_version(device):
     torch = pytest.importorskip("torch")
