@@ -99,6 +99,21 @@ class Stage:
         # an event that was not recorded yet is not waited for
         self.events: list[StreamEvent] = [StreamEvent(gpu) for _ in range(count)]
         self.at: int = 0
+        self.unsettled: bool = False
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Have the buffers within the block.
+
+        After a block that raised, as by an interrupt, buffers may be in use by copies without an
+        event: the next one waits for the stream.
+        """
+        with self.lock:
+            if self.unsettled:
+                self.gpu.synchronize()
+            self.unsettled = True
+            yield
+            self.unsettled = False
 
     def next(self) -> tuple[Bytes, StreamEvent]:
         """Return the next free buffer, and the event to record after its use."""
@@ -109,7 +124,7 @@ class Stage:
 
     def send(self, address: int, source: Bytes) -> None:
         """Copy to the device; `source` may be written again when this returns."""
-        with self.lock:
+        with self.turn():
             for start in range(0, source.nbytes, self.piece):
                 piece = source[start:start + self.piece]
                 buffer, event = self.next()
@@ -119,7 +134,7 @@ class Stage:
 
     def fetch(self, target: Bytes, address: int) -> None:
         """Copy from the device: a piece is copied while the one before it is unpacked."""
-        with self.lock:
+        with self.turn():
             coming: tuple[Bytes, Bytes, StreamEvent] | None = None
             for start in range(0, target.nbytes, self.piece):
                 piece = target[start:start + self.piece]
@@ -132,7 +147,7 @@ class Stage:
 
     def send_rows(self, address: int, source: Array) -> None:
         """Copy the rows of an array to its memory on the device, from `address` on."""
-        with self._packing_room(source) as room, self.lock:
+        with self._packing_room(source) as room, self.turn():
             for begin, rows in self._portions(source):
                 buffer, event = self.next()
                 copy_array(rows, buffer[:rows.nbytes].view(rows.dtype).reshape(rows.shape))
@@ -147,7 +162,7 @@ class Stage:
 
     def fetch_rows(self, target: Array, address: int) -> None:
         """Copy from the device, as `send_rows` does to it."""
-        with self._packing_room(target) as room, self.lock:
+        with self._packing_room(target) as room, self.turn():
             coming: tuple[Array, Bytes, StreamEvent] | None = None
             for begin, rows in self._portions(target):
                 buffer, event = self.next()

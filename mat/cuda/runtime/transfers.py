@@ -1,5 +1,5 @@
 """Copies between the host and a device that are done, as far as the host is concerned, when they
-return: direct ones, or in pieces through page-locked buffers.
+return: direct ones, or in pieces through page-locked buffers, which threads fill and empty.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ import numpy as np
 
 from ...core.compiled import CudaFetch, CudaSend
 from ...core.recorder import RECORDERS, refuse_if_recorded
+from ...cpu.thread_pool import threads
 from ...errors import OutOfDeviceMemory
 from ...support.c_pointers import address_of
+from ...support.native import lib
 from ...support.options import current
 from ...support.types import Array, Bytes
 from .driver import driver
@@ -18,7 +20,8 @@ from .pinned import POOL, Pinned, is_locked, is_partly_locked
 from .rows import are_thin, move_rows
 from .staging import Rows, Stage, StreamEvent, copy_2d, stage
 
-PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
+PIECE, BUFFERS = 4 << 20, 3  # bytes of a staging buffer, and how many there are; not yet measured
+STAGED = 1 << 20  # bytes above which threads and a copy at a time outdo the driver's own staging
 # copies up to this size use many buffers of that size, so that the host need not wait
 SMALL = 64 << 10
 MANY = 32
@@ -105,16 +108,38 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
             stage(gpu, SMALL, MANY).send(address, source)
             return
         locked = is_locked(source)
-        if not locked and (current().page_locked or is_partly_locked(source)):
-            stage(gpu, PIECE, 2).send(address, source)
+        buffers = None if locked else _buffers_for(gpu, source)
+        if buffers is not None:
+            buffers.send(address, source)
             return
         status = driver.cuMemcpyHtoDAsync(address, address_of(source), source.nbytes, gpu.stream)
         if int(status[0]) == INVALID_VALUE and not locked:
             # another library may have locked some of the pages
-            stage(gpu, PIECE, 2).send(address, source)
+            stage(gpu, PIECE, BUFFERS).send(address, source)
             return
         check(status, f"copying {source.nbytes} bytes to device {gpu.number}")
         _wait(gpu)  # another library may have locked the pages, which are read later then
+
+
+def _buffers_for(gpu: Gpu, host: Bytes, written: bool = False) -> Stage | None:
+    """Return the buffers for a copy of pageable memory, None where the driver copies.
+
+    It stages pageable memory, too, but by one thread. Memory that is locked in part it refuses.
+    """
+    if is_partly_locked(host, written=written):
+        return _buffers(gpu, host.nbytes)
+    if host.nbytes <= SMALL or not (current().page_locked or (
+            host.nbytes > STAGED and threads() > 1 and lib is not None)):
+        return None
+    try:
+        return _buffers(gpu, host.nbytes)
+    except OutOfDeviceMemory:  # no pages can be locked
+        return None
+
+
+def _buffers(gpu: Gpu, nbytes: int) -> Stage:
+    """Return the buffers for copies of so many bytes."""
+    return stage(gpu, PIECE, BUFFERS) if nbytes > SMALL else stage(gpu, SMALL, MANY)
 
 
 def _send_small(gpu: Gpu, address: int, source: Bytes) -> bool:
@@ -138,15 +163,14 @@ def fetch(gpu: Gpu, host: Array, address: int) -> None:
         return
     target: Bytes = host.view(np.uint8)
     with gpu.current():
-        locked, large = is_locked(target, written=True), target.nbytes > SMALL
-        buffers = (gpu, PIECE, 2) if large else (gpu, SMALL, MANY)
-        if not locked and ((large and current().page_locked)
-                           or is_partly_locked(target, written=True)):
-            stage(*buffers).fetch(target, address)
+        locked = is_locked(target, written=True)
+        buffers = None if locked else _buffers_for(gpu, target, written=True)
+        if buffers is not None:
+            buffers.fetch(target, address)
             return
         status = driver.cuMemcpyDtoHAsync(address_of(target), address, target.nbytes, gpu.stream)
         if int(status[0]) == INVALID_VALUE and not locked:  # as in `send`
-            stage(*buffers).fetch(target, address)
+            _buffers(gpu, target.nbytes).fetch(target, address)
             return
         check(status, f"copying {target.nbytes} bytes from device {gpu.number}")
         _wait(gpu)
@@ -223,9 +247,7 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
 
 def _stage_for(gpu: Gpu, rows: Array) -> Stage:
     """Return the buffers for rows that each fit into one."""
-    if rows.nbytes > SMALL and current().page_locked:
-        return stage(gpu, PIECE, 2)
-    return stage(gpu, SMALL, MANY)
+    return _buffers(gpu, rows.nbytes if current().page_locked else 0)
 
 
 def _wait(gpu: Gpu) -> None:
