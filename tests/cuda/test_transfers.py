@@ -84,6 +84,64 @@ def test_from_one_device_to_another(cuda, dev, two_devices):
     assert_array_equal(x.to_numpy(), np.arange(1000))
 
 
+@pytest.fixture
+def strangers(mock, dev, two_devices):
+    """The devices of the mock driver, which have not accessed each other's memory yet."""
+    with mat.use_device("cuda:1") as other:
+        found = dev.gpu, other.gpu
+    for gpu in found:
+        gpu.reached.clear()
+    yield found
+    for gpu in found:
+        gpu.reached.clear()
+
+
+def between(x, y):
+    """Copy x from the first device to the second, and y back."""
+    with mat.use_device("cuda:1"):
+        with x.facet("cuda:1", "input"):
+            pass
+        with y.facet("cuda:1", "io"):
+            pass
+        with mat.use_device("cuda:0"), y.facet("cuda:0", "input"):
+            pass
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_devices_copy_directly(mock, strangers, monkeypatch, pooled):
+    if not pooled:
+        for gpu in strangers:
+            mat.trim()
+            monkeypatch.setattr(gpu, "in_order", False)
+            monkeypatch.setattr(gpu, "_memory_pool", None)
+    names = "cuMemPoolSetAccess", "cuCtxEnablePeerAccess"
+    for _ in range(2):
+        x, y = (only_there(mat.arange(1000.0)) for _ in range(2))
+        between(x, y)
+        assert_array_equal(x.to_numpy(), y.to_numpy())
+        assert [mock.calls(n) for n in names] == ([2, 0] if pooled else [0, 2])
+    assert mock.copies("p2p") == 6
+    assert mock.copies("p2p through the host") == 0
+    del x, y
+    mat.trim()
+
+
+def test_devices_that_cannot_access_each_other_copy_through_the_host(mock, strangers):
+    mock.peers(False)
+    x = only_there(mat.arange(1000.0))
+    between(x, x)
+    assert (mock.copies("p2p"), mock.copies("p2p through the host")) == (2, 2)
+    assert_array_equal(x.to_numpy(), np.arange(1000))
+
+
+def test_where_access_is_refused_the_driver_copies_through_the_host(mock, strangers):
+    mock.fail("cuMemPoolSetAccess", times=9, status=800)
+    x = only_there(mat.arange(1000.0))
+    between(x, x)
+    assert mock.copies("p2p through the host") == 2
+    assert_array_equal(x.to_numpy(), np.arange(1000))
+
+
 def test_from_one_device_to_another_in_order(cuda, dev, two_devices):
     cuda.delay()
     x = mat.zeros(1000)

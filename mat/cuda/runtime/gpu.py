@@ -156,6 +156,7 @@ class Gpu:
         self.in_order: bool = bool(self._attribute(pools))
         self._memory_pool: DriverObject = self._kept_pool() if self.in_order else None
         self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
+        self.reached: set[int] = set()  # other devices, whose memory this one was let access
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
         renew_after_fork(self)
@@ -196,6 +197,27 @@ class Gpu:
         with self.current():
             return check(driver.cuStreamCreate(getattr(driver.CUstream_flags, kind)),
                          f"a stream of device {self.number}")
+
+    def reach(self, other: Gpu) -> None:
+        """Let this device access the memory of another one, if it can: copies between them then do
+        not go through the host. The memory of a pool is its own device's until its owner says so.
+        """
+        if other.number in self.reached:
+            return
+        self.reached.add(other.number)
+        what = f"access of device {self.number} to device {other.number}"
+        # if it is refused from here on, the driver copies through the host
+        if not check(driver.cuDeviceCanAccessPeer(self.device, other.device), what):
+            return
+        if other._memory_pool is None:
+            with self.current():
+                driver.cuCtxEnablePeerAccess(other.context, 0)
+            return
+        access = driver.CUmemAccessDesc()
+        access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        access.location.id = int(self.device)
+        access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        driver.cuMemPoolSetAccess(other._memory_pool, [access], 1)
 
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)

@@ -200,11 +200,13 @@ class CudaMemory(Pooled):
                   source: DeviceBlock) -> bool:
         """Copy from another GPU without waiting; return False for other memories.
 
-        The driver copies directly, or through the host if the devices cannot reach each other.
+        The driver copies directly, or through the host if the devices cannot access each other's
+        memory.
         """
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
         here, there = self.gpu, memory.gpu
+        here.reach(there)
         written = StreamEvent(there).record(there.stream)
         written.hold_up(here.stream, here)
         with here.current():

@@ -33,7 +33,7 @@ from .programs import unlisted
 from .ptx import interpreter
 
 SOURCES = HERE / "libcuda"
-KINDS = {"h2d": 0, "d2h": 1, "d2d": 2, "p2p": 3, "h2h": 4}
+KINDS = {"h2d": 0, "d2h": 1, "d2d": 2, "p2p": 3, "h2h": 4, "p2p through the host": 5}
 STATUS = {"invalid_value": 1, "out_of_memory": 2, "launch_failed": 719}
 MEMORY = 1 << 30
 
@@ -84,6 +84,10 @@ class Driver:
         """Let a device have a compute capability, as 75 for 7.5, until `forget`."""
         self.library.mock_capability(device, capability)
 
+    def peers(self, peers=True):
+        """Let devices be able to access each other's memory, or not, until `forget`."""
+        self.library.mock_peers(int(peers))
+
     def delay(self, delayed=True):
         """Run queued work only when something waits for it, or at once."""
         self.library.mock_delay(int(delayed))
@@ -108,7 +112,9 @@ class Driver:
         return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
-        """Return the number of copies of a kind: "h2d", "d2h", "d2d", "p2p", "h2h"."""
+        """Return the number of copies of a kind: "h2d", "d2h", "d2d", "p2p", "h2h", and of those
+        between devices the ones "p2p through the host", where one cannot access the other.
+        """
         return self.library.mock_copies(KINDS[kind], 0)
 
     def copied(self, kind):

@@ -59,6 +59,13 @@ static Copy kind_of(const Side &to, const Side &from) {
     return block_at(to.at)->device == block_at(from.at)->device ? D2D : P2P;
 }
 
+// Whether the device of a stream reaches memory of another one.
+static bool reaches(const Device *user, const Side &there) {
+    const Block *b = block_at(there.at);
+    return b->device == user || (b->pool ? b->pool->reached[user->number]
+                                         : user->peers[b->device->number]);
+}
+
 static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, const char *what,
                    bool waits) {
     Stream *s = stream_of(handle);
@@ -74,6 +81,10 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
     Copy kind = kind_of(to, from);
     world.copies[kind]++;
     world.copied[kind] += bytes;
+    if (kind == P2P && !(reaches(s->device, to) && reaches(s->device, from))) {
+        world.copies[THROUGH_HOST]++;
+        world.copied[THROUGH_HOST] += bytes;
+    }
     if (from.device || from.locked) {
         enqueue(*s, [=] { carry_out(s, to, from, bytes, what); });
     } else {

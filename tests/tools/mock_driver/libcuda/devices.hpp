@@ -87,7 +87,7 @@ EXPORT Result cuDeviceGetP2PAttribute(int *value, int, int, int) {
 
 EXPORT Result cuDeviceCanAccessPeer(int *can, int device, int peer) {
     CALL_ANYWAY;
-    *can = device != peer;
+    *can = device != peer && world.peers;
     return SUCCESS;
 }
 
@@ -203,6 +203,7 @@ EXPORT Result cuCtxSynchronize_v2(void *context) {
 EXPORT Result cuCtxEnablePeerAccess(void *peer, unsigned) {
     CALL;
     if (!current() || !is_device(peer)) return INVALID_CONTEXT;
+    if (!world.peers) return INVALID_DEVICE;
     bool &enabled = current()->peers[static_cast<Device *>(peer)->number];
     if (enabled) return PEER_ALREADY;
     enabled = true;

@@ -67,6 +67,11 @@ EXPORT void mock_capability(int device, int capability) {
     world.all[device].capability = capability;
 }
 
+EXPORT void mock_peers(int peers) {
+    auto hold = held();
+    world.peers = peers;
+}
+
 EXPORT void mock_delay(int delayed) {
     auto hold = held();
     world.delayed = delayed != 0;
@@ -169,7 +174,10 @@ EXPORT void mock_forget() {  // faults, counters, failures to come; what is queu
         if (d.broken) d.used = d.live = d.pool->used = d.pool->reserved = 0;
         d.broken = SUCCESS;
         d.capability = 90;
+        memset(d.pool->reached, 0, sizeof d.pool->reached);
+        memset(d.peers, 0, sizeof d.peers);
     }
+    world.peers = true;
 }
 
 // For libcublas

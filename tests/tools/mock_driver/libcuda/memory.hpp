@@ -236,8 +236,22 @@ EXPORT Result cuMemPoolTrimTo(void *pool, size_t keep) {
     return SUCCESS;
 }
 
-EXPORT Result cuMemPoolSetAccess(void *, void *, size_t) {
+struct Access {  // CUmemAccessDesc
+    int kind, device, flags;
+};
+
+EXPORT Result cuMemPoolSetAccess(void *pool, const Access *given, size_t count) {
     CALL_ANYWAY;
+    Pool *p = static_cast<Pool *>(pool);
+    for (size_t k = 0; k < count; k++) {
+        const Access &a = given[k];
+        if (a.kind != 1 || a.device < 0 || unsigned(a.device) >= world.devices ||
+            (a.flags != 0 && a.flags != 1 && a.flags != 3))
+            return INVALID_VALUE;
+        if (!p->device || (p->device->number == a.device && a.flags != 3)) return INVALID_VALUE;
+        if (!world.peers && p->device->number != a.device) return INVALID_DEVICE;
+        p->reached[a.device] = a.flags == 3;
+    }
     return SUCCESS;
 }
 

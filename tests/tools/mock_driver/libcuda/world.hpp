@@ -60,7 +60,7 @@ enum : Result {
 static const Address ELSEWHERE = Address(1) << 60;
 static const unsigned MOST_DEVICES = 8;
 enum Kind { ON_DEVICE, PINNED, REGISTERED };
-enum Copy { H2D, D2H, D2D, P2P, H2H };
+enum Copy { H2D, D2H, D2D, P2P, H2H, THROUGH_HOST, COPIES };  // the last: of P2P, too
 
 struct Device;
 
@@ -96,6 +96,7 @@ struct Pool {
     Device *device;  // null: of the host
     std::map<int, uint64_t> settings;
     size_t used = 0, reserved = 0;  // what it has from the device, which includes what is used
+    bool reached[MOST_DEVICES] = {};  // by other devices
 
     // Return what is not used to the device, but for so many bytes.
     void shrink(size_t keep) {
@@ -159,7 +160,8 @@ struct World {
     uint64_t seed = 0, launches = 0;
     std::map<std::string, uint64_t> calls;
     std::map<std::string, Failure> failures;
-    uint64_t copies[5] = {}, copied[5] = {};
+    uint64_t copies[COPIES] = {}, copied[COPIES] = {};
+    bool peers = true;  // whether devices can access each other's memory
     std::vector<std::string> faults;
     std::string answer, last;  // texts that were handed out
 };
