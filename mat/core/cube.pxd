@@ -78,7 +78,7 @@ cdef class Cube(DroppableCopies):
     cpdef uintptr_t ready(self, unsigned long long mask, unsigned long long bit, bint reads,
                           bint writes) except? 1
     cpdef find_address(self)
-    cdef uintptr_t element_address(self, unsigned long long mask, unsigned long long bit,
-                                   bint writes) except? 1
+    cdef uintptr_t element_address(self, unsigned long long mask,
+                                   unsigned long long bit) except? 1
     cpdef object host_array(self, object memory, Registration facet, bint writes)
     cpdef written(self, unsigned long long mask)

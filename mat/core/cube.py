@@ -382,13 +382,13 @@ class Cube(DroppableCopies):
         if handle is not None:
             self.address = host().address_of(handle)
 
-    def element_address(self, mask: int, bit: int, writes: bool) -> int:
-        """Return the address of the host's copy, if it is fresh and its elements may be read, or
-        written, at once; else 0.
+    def element_address(self, mask: int, bit: int) -> int:
+        """Return the address of the host's copy, if it is fresh and its elements may be read at
+        once; else 0.
         """
         if not self.address:
             self.find_address()
-        return self.ready(mask, bit, True, writes) if _blocks.enabled else 0
+        return self.ready(mask, bit, True, False) if _blocks.enabled else 0
 
     def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:
         """Return the host's handle, if single elements may be read, or written, at once; else

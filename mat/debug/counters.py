@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ..core.cube import Cube
 from ..core.observers import (
     COPY,
+    INSTEAD,
     Observation,
     Observer,
     host_call,
@@ -24,7 +25,6 @@ from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
-from ..core.without_waits import INSTEAD
 from ..errors import ConflictError, DirectionError, SettingError
 from ..support.fork import WithLock
 from ..support.formatting import counted

@@ -75,7 +75,7 @@ class Elements(MatBase):
         storage = self.storage
         if _observers:
             return None
-        address = storage.element_address(_array.mask, _array.bit, False)
+        address = storage.element_address(_array.mask, _array.bit)
         if address:
             return _blocks.scalar(address + k * self.element_size, self.element_type)
         if self.element_type is not storage.dtype:

@@ -84,7 +84,7 @@ def _array_of_few(view: Views) -> Array | None:
     layout, storage = view.layout, view.storage
     if _observers or not layout.contiguous or layout.size > MOST_AT_ONCE:
         return None
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not address:
         return None
     return _blocks.copied_array(address + layout.displacement * view.element_size,

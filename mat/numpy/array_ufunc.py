@@ -7,6 +7,7 @@ delegated to NumPy.
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min,
-    np.fmax: missing.largest, np.fmin: missing.smallest}
+    np.fmax: partial(missing.extreme, smallest=False),
+    np.fmin: partial(missing.extreme, smallest=True)}
 # functions that reduce as a ufunc does
 _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,

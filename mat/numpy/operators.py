@@ -20,8 +20,8 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the sta
 __array_api_version__ = VERSIONS[-1]
 
 
-def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
-    bind(name, named(function, name, doc or function.__doc__ or ""))
+def _bind_named(name: str, function: Function) -> None:
+    bind(name, named(function, name, function.__doc__ or ""))
 
 
 def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..core.without_waits import INSTEAD
+from ..core.observers import INSTEAD
 from .fallback import EXPORTED
 from .profile import NOWHERE, Line, LineCost, Profile
 

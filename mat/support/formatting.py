@@ -29,9 +29,9 @@ def letters(states: Iterable[tuple[str, bool]]) -> str:
                    for letter, fresh in sorted(states)) or "-"
 
 
-def contents(a: Array, indent: str = " ") -> str:
+def contents(a: Array) -> str:
     """Return the elements under NumPy's print options."""
-    return np.array2string(a, separator=" ", prefix=indent)
+    return np.array2string(a, separator=" ", prefix=" ")
 
 
 def bracket(head: str, body: str) -> str:

@@ -186,7 +186,7 @@ def _extreme(smallest: bool) -> Function:
     def extreme(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
                 initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
         leave_if(not is_mat_or_none(out) or not _plain(initial, where))
-        found = missing.extreme(a, axis, out, _flag(keepdims), smallest)
+        found = missing.extreme(a, axis, out, _flag(keepdims), smallest=smallest)
         return _warned(found, _ONLY) if a.dtype.char in INEXACT else found
 
     return extreme

@@ -50,7 +50,7 @@ def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
     some = a if mask is None else chosen(mask, a, 0)
     count: Number = count_of(a, axis) if mask is None else truth.count_true(mask, axis, True)
     if mean is NO_VALUE:
-        mean = _as(elementwise.divide(reduce.sum(some, axis, keepdims=True), count), a)
+        mean = as_dtype(elementwise.divide(reduce.sum(some, axis, keepdims=True), count), a.dtype)
     elif not isinstance(mean, Mat) or mean.dtype != a.dtype:
         raise LeftToNumPy
     distances = elementwise.subtract(a, mean)
@@ -62,12 +62,8 @@ def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
     if not isinstance(left, Mat):
         leave_if(left <= 0)
         return elementwise.divide(total, float(left))
-    return _as(elementwise.divide(total, elementwise.maximum(left, 0).reshape(total.shape)), a)
-
-
-def _as(found: Mat, a: Mat) -> Mat:
-    """Return `found` in the dtype of `a`."""
-    return found if found.dtype == a.dtype else found.astype(a.dtype)
+    left = elementwise.maximum(left, 0).reshape(total.shape)
+    return as_dtype(elementwise.divide(total, left), a.dtype)
 
 
 def _variance(root: bool) -> Function:

@@ -61,7 +61,7 @@ def counted(x: object) -> Operand:
     if not 0 < layout.size <= _MOST:
         return None
     start = 8 * layout.displacement
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not address:
         return None
     bins = _blocks.bins_of(address + start, layout.size)
@@ -70,7 +70,7 @@ def counted(x: object) -> Operand:
     made: Any = form_of_result((bins,), _int64).new(view.device_enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not to or not address or view.layout is not layout:
         return None
     _blocks.count_each(to, bins, address + start, layout.size)
@@ -92,7 +92,7 @@ def truths(x: object) -> Operand:
     made: Any = _count.new(view.device_enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not to or not address or view.layout is not layout:
         return None
     address += view.element_size * layout.displacement
@@ -111,7 +111,7 @@ def places(x: object) -> Operand:
     if not mask or not layout.shape or not layout.contiguous or not 0 < layout.size <= _MOST:
         return None
     start = view.element_size * layout.displacement
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not address:
         return None
     count = _blocks.count_true(address + start, view.element_size, layout.size, mask)
@@ -123,7 +123,7 @@ def places(x: object) -> Operand:
         found.append(made)
         targets.append(made.storage.ready(_array.mask, _array.bit, False, True))
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.element_address(_array.mask, _array.bit, False)
+    address = storage.element_address(_array.mask, _array.bit)
     if not address or 0 in targets or view.layout is not layout:
         return None
     if _blocks.places_of(address + start, view.element_size, layout.shape, mask, targets,
@@ -351,7 +351,7 @@ def rolled(x: object, shift: object, axis: object) -> Operand:
     storage.find_address()
     to = made.storage.ready(_array.mask, _array.bit, False, True)
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    at = storage.element_address(_array.mask, _array.bit, False)
+    at = storage.element_address(_array.mask, _array.bit)
     if not to or not at or view.layout is not layout or view.storage is not storage:
         return None
     at += layout.displacement * size

@@ -87,20 +87,12 @@ largest_number = core_of(NanMax())
 smallest_number = core_of(NanMin())
 
 
-def largest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
-    """Return the largest element that is not NaN, without a warning if there is none."""
-    return extreme(x, axis, out, keepdims, False)
-
-
-def smallest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
-    """Return the smallest element that is not NaN, without a warning if there is none."""
-    return extreme(x, axis, out, keepdims, True)
-
-
-def extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: bool) -> Mat:
-    """Return the largest or smallest element that is not NaN."""
+def extreme(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False, *,
+            smallest: bool) -> Mat:
+    """Return the largest or smallest element that is not NaN; no warning if there is none."""
     if x.dtype.char in EXTENSIONS:  # among which NumPy does not see NaN
-        found: Mat = extreme(x.astype(np.float32), axis, None, keepdims, smallest).astype(x.dtype)
+        found: Mat = extreme(x.astype(np.float32), axis, None, keepdims,
+                             smallest=smallest).astype(x.dtype)
         return found if out is None else out.assign_(found)
     if x.dtype.char in INEXACT:
         return (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
