@@ -19,7 +19,7 @@ from ..support.dtypes import as_dtype
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
-from ..support.unbound import unbound
+from ..support.unbound import documented, unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
 from .foreign_storage import ForeignStorage
@@ -221,57 +221,40 @@ def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None
     return _placed(a, dtype, copy, order_like(order), True, device)
 
 
+_BY_LINES = """Return the elements as a Mat of at least one axis that stores them by {lines}.
+
+Parameters
+----------
+a : array_like
+    A number, an array, a Mat, or nested sequences with these as leaves.
+dtype : dtype, str or type, optional
+    The element type; by default as for `array`.
+like : object, optional
+    Has no effect: the result is a Mat.
+
+Returns
+-------
+Mat
+    `a` itself if possible, or a new Mat.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
+
 @unbound
+@documented(_BY_LINES, lines="rows",
+            example="ascontiguousarray(mat.ones(2, 3).T).strides\n(16, 8)")
 def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    """Return the elements as a Mat of at least one axis that stores them by rows.
-
-    Parameters
-    ----------
-    a : array_like
-        A number, an array, a Mat, or nested sequences with these as leaves.
-    dtype : dtype, str or type, optional
-        The element type; by default as for `array`.
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        `a` itself if possible, or a new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.ascontiguousarray(mat.ones(2, 3).T).strides
-    (16, 8)
-    """
     return _made(a, dtype, None, "C", False, 1)
 
 
 @unbound
+@documented(_BY_LINES, lines="columns",
+            example="asfortranarray(mat.ones(2, 3)).strides\n(8, 16)")
 def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    """Return the elements as a Mat of at least one axis that stores them by columns.
-
-    Parameters
-    ----------
-    a : array_like
-        A number, an array, a Mat, or nested sequences with these as leaves.
-    dtype : dtype, str or type, optional
-        The element type; by default as for `array`.
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        `a` itself if possible, or a new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.asfortranarray(mat.ones(2, 3)).strides
-    (8, 16)
-    """
     return _made(a, dtype, None, "F", False, 1)
 
 

@@ -22,7 +22,7 @@ from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
-from ..support.unbound import unbound
+from ..support.unbound import documented, unbound
 from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result, is_numpys
 from .foreign_storage import ForeignStorage
 from .mat import Mat
@@ -122,75 +122,51 @@ def placed(mat: Mat, device: DeviceLike) -> Mat:
     return mat
 
 
+_DOC = """Return a Mat {of}.
+
+Parameters
+----------
+shape : int or sequence of int
+    The lengths of the axes.
+*more
+    Lengths of further axes: ``{name}(3, 4)`` is ``{name}((3, 4))``; then perhaps a dtype and an
+    order: ``{name}((3, 4), "float32")``.
+dtype : dtype, str or type, optional
+    The element type; by default ``mat.settings.dtype``.
+order : {{"C", "F"}}
+    Whether the elements are stored by rows or by columns.
+device : str or Device, optional
+    ``"cpu"``, or the device in use (default).
+like : object, optional
+    Has no effect: the result is a Mat.
+
+Returns
+-------
+Mat
+    A new Mat.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
+
 @unbound
+@documented(_DOC, name="zeros", of="of zeros; its memory is allocated at the first access",
+            example="zeros(2, 3)\n<Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>")
 def zeros(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
           order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    """Return a Mat of zeros; its memory is allocated at the first access.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The lengths of the axes.
-    *more
-        Lengths of further axes: ``zeros(3, 4)`` is ``zeros((3, 4))``; then perhaps a dtype and an
-        order: ``zeros((3, 4), "float32")``.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``.
-    order : {"C", "F"}
-        Whether the elements are stored by rows or by columns.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.zeros(2, 3)
-    <Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>
-    """
     lengths = (shape, *more) if more else (shape,)
     if order == "C" and device is None:
         return filled(lengths, dtype, 0)
     return _filled_by(lengths, dtype, 0, order, device)
 
 
+@documented(_DOC, name="ones", of="of ones",
+            example='ones(3, dtype="int8")\n<Mat 3 int8 - [1 1 1]>')
 def ones(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
          order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    """Return a Mat of ones.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The lengths of the axes.
-    *more
-        Lengths of further axes: ``ones(3, 4)`` is ``ones((3, 4))``; then perhaps a dtype and an
-        order: ``ones((3, 4), "float32")``.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``.
-    order : {"C", "F"}
-        Whether the elements are stored by rows or by columns.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.ones(3, dtype="int8")
-    <Mat 3 int8 - [1 1 1]>
-    """
     lengths = (shape, *more) if more else (shape,)
     if order == "C" and device is None:
         return filled(lengths, dtype, 1)
@@ -198,37 +174,10 @@ def ones(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike =
 
 
 @unbound
+@documented(_DOC, name="empty", of="whose elements are arbitrary until they are written",
+            example="empty(2).fill_(3)\n<Mat 2 F [3. 3.]>")
 def empty(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
           order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    """Return a Mat whose elements are arbitrary until they are written.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The lengths of the axes.
-    *more
-        Lengths of further axes: ``empty(3, 4)`` is ``empty((3, 4))``; then perhaps a dtype and an
-        order: ``empty((3, 4), "float32")``.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``.
-    order : {"C", "F"}
-        Whether the elements are stored by rows or by columns.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        A new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.empty(2).fill_(3)
-    <Mat 2 F [3. 3.]>
-    """
     lengths = (shape, *more) if more else (shape,)
     if order == "C" and device is None:
         return filled(lengths, dtype, None)

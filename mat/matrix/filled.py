@@ -26,6 +26,7 @@ from ..support.types import (
     Operand,
     ShapeLike,
 )
+from ..support.unbound import documented
 from .arrays import asarray
 from .base import form_of_result
 from .creation import adopted, filled, placed
@@ -221,6 +222,7 @@ def _maker(name: str, fill: Number, elements: str, example: str) -> Callable[...
     """Return the function `name` of NumPy, whose elements are all `fill`; None: arbitrary."""
     numpys = getattr(np, name)
 
+    @documented(_LIKE, elements=elements, value="", example=example)
     def make(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
              shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
         if has_its_own_class(a):
@@ -228,7 +230,6 @@ def _maker(name: str, fill: Number, elements: str, example: str) -> Callable[...
         return _like(a, fill, dtype, order, shape, device)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = _LIKE.format(elements=elements, value="", example=example)
     return make
 
 
@@ -241,6 +242,10 @@ empty_like = _maker("empty_like", None, "arbitrary elements",
 
 
 # NumPy's parameters
+@documented(_LIKE, elements="elements of one value", value="""
+fill_value : number or array_like
+    The value of the elements, which is converted to their dtype; an array, a Mat or nested
+    sequences broadcast to the shape.""", example="full_like([1.5, 2.5], 3)\n<Mat 2 - [3. 3.]>")
 def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
               order: str | None = "K", subok: bool = True, shape: ShapeLike | None = None, *,
               device: DeviceLike = None) -> Mat:
@@ -257,13 +262,6 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     made = _like(x, None, dtype, order, shape, device)
     made[...] = fill_value if isinstance(fill_value, Mat) else as_plain(fill_value)
     return made
-
-
-full_like.__doc__ = _LIKE.format(
-    elements="elements of one value", value="""
-fill_value : number or array_like
-    The value of the elements, which is converted to their dtype; an array, a Mat or nested
-    sequences broadcast to the shape.""", example="full_like([1.5, 2.5], 3)\n<Mat 2 - [3. 3.]>")
 
 
 def has_its_own_class(a: object) -> bool:

@@ -8,82 +8,55 @@ from ..errors import DTypeError, MatError, ShapeError
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.types import DTypeLike, Operand
+from ..support.unbound import documented
 from .attributes import set_writable
+
+_DOC = """Raise: {why}.
+
+Parameters
+----------
+{parameters}
+Returns
+-------
+None
+    Never.
+
+Raises
+------
+{error}
+    Always; it names what does that.
+"""
+_FIELD = """dtype : dtype
+    That of the field.
+offset : int
+    Its first byte.
+"""
 
 
 @method("resize")
+@documented(_DOC, why="a Mat does not change its size and keep its elements", error="ShapeError",
+            parameters="""\
+*new_shape : int or sequence of int
+    The lengths of the axes.
+refcheck : bool
+    As for ``numpy.ndarray.resize``.
+""")
 def resize(self: Mat, *new_shape: Operand, refcheck: bool = True) -> NoReturn:
-    """Raise: a Mat does not change its size and keep its elements.
-
-    Parameters
-    ----------
-    *new_shape : int or sequence of int
-        The lengths of the axes.
-    refcheck : bool
-        As for ``numpy.ndarray.resize``.
-
-    Returns
-    -------
-    None
-        Never.
-
-    Raises
-    ------
-    ShapeError
-        Always; it names what does that.
-    """
     raise ShapeError(f"a Mat cannot be resized to {new_shape}: mat.resize(x, new_shape) returns a "
                      "new one, x.adjust_(shape) makes room without keeping the elements")
 
 
 @method("getfield")
+@documented(_DOC, why="elements have no fields", error="DTypeError", parameters=_FIELD)
 def getfield(self: Mat, dtype: DTypeLike, offset: int = 0) -> NoReturn:
-    """Raise: elements have no fields.
-
-    Parameters
-    ----------
-    dtype : dtype
-        That of the field.
-    offset : int
-        Its first byte.
-
-    Returns
-    -------
-    None
-        Never.
-
-    Raises
-    ------
-    DTypeError
-        Always; it names what does that.
-    """
     raise DTypeError(f"elements of a Mat have no fields of {dtype!r}; x.view(dtype) reinterprets "
                      "them, x.real and x.imag are the parts of complex ones")
 
 
 @method("setfield")
+@documented(_DOC, why="elements have no fields", error="DTypeError",
+            parameters="val : array-like\n    The values.\n" + _FIELD)
 def setfield(self: Mat, val: Operand, dtype: DTypeLike, offset: int = 0) -> NoReturn:
-    """Raise: elements have no fields.
-
-    Parameters
-    ----------
-    val : array-like
-        The values.
-    dtype : dtype
-        That of the field.
-    offset : int
-        Its first byte.
-
-    Returns
-    -------
-    None
-        Never.
-
-    Raises
-    ------
-    DTypeError
-        Always; it names what does that.
-    """
     raise DTypeError(f"elements of a Mat have no fields of {dtype!r}; x.real = v and x.imag = v "
                      "set the parts of complex ones")
 

@@ -1,5 +1,5 @@
 """Functions that are no methods of the classes that have them as attributes, as functions in C; and
-signatures that are made when somebody asks for them, as ``help()`` does.
+signatures that are made when somebody asks for them, as ``help()`` does; docstrings of several.
 """
 
 from __future__ import annotations
@@ -82,3 +82,12 @@ class DeferredSignature(inspect.Signature):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return self.made().__reduce__()
+
+
+def documented(template: str, **facts: str) -> Callable[[F], F]:
+    """Return a decorator that gives functions which differ in a few facts one docstring."""
+    def decorate(function: F) -> F:
+        function.__doc__ = template.format(**facts)
+        return function
+
+    return decorate

@@ -25,12 +25,43 @@ from ...ops.engine.by_numpy import refuse_other_elements
 from ...ops.engine.operands import as_mat
 from ...support.options import current
 from ...support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
+from ...support.unbound import documented
 from ..docstrings import docstring
 
 _WHOLE = 2**64
 _HALF = 2**32
 _FLOAT64 = np.dtype(np.float64)
 _BY_NUMPY = "NumPy computes it on the host, with numbers of this stream."
+
+# the docstring of methods that draw by kernels, and its parts
+_DRAWN = """Return {what}.
+
+Parameters
+----------
+{parameters}
+Returns
+-------
+Mat or float
+    The numbers, from kernels of `mat` on the device in use.
+
+Examples
+--------
+>>> import mat
+>>> {example}
+"""
+_UNIFORM = "numbers that are uniform on ``[0, 1)``"
+_NORMAL = "normal numbers with mean 0 and standard deviation 1"
+_SIZE = """size : int or tuple of int, optional
+    The shape; by default, one Python float is drawn.
+"""
+_LENGTHS = """*shape : int
+    The lengths of the axes; without them, one Python float is drawn.
+"""
+_SETTINGS = """dtype : dtype, optional
+    ``float32`` or ``float64``; by default ``mat.settings.dtype``.
+out : Mat, optional
+    Is overwritten.
+"""
 
 
 def stream_of(seed: object) -> Rng:
@@ -301,57 +332,19 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         """The stream, a `mat.Rng`, whose ``seed`` and ``counter`` are its state."""
         return self.stream
 
+    @documented(_DRAWN, what=_UNIFORM, parameters=_SIZE + _SETTINGS, example="""\
+x = mat.random.default_rng(1).random(3)
+>>> bool(((x >= 0) & (x < 1)).all())
+True""")
     def random(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                out: Mat | None = None) -> Operand:
-        """Return numbers that are uniform on ``[0, 1)``.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; by default, one Python float is drawn.
-        dtype : dtype, optional
-            ``float32`` or ``float64``; by default ``mat.settings.dtype``.
-        out : Mat, optional
-            Is overwritten.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> x = mat.random.default_rng(1).random(3)
-        >>> bool(((x >= 0) & (x < 1)).all())
-        True
-        """
         return self._uniformly(size, dtype, out)
 
+    @documented(_DRAWN, what=_NORMAL, parameters=_SIZE + _SETTINGS, example="""\
+mat.random.default_rng(1).standard_normal((2, 2), dtype="float32").dtype.name
+'float32'""")
     def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                         out: Mat | None = None) -> Operand:
-        """Return normal numbers with mean 0 and standard deviation 1.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; by default, one Python float is drawn.
-        dtype : dtype, optional
-            ``float32`` or ``float64``; by default ``mat.settings.dtype``.
-        out : Mat, optional
-            Is overwritten.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> mat.random.default_rng(1).standard_normal((2, 2), dtype="float32").dtype.name
-        'float32'
-        """
         return self._normally(size, dtype, out)
 
     def shuffle(self, x: Operand, axis: int = 0) -> None:
@@ -546,90 +539,30 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
 
     # Uniform and normal numbers
 
+    @documented(_DRAWN, what=_UNIFORM, parameters=_LENGTHS, example="""\
+mat.random.rand(2, 3).shape
+(2, 3)""")
     def rand(self, *shape: int) -> Operand:
-        """Return numbers that are uniform on ``[0, 1)``.
-
-        Parameters
-        ----------
-        *shape : int
-            The lengths of the axes; without them, one Python float is drawn.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> mat.random.rand(2, 3).shape
-        (2, 3)
-        """
         return self._uniformly(shape_of(shape))
 
+    @documented(_DRAWN, what=_NORMAL, parameters=_LENGTHS, example="""\
+mat.random.randn(2, 3).shape
+(2, 3)""")
     def randn(self, *shape: int) -> Operand:
-        """Return normal numbers with mean 0 and standard deviation 1.
-
-        Parameters
-        ----------
-        *shape : int
-            The lengths of the axes; without them, one Python float is drawn.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> mat.random.randn(2, 3).shape
-        (2, 3)
-        """
         return self._normally(shape_of(shape))
 
+    @documented(_DRAWN, what=_UNIFORM, parameters=_SIZE, example="""\
+type(mat.random.random_sample()).__name__, mat.random.random_sample((2, 3)).shape
+('float', (2, 3))""")
     def random_sample(self, size: ShapeLike | None = None) -> Operand:
-        """Return numbers that are uniform on ``[0, 1)``.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; by default, one Python float is drawn.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> type(mat.random.random_sample()).__name__, mat.random.random_sample((2, 3)).shape
-        ('float', (2, 3))
-        """
         return self._uniformly(size)
 
     random = random_sample
 
+    @documented(_DRAWN, what=_NORMAL, parameters=_SIZE, example="""\
+mat.random.standard_normal((2, 3)).shape
+(2, 3)""")
     def standard_normal(self, size: ShapeLike | None = None) -> Operand:
-        """Return normal numbers with mean 0 and standard deviation 1.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; by default, one Python float is drawn.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> mat.random.standard_normal((2, 3)).shape
-        (2, 3)
-        """
         return self._normally(size)
 
     def shuffle(self, x: Operand) -> None:

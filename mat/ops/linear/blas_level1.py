@@ -27,6 +27,7 @@ from ...support.c_pointers import ForeignArray
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number
+from ...support.unbound import documented
 from ..engine.operation import InOut, Input, Op, Output, Scalar, number_op, op
 from ..tiles.overlap import check_disjoint
 from ..tiles.signatures import added, as_norm, by_first_of_largest, by_pieces
@@ -388,61 +389,66 @@ def swap_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int =
 # Reductions to a Python number
 
 
+_OF_TWO = """Return ``sum {terms}``{more}.
+
+Parameters
+----------
+x, y : Mat
+    Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long.
+n, incx, incy : int, optional
+    Number of elements to use and steps between them, as for `axpy`.
+
+Returns
+-------
+float or complex
+    The sum, a Python number.
+
+Notes
+-----
+BLAS {routines}.
+
+Examples
+--------
+>>> import mat
+>>> mat.blas.{example}
+"""
+_OF_ONE = """Return {what}.
+
+Parameters
+----------
+x : Mat
+    Vector of a dtype that BLAS knows.
+n, incx : int, optional
+    Number of elements to use and step between them, as for `axpy`.
+
+Returns
+-------
+float
+    The {noun}.
+
+Notes
+-----
+BLAS {routine}.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
+
 @number_op(by_form=True)
+@documented(_OF_TWO, terms="x_i * y_i", more="; nothing is conjugated", routines="?DOT, ?DOTU",
+            example="dot(mat.arange(3.0), mat.ones(3))\n3.0")
 def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    """Return ``sum x_i * y_i``; nothing is conjugated.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long.
-    n, incx, incy : int, optional
-        Number of elements to use and steps between them, as for `axpy`.
-
-    Returns
-    -------
-    float or complex
-        The sum, a Python number.
-
-    Notes
-    -----
-    BLAS ?DOT, ?DOTU.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.blas.dot(mat.arange(3.0), mat.ones(3))
-    3.0
-    """
     check_pair(x, y, n, incx, incy)
 
 
 @number_op(by_form=True)
+@documented(_OF_TWO, terms="conj(x_i) * y_i", more="", routines="?DOTC", example="""\
+vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
+(1+0j)""")
 def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    """Return ``sum conj(x_i) * y_i``.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long.
-    n, incx, incy : int, optional
-        Number of elements to use and steps between them, as for `axpy`.
-
-    Returns
-    -------
-    float or complex
-        The sum, a Python number.
-
-    Notes
-    -----
-    BLAS ?DOTC.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.blas.vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
-    (1+0j)
-    """
     check_pair(x, y, n, incx, incy)
 
 
@@ -467,31 +473,9 @@ def vdot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int =
 
 
 @number_op(by_form=True)
+@documented(_OF_ONE, what="the Euclidean norm ``sqrt(sum |x_i|^2)``, without overflow", noun="norm",
+            routine="?NRM2", example="nrm2(mat.array([3.0, 4]))\n5.0")
 def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
-    """Return the Euclidean norm ``sqrt(sum |x_i|^2)``, without overflow.
-
-    Parameters
-    ----------
-    x : Mat
-        Vector of a dtype that BLAS knows.
-    n, incx : int, optional
-        Number of elements to use and step between them, as for `axpy`.
-
-    Returns
-    -------
-    float
-        The norm.
-
-    Notes
-    -----
-    BLAS ?NRM2.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.nrm2(mat.array([3.0, 4]))
-    5.0
-    """
     blas_dtype(x)
     count(x, n, incx)
 
@@ -510,31 +494,9 @@ def nrm2_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> flo
 
 
 @number_op(by_form=True)
+@documented(_OF_ONE, what="``sum |re x_i| + |im x_i|``", noun="sum", routine="?ASUM",
+            example="asum(mat.array([3.0, -4]))\n7.0")
 def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
-    """Return ``sum |re x_i| + |im x_i|``.
-
-    Parameters
-    ----------
-    x : Mat
-        Vector of a dtype that BLAS knows.
-    n, incx : int, optional
-        Number of elements to use and step between them, as for `axpy`.
-
-    Returns
-    -------
-    float
-        The sum.
-
-    Notes
-    -----
-    BLAS ?ASUM.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.asum(mat.array([3.0, -4]))
-    7.0
-    """
     blas_dtype(x)
     count(x, n, incx)
 

@@ -10,6 +10,7 @@ from ...matrix.methods import method
 from ...support.dtypes import EVERY, REAL_TYPES
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number, Operand
+from ...support.unbound import documented
 from ..engine.accumulation import accumulate, check_factors, same_dtype, same_shape
 from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import apart, check_disjoint, one_by_one
@@ -244,123 +245,79 @@ def _new_or(out: Mat | None, a: Operand) -> Operand:
     return new_like(a, a.shape, a.dtype)
 
 
+_SCALED = """Return ``{product}``: {each}.
+
+Parameters
+----------
+scales : Mat
+    A factor for each {line}, of the dtype of `a`.
+a : Mat
+    Matrix.
+out : Mat, optional
+    Is overwritten with the result; it may be `a`.
+
+Returns
+-------
+Mat
+    `out`, or a new Mat.
+
+Raises
+------
+ShapeError
+    If there are not as many factors as {line}s, or the shapes differ.
+DTypeError
+    If the dtypes differ.
+AliasError
+    If `out` overlaps `scales`, or a part of `a`.
+
+Examples
+--------
+>>> import mat
+>>> mat.scale_{line}s(mat.array([1.0, 10]), mat.ones(2, 2))
+<Mat 2x2 F {gives}>
+"""
+_IN_PLACE = """Compute ``self <- {product}`` and return self.
+
+Parameters
+----------
+scales : Mat
+    A factor for each {line}, of the dtype of self.
+
+Returns
+-------
+Mat
+    self.
+
+Raises
+------
+ShapeError
+    If there are not as many factors as {line}s.
+DTypeError
+    If the dtypes differ.
+AliasError
+    If self overlaps `scales`.
+"""
+
+
+@documented(_SCALED, line="row", product="diag(scales) a", each="row i times ``scales[i]``",
+            gives="[[1. 1.] [10. 10.]]")
 def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
-    """Return ``diag(scales) a``: row i times ``scales[i]``.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each row, of the dtype of `a`.
-    a : Mat
-        Matrix.
-    out : Mat, optional
-        Is overwritten with the result; it may be `a`.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as rows, or the shapes differ.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If `out` overlaps `scales`, or a part of `a`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.scale_rows(mat.array([1.0, 10]), mat.ones(2, 2))
-    <Mat 2x2 F [[1. 1.] [10. 10.]]>
-    """
     return rows_scaled(scales, a, _new_or(out, a))
 
 
+@documented(_SCALED, line="column", product="a diag(scales)", each="column j times ``scales[j]``",
+            gives="[[1. 10.] [1. 10.]]")
 def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
-    """Return ``a diag(scales)``: column j times ``scales[j]``.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each column, of the dtype of `a`.
-    a : Mat
-        Matrix.
-    out : Mat, optional
-        Is overwritten with the result; it may be `a`.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as columns, or the shapes differ.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If `out` overlaps `scales`, or a part of `a`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.scale_columns(mat.array([1.0, 10]), mat.ones(2, 2))
-    <Mat 2x2 F [[1. 10.] [1. 10.]]>
-    """
     return columns_scaled(scales, a, _new_or(out, a))
 
 
 @method("scale_rows_")
+@documented(_IN_PLACE, line="row", product="diag(scales) self")
 def scale_rows_(self: Mat, scales: Mat) -> Mat:
-    """Compute ``self <- diag(scales) self`` and return self.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each row, of the dtype of self.
-
-    Returns
-    -------
-    Mat
-        self.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as rows.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If self overlaps `scales`.
-    """
     return rows_scaled(scales, self, self)
 
 
 @method("scale_columns_")
+@documented(_IN_PLACE, line="column", product="self diag(scales)")
 def scale_columns_(self: Mat, scales: Mat) -> Mat:
-    """Compute ``self <- self diag(scales)`` and return self.
-
-    Parameters
-    ----------
-    scales : Mat
-        A factor for each column, of the dtype of self.
-
-    Returns
-    -------
-    Mat
-        self.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many factors as columns.
-    DTypeError
-        If the dtypes differ.
-    AliasError
-        If self overlaps `scales`.
-    """
     return columns_scaled(scales, self, self)
