@@ -6,7 +6,7 @@ from mat.numpy.short_calls cimport called_shortly
 
 cdef object _mat_type, _not_brief
 cdef frozenset _ordering
-cdef dict _implementations, _holds
+cdef dict _implementations, _holds, _waiting
 cdef list _in_use
 
 cdef bint _are_mats(object types) except -1

@@ -25,25 +25,7 @@ from ..ops.engine.by_numpy import LeftToNumPy, leave_if
 from ..ops.engine.operation import named
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
-from .composites import (  # noqa: F401  # each registers its functions
-    arranging,
-    calculus,
-    comparison,
-    creation,
-    einsum,
-    elementwise,
-    fourier,
-    joining,
-    linear_algebra,
-    plain_views,
-    products,
-    quantiles,
-    reductions,
-    selection,
-    sorting,
-    ufuncs,
-    variances,
-)
+from .composites import WAITING, load
 from .composites.there import with_mats_there
 from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, numpy_function
 from .short_calls import called_shortly, leave_to_numpy
@@ -69,7 +51,7 @@ _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _not_brief = NOT_BRIEF
-_holds, _in_use = HOLDS, IN_USE
+_holds, _in_use, _waiting = HOLDS, IN_USE, WAITING
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -118,6 +100,9 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
     holds = _holds.get(func)
+    if holds is None and func in _waiting:
+        load(func)
+        holds = _holds.get(func)
     if holds is not None and (holds >= 0 or _in_use):
         try:
             return _called(_implementations[func], holds, args, kwargs)
@@ -152,6 +137,7 @@ def _are_plain(args: Arguments) -> bool:
 
 def call_implementation(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call the implementation of a NumPy function; raise `LeftToNumPy` where it does not hold."""
+    load(func)
     return _called(_implementations[func], _holds[func], args, kwargs)
 
 
@@ -262,6 +248,6 @@ def positional_names(func: Function) -> tuple[str, ...]:
                  if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
-leave_to_numpy(OF_MANY, _usual)
+leave_to_numpy(_usual)
 bind("__array_function__",
      named(_array_function, "__array_function__", _array_function.__doc__ or ""))

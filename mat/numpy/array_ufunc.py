@@ -24,8 +24,7 @@ from ..ops.engine.calls import Calls
 from ..ops.engine.loops import LOGIC, is_natural
 from ..ops.engine.operands import has_its_own_way, has_priority
 from ..ops.engine.operation import named
-from ..ops.linear import linalg
-from ..ops.linear.matmul import product
+from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import missing, reduce, scan, ufuncs
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
@@ -48,7 +47,7 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
-    np.matmul: linalg.matmul, np.divmod: ufuncs.quotient_and_remainder,
+    np.matmul: matmul, np.divmod: ufuncs.quotient_and_remainder,
     np.degrees: ufuncs.rad2deg, np.radians: ufuncs.deg2rad,
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }

@@ -9,6 +9,7 @@ cdef list _in_use, _observers
 cdef object _mat, _not_brief
 cdef Calls _product
 cdef dict _ways
+cdef set _of_many
 
 
 cdef class Way:

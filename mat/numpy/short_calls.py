@@ -7,7 +7,7 @@ done, for arguments that it does not take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ from ..ops.primitives.few_elements import (
 )
 from ..support.dtypes import BLAS_TYPES
 from ..support.types import Arguments, Function, Keywords, Operand
+from .registry import OF_MANY
 
 # with types of C
 _in_use, _observers, _mat, _not_brief, _product = IN_USE, OBSERVERS, Mat, NOT_BRIEF, product
@@ -233,23 +234,27 @@ WAYS: dict[object, Way] = {
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.diag: Of(diagonal), np.linalg.norm: Of(length), np.dot: Of(matrix_product, 2),
     np.vdot: Of(vector_product, 2), **_reductions()}
-_ways = WAYS  # with a type of C
+_ways, _of_many = WAYS, OF_MANY  # with types of C
 
 
-def leave_to_numpy(functions: Iterable[Any], usual: Callable[[Function], int]) -> None:
-    """Let NumPy compute functions of a few elements, unless something shorter is known."""
-    by_numpy = {f: ByNumPy(f, usual) for f in functions}
-    WAYS.update(by_numpy)
-    for f, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
-        WAYS[f] = OrNumPy(shorter, by_numpy[f])
-    WAYS[np.trace] = OrNumPy(traced, by_numpy[np.trace], 1, (0, 0, 1))
-    WAYS[np.array_equal] = OrNumPy(all_equal, by_numpy[np.array_equal], 2)
-    WAYS[np.interp] = OrNumPy(interpolated, by_numpy[np.interp], 3)
-    WAYS[np.where] = OrNumPy(chosen, by_numpy[np.where], 3)
-    WAYS[np.repeat] = OrNumPy(repeated, by_numpy[np.repeat], 3)
-    WAYS[np.tile] = OrNumPy(tiled, by_numpy[np.tile], 2)
-    WAYS[np.diff] = AlongOrNumPy(differenced, by_numpy[np.diff], 1, -1, True)
-    WAYS[np.roll] = AlongOrNumPy(rolled, by_numpy[np.roll], 2, None, False)
+_usual_of: list[Callable[[Function], int]] = []  # the only one
+
+
+def leave_to_numpy(usual: Callable[[Function], int]) -> None:
+    """Let NumPy compute those functions of a few elements of which it is known to be faster, unless
+    something shorter is known; `usual` is that of `ByNumPy`.
+    """
+    _usual_of.append(usual)
+    for function, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
+        WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual))
+    WAYS[np.trace] = OrNumPy(traced, ByNumPy(np.trace, usual), 1, (0, 0, 1))
+    WAYS[np.array_equal] = OrNumPy(all_equal, ByNumPy(np.array_equal, usual), 2)
+    WAYS[np.interp] = OrNumPy(interpolated, ByNumPy(np.interp, usual), 3)
+    WAYS[np.where] = OrNumPy(chosen, ByNumPy(np.where, usual), 3)
+    WAYS[np.repeat] = OrNumPy(repeated, ByNumPy(np.repeat, usual), 3)
+    WAYS[np.tile] = OrNumPy(tiled, ByNumPy(np.tile, usual), 2)
+    WAYS[np.diff] = AlongOrNumPy(differenced, ByNumPy(np.diff, usual), 1, -1, True)
+    WAYS[np.roll] = AlongOrNumPy(rolled, ByNumPy(np.roll, usual), 2, None, False)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
@@ -257,4 +262,8 @@ def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Ope
     if _in_use or _observers or not args:
         return None
     way = _ways.get(function)
-    return None if way is None else way.call(args, kwargs)
+    if way is None:
+        if function not in _of_many:
+            return None
+        way = _ways[function] = ByNumPy(function, _usual_of[0])
+    return way.call(args, kwargs)

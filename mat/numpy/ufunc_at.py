@@ -20,6 +20,7 @@ from ..matrix.with_facets import with_facets
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..ops.indexing.accumulate_at import RULES, accumulated_at
 from ..support.types import Arguments, Array, Function, Keywords, Operand
+from .composites import load_composed
 from .operands import as_mat_if_possible
 from .registry import COMPOSED, Result
 
@@ -102,6 +103,7 @@ _WEAK = (bool, int, float, complex)
 
 def composed(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Result:
     """Call a method of `ufunc` on the device in use; leave it to NumPy where there is none."""
+    load_composed()
     implementation = or_leave(COMPOSED.get((ufunc, method)))
     outs = kwargs.get("out", ())
     others = {k: v for k, v in kwargs.items() if k != "out" and v is not None}

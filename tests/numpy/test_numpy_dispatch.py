@@ -1,6 +1,8 @@
 """Mats among NumPy's arrays: operators, devices, subclasses, and other classes that dispatch."""
 
 import operator
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,12 +13,14 @@ import mat
 from mat import DTypeError, Mat
 from mat.numpy import array_ufunc
 from mat.numpy.array_function import VIEWS
+from mat.numpy.composites import MODULES, load_all
 from mat.numpy.registry import IMPLEMENTATIONS, ON_HOST, numpy_function
 from mat.ops.primitives import elementwise
 
 from ..support.layouts import LAYOUTS, numbers, place
 from ..support.numpy_calls import FUNCTIONS, Operands
 
+load_all()
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
           operator.floordiv, operator.mod, divmod,
           operator.matmul, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
@@ -293,6 +297,32 @@ def test_nothing_is_copied_to_the_host(name, k):
         if name == "linalg.eigvals" and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             looks = 1  # always complex
         assert (n.d2h, n.fallbacks) == (looks, 0)
+
+
+def test_modules_implement_what_they_are_imported_for():
+    for module, names in MODULES.items():
+        own = {f for f, implementation in IMPLEMENTATIONS.items()
+               if implementation.__globals__["__name__"] == f"mat.numpy.composites.{module}"}
+        assert own == {f for name in names.split() if (f := numpy_function(name)) is not None}
+
+
+@pytest.mark.sample(1)
+def test_modules_are_imported_when_their_functions_are_called():
+    code = """
+import sys
+import numpy as np, mat
+def loaded():
+    return {m.rpartition(".")[2] for m in sys.modules if m.startswith("mat.numpy.composites.")}
+x = mat.ones((3, 4))
+np.exp(x) + np.sum(x) + np.concatenate([x, x]).max()
+print(sorted(loaded() & {"arranging", "fourier", "linear_algebra", "quantiles", "sorting"}))
+print(np.tril(x, -1).sum(), "arranging" in loaded(), "sorting" in loaded())
+with mat.use_device("emulated"):
+    print(np.float_power(x, 2.0).sum(), "ufuncs" in loaded())
+"""
+    found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                           check=False)
+    assert found.stdout.splitlines() == ["[]", "3.0 True False", "12.0 True"], found.stderr
 
 
 @pytest.mark.host

@@ -28,6 +28,7 @@ from ..array_function import (
     positional_names,
 )
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
+from ..composites import is_implemented, load, load_composed
 from ..docstrings import docstring
 from ..operands import as_mat_if_possible, as_mats_if_possible
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
@@ -52,7 +53,7 @@ _BY_NUMPY = "NumPy computes it on the host."
 
 def make_function(name: str, function: Function, qualified: str) -> Function:
     """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
-    converts = ((function in IMPLEMENTATIONS or function in VIEWS) and function not in WRITING
+    converts = ((is_implemented(function) or function in VIEWS) and function not in WRITING
                 and name not in _AS_THEY_ARE)
     names = positional_names(function)
     joins = (names or ("",))[0] in SEQUENCES
@@ -219,6 +220,7 @@ def _own_keywords(function: Function) -> dict[str, object]:
     """Return the keywords, with defaults, that an implementation has and the installed NumPy's
     function does not: those of the array API standard and of newer versions.
     """
+    load(function)
     theirs, ours = code_of(function), IMPLEMENTATIONS.get(function)
     defaults = getattr(ours, "__kwdefaults__", None)
     if theirs is None or defaults is None:
@@ -246,6 +248,9 @@ def where_computed(function: Function) -> str:
     """Return a sentence that says who computes a NumPy function."""
     if function in VIEWS:
         return _VIEW
+    load(function)
+    if isinstance(function, np.ufunc):
+        load_composed()
     if function in ON_HOST:
         return _BY_NUMPY
     composed = (function, "__call__") in COMPOSED
