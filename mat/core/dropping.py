@@ -67,12 +67,12 @@ class DroppableCopies(Coherence):
             self.discard(memory)
         return True
 
-    def drop_span(self, copy: SpanCopy, force: bool, retain: bool = False) -> bool:
+    def drop_span(self, copy: SpanCopy, force: bool) -> bool:
         """Free the copy of a part, as `drop` does; return False if it is not there any more."""
         with self.lock:
             if self.spans is None or copy not in self.spans.copies:
                 return False
-            return self._drop_spans([copy], force, retain)
+            return self._drop_spans([copy], force, False)
 
     def _drop_spans(self, copies: list[SpanCopy], force: bool, retain: bool) -> bool:
         for copy in copies:

@@ -190,7 +190,7 @@ def _there(self: Mat, index: Index, name: str) -> Advanced | None:
     """Return the selection that the device in use carries out; None if the host has to, to which
     the elements are copied then.
     """
-    if not computes_elsewhere(self):
+    if not _in_use or not computes_elsewhere(self):
         return None
     there = advanced(self, index)
     if there is None:
@@ -202,7 +202,7 @@ def _there(self: Mat, index: Index, name: str) -> Advanced | None:
 
 
 def _gather(self: Mat, index: Index) -> Mat:
-    there = _there(self, index, "getitem") if _in_use else None
+    there = _there(self, index, "getitem")
     if there is not None:
         return there.get()
     chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
@@ -223,7 +223,7 @@ def _gather_by_numpy(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    chosen: Advanced | Selection | None = _there(self, index, "setitem") if _in_use else None
+    chosen: Advanced | Selection | None = _there(self, index, "setitem")
     if chosen is None:
         chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
     if chosen is not None:
