@@ -105,7 +105,8 @@ def test_limits_of_cards():
     assert limits.limits_of(facts, "99.0").operations == {}
     assert h200.share(0, 6.69e12, "float32", 0.2) == "50%"
     assert h200.share(int(4.917e11), 0, "", 0.2) == "50%"
-    assert h200.share(0, 1e12, "int8", 0.2) == ""
+    assert h200.operations["int8"] == pytest.approx(1979e12 * 1980 / 1830, rel=0.01)
+    assert h200.share(0, 1e12, "int16", 0.2) == ""
     assert a100.share(1 << 30, 0, "", 0.2) == ""
 
 

@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat.extend import Observer, observe
 
+from ..tools.mock_driver.fixtures import cuda_is_real
+
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 pytest.importorskip("ml_dtypes")
 
@@ -40,7 +42,12 @@ def exact(a, a_scales, b, b_scales):
 
 
 def check(found, operands):
-    assert_allclose(found.to_numpy(), exact(*operands), rtol=2e-5, atol=2e-5)
+    """A card's instructions for 8-bit floats keep fewer bits of sums than float32 has."""
+    wanted = exact(*operands)
+    few = cuda_is_real() and str(operands[0].dtype) in (KINDS["4"], KINDS["5"])
+    tolerance = 1e-3 if few else 2e-5
+    assert_allclose(found.to_numpy(), wanted, rtol=tolerance,
+                    atol=tolerance * max(1, abs(wanted).max() if few else 1))
 
 
 @pytest.fixture

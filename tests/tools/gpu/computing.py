@@ -167,6 +167,31 @@ def products(at: Setting) -> Section:
     sizes = [16] if at.small else [8192, 4096, 1024]
     kinds = ["float32", "bfloat16", "float64", "float16"]
     yield from (_product(at, kind, n) for n in sizes for kind in kinds)
+    for n in sizes:
+        yield _scaled_product(at, "float8_e4m3fn", n, None)
+        yield _scaled_product(at, "float8_e4m3fn", n, -1)
+        yield _scaled_product(at, "int8", n, -1)
+
+
+def _scaled_product(at: Setting, kind: str, n: int, axis: int | None) -> Item:
+    """Of quantized matrices, the second one stored transposed, as the library wants it."""
+    a, b = (mat.quantize(mat.array(random(n * n, "float32", k).reshape(n, n)), kind, axis)
+            for k in range(2))
+    c = mat.zeros(n, n, dtype="float32")
+    scales = "one scale" if axis is None else "scales of rows and columns"
+    float8 = at.torch if kind == "float8_e4m3fn" else None
+    return Item(f"scaled_matmul, {kind}, {scales}, {n}",
+                lambda: mat.scaled_matmul(*a, b.values.T, b.scales.T, out=c),
+                peers(torch=float8 and (lambda: _torch_scaled(at.torch, n, axis))),
+                {TORCH: 0.95} if float8 and n > 1024 else {}, operations=2.0 * n**3, kind=kind)
+
+
+def _torch_scaled(torch: Any, n: int, axis: int | None) -> Thunk:
+    """Its result is bfloat16: for scales of rows it has no other."""
+    a, b = (torch.rand(n, n, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    one, other = ((n, 1), (1, n)) if axis is not None else ((), ())
+    scales = torch.ones(one, device="cuda"), torch.ones(other, device="cuda")
+    return lambda: torch._scaled_mm(a, b.t(), *scales, out_dtype=torch.bfloat16)
 
 
 def _product(at: Setting, kind: str, n: int) -> Item:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import mat
+from mat.extend import Observer, observe
 
 from . import limits
 
@@ -84,8 +85,14 @@ def _locked_copies(mock: bool) -> str:
     return _both_ways(True)
 
 
-def _both_ways(locked: bool) -> str:
-    values = _values(1 << 18)
+@check("a copy to the device and back, of pageable memory, in pieces that threads copy")
+def _staged_copies(mock: bool) -> str:
+    with mat.settings(threads=4):
+        return _both_ways(False, 13 << 18)
+
+
+def _both_ways(locked: bool, n: int = 1 << 18) -> str:
+    values = _values(n)
     with mat.settings(page_locked=locked), mat.use_device("cuda", required=True):
         x = mat.Mat(values.size, "float32", fill=None)
         with x.facet("array", "output") as a:
@@ -199,6 +206,52 @@ def _products(mock: bool) -> str:
             raise AssertionError(f"{kind}: relative difference {worst:.3g}")
         seen.append(f"{kind} {worst:.1g}")
     return "differences: " + ", ".join(seen)
+
+
+@check("products of 8-bit floats by cuBLASLt, and of int8, with scales")
+def _scaled_products(mock: bool) -> str:
+    kinds = {"int8": 0.0, "float8_e4m3fn": 1e-3, "float8_e5m2": 1e-3}
+    return ", ".join(_scaled_product(kind, axes, tolerance + 1e-5)
+                     for kind, tolerance in kinds.items() for axes in ((None, None), (-1, -2)))
+
+
+def _scaled_product(kind: str, axes: tuple[int | None, int | None], tolerance: float) -> str:
+    """Compare one with the product of its rounded operands; return how, and how far it is off."""
+    called = []
+
+    class Calls(Observer):
+        def called(self, routine: str, **arguments: object) -> None:
+            called.append(routine.removeprefix("cublas"))
+
+    a, b = ((_values(96 * 512, "float32", k) - 50).reshape(-1, 512) for k in range(2))
+    with mat.use_device("cuda", required=True), observe(Calls()):
+        left = mat.quantize(mat.from_numpy(a), kind, axes[0])
+        right = mat.quantize(mat.from_numpy(b).T, kind, axes[1])
+        called.clear()
+        found = mat.scaled_matmul(*left, *right)
+    exact = [q.to_numpy().astype("float64") * s.to_numpy() for q, s in (left, right)]
+    size = np.abs(exact[0]) @ np.abs(exact[1])
+    worst = float(np.max(np.abs(found.to_numpy() - exact[0] @ exact[1]) / size))
+    how = f"{kind} by {' and '.join(called) or 'kernels'}"
+    if not worst <= tolerance:
+        raise AssertionError(f"{how}: {worst:.3g} of the magnitudes")
+    return f"{how} {worst:.1g}"
+
+
+@check("a copy from one device to another")
+def _between_devices(mock: bool) -> str:
+    if _module("mat.support.cuda_probe").probe().devices < 2:
+        raise LeftOut("there is one")
+    values = _values(1 << 20)
+    x = mat.from_numpy(values)
+    with mat.use_device("cuda:0", required=True), mat.use_device("cuda:1", required=True):
+        with x.facet("cuda:0", "io"):
+            pass  # now it is fresh there only
+        with mat.debug.count_copies() as n, x.facet("cuda:1", "io"):
+            pass
+        y = x * 2
+    _same(y.to_numpy(), values * 2)
+    return f"{n.h2d + n.d2h} through the host, as far as mat knows"
 
 
 @check("a transpose, and other layouts")

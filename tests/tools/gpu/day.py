@@ -24,9 +24,9 @@ SUITE, BENCHMARKS, REST = "Tests", "Benchmarks", "The other tests"
 ENDS = {WHERE: 0.1, CONTACT: 0.15, MEMCHECK: 0.28, RACECHECK: 0.36, SUITE: 0.66,
         BENCHMARKS: 0.96, REST: 0.98}
 FILES = {  # of tests, those first that find most
-    "tests/cuda": ["driver", "memory", "transfers", "pinned", "locked_ranges", "copy", "each",
-                   "reductions", "blas", "cublas", "factor", "graph", "graph_operations",
-                   "prefetch", "selection", "user_kernel"],
+    "tests/cuda": ["driver", "memory", "transfers", "staged_copies", "pinned", "locked_ranges",
+                   "copy", "each", "reductions", "blas", "cublas", "scaled_products", "factor",
+                   "graph", "graph_operations", "prefetch", "selection", "user_kernel"],
     "tests/ops": ["implementations", "elementwise", "reduce", "blas", "nn", "sorting", "selection",
                   "random", "linalg", "conv"],
     **{f"tests/{name}": [] for name in (
@@ -44,7 +44,7 @@ SAMPLED = {f"tests/{name}.py": every for name, every in {
     "ops/test_implementations": 6, "cuda/test_each": 1, "cuda/test_reductions": 3,
     "ops/test_sorting": 3, "cuda/test_factor": 6, "cuda/test_selection": 1, "ops/test_conv": 6,
     "ops/test_nn": 12, "ops/test_elementwise": 20, "cuda/test_transfers": 12,
-    "ops/test_random": 20}.items()}
+    "cuda/test_scaled_products": 6, "ops/test_random": 20}.items()}
 # tests on the mock driver, where only the way of the run is of interest
 TRIAL = ["tests/cuda/test_parts.py"]
 

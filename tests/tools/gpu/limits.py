@@ -17,7 +17,8 @@ EACH_CLOCK: dict[str, dict[str, int]] = {
     "8.6": {"float32": 256, "float64": 4, "float16": 512, "bfloat16": 512},
     "8.7": {"float32": 256, "float64": 4, "float16": 1024, "bfloat16": 1024},
     "8.9": {"float32": 256, "float64": 4, "float16": 512, "bfloat16": 512},
-    "9.0": {"float32": 256, "float64": 256, "float16": 4096, "bfloat16": 4096},
+    "9.0": {"float32": 256, "float64": 256, "float16": 4096, "bfloat16": 4096,
+            "float8_e4m3fn": 8192, "int8": 8192},
     "10.0": {"float32": 256, "float64": 128, "float16": 8192, "bfloat16": 8192},
     "12.0": {"float32": 256, "float64": 4, "float16": 512, "bfloat16": 512},
 }
