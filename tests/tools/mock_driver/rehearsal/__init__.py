@@ -18,7 +18,7 @@ def environment():
     cubins.mkdir(mode=0o700, exist_ok=True)
     found = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "MAT_CACHE": str(cubins),
              "MAT_REHEARSAL": str(driver.libcuda())}
-    for name in ("cublas", "cusolver", "cufft"):
+    for name in ("cublas", "cublaslt", "cusolver", "cufft"):
         library = getattr(driver, name, None)
         if library is not None:
             found[f"MAT_{name.upper()}"] = str(library())

@@ -31,7 +31,16 @@ class Finder:
         return spec
 
 
+class Finders(list):
+    """Finders of modules of which the first remains the first: pytest inserts one, which would load
+    `mat` where its plugin is installed.
+    """
+
+    def insert(self, at, finder):
+        super().insert(max(at, 1), finder)
+
+
 if "MAT_REHEARSAL" in os.environ:
     library = ctypes.CDLL(os.environ["MAT_REHEARSAL"], mode=ctypes.RTLD_GLOBAL)
     library.mock_configure(1, ctypes.c_size_t(MEMORY))
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path = Finders([Finder(), *sys.meta_path])
