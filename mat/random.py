@@ -23,22 +23,72 @@ from numpy.random import (
 from .matrix.generator import Rng, generator
 from .numpy.random.stream import Generator, RandomState, default_rng
 from .support.close_names import name_what_is_close as _name_what_is_close
+from .support.types import Operand, ShapeLike
+from .support.unbound import documented as _documented
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState",
-    "SeedSequence", "default_rng", "get_bit_generator", "ranf", "sample", "set_bit_generator",
+    "SeedSequence", "default_rng", "get_bit_generator", "ranf", "sample", "seed",
+    "set_bit_generator",
 ]
 
 _state: Any = RandomState(generator(None))
 # the methods of that class which are functions of NumPy's module, too, draw from this stream here
 _functions = {name: getattr(_state, name) for name in dir(RandomState)
-              if not name.startswith("_") and hasattr(_numpys, name)}
+              if not name.startswith("_") and hasattr(_numpys, name) and name != "seed"}
 globals().update(_functions)
 __all__ += _functions
 
 
-ranf = _state.random_sample
-sample = _state.random_sample
+# Functions, not methods of a stream, in NumPy, too
+_UNIFORM = """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
+
+Parameters
+----------
+size : int or tuple of int, optional
+    The shape; by default, one Python float is drawn.
+
+Returns
+-------
+Mat or float
+    The numbers, from kernels of `mat` on the device in use.
+
+Examples
+--------
+>>> import mat
+>>> mat.random.{name}((2, 3)).shape
+(2, 3)
+"""
+
+
+@_documented(_UNIFORM, name="ranf")
+def ranf(size: ShapeLike | None = None) -> Operand:
+    return _state.random_sample(size)
+
+
+@_documented(_UNIFORM, name="sample")
+def sample(size: ShapeLike | None = None) -> Operand:
+    return _state.random_sample(size)
+
+
+def seed(seed: object = None) -> None:
+    """Restart the stream that the functions of this module draw from.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, BitGenerator or mat.Rng, optional
+        As for `default_rng`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.random.seed(1)
+    >>> x = mat.random.rand(2)
+    >>> mat.random.seed(1)
+    >>> mat.random.rand(2).equals(x)
+    True
+    """
+    _state.seed(seed)
 
 
 def get_bit_generator() -> Rng:

@@ -25,8 +25,8 @@ from ..ops.engine.by_numpy import LeftToNumPy, leave_if
 from ..ops.engine.operation import named
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
-from .composites import WAITING, load
 from .composites.there import with_mats_there
+from .implementations import WAITING, load
 from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, numpy_function
 from .short_calls import called_shortly, leave_to_numpy
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view

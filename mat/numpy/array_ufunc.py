@@ -48,7 +48,6 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
     np.matmul: matmul, np.divmod: ufuncs.quotient_and_remainder,
-    np.degrees: ufuncs.rad2deg, np.radians: ufuncs.deg2rad,
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {

@@ -20,7 +20,7 @@ from ..matrix.with_facets import with_facets
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..ops.indexing.accumulate_at import RULES, accumulated_at
 from ..support.types import Arguments, Array, Function, Keywords, Operand
-from .composites import load_composed
+from .implementations import load_composed
 from .operands import as_mat_if_possible
 from .registry import COMPOSED, Result
 

@@ -16,7 +16,7 @@ from numpy.testing.overrides import (
 import mat
 from mat.numpy import array_ufunc, short_floats
 from mat.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
-from mat.numpy.composites import load_all
+from mat.numpy.implementations import load_all
 from mat.numpy.registry import IMPLEMENTATIONS, numpy_function
 from mat.support.dtypes import EXTENSIONS, as_dtype
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.numpy.composites import load_all
+from mat.numpy.implementations import load_all
 from mat.numpy.registry import OF_MANY
 from mat.numpy.short_calls import WAYS, Along, ByNumPy, ByPlan, OrNumPy, called_shortly
 

@@ -307,7 +307,6 @@ PARTICULAR = {
     "zeros": (lambda x: mat.zeros(-1), ShapeError, "-1"),
     "ones": (lambda x: mat.ones(math.nan), ShapeError, "nan"),
     "full": (lambda x: mat.full((2, 2), "7"), DTypeError, "'7'"),
-    "full nan": (lambda x: mat.full(2, math.nan, "int8"), DTypeError, "nan"),
     "empty": (lambda x: mat.empty(2, 1.5), ShapeError, "1.5"),
     "eye": (lambda x: mat.eye("a"), ShapeError, "'a'"),
     "arange": (lambda x: mat.arange(0.0, 5, 0), ShapeError, "0"),

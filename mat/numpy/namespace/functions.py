@@ -28,8 +28,8 @@ from ..array_function import (
     positional_names,
 )
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
-from ..composites import is_implemented, load, load_composed
 from ..docstrings import docstring
+from ..implementations import is_implemented, load, load_composed
 from ..operands import as_mat_if_possible, as_mats_if_possible
 from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..short_calls import called_shortly
