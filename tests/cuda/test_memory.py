@@ -148,8 +148,8 @@ def test_frees_from_any_thread_and_in_the_middle_of_anything(dev):
         t.join(60)
         assert not t.is_alive()
     gc.collect()
-    there(mat.zeros(1))
-    assert dev.memory.used <= 8 + 4 * 52 * 8
+    dev.memory.settle()  # freed blocks count as used until they are collected
+    assert dev.memory.used <= 4 * 52 * 8
 
 
 def test_where_memory_is_not_in_order_of_a_stream(cuda, dev, monkeypatch):
