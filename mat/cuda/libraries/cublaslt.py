@@ -106,15 +106,18 @@ class Refused(NamedTuple):
 class LtPlan:
     """The descriptions of a product, and the algorithm for it on a device."""
 
-    def __init__(self, gpu: Gpu, form: Float8Form, scales: Ints) -> None:
+    def __init__(self, gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> None:
         self.gpu, self.form = gpu, form
         self.lock: threading.Lock = threading.Lock()  # for the addresses of scales
+        self.scales: Sequence[int] = ()  # where they are
         self._made: list[tuple[CData, int]] = []
         with gpu.current():
             self._describe(scales)
             self._search()
+        self.multiply: CData = library().cublasLtMatmul
+        self.factors: tuple[CData, CData] = alpha_of("f")(1.0), beta_of("f")(0.0)
 
-    def _describe(self, scales: Ints) -> None:
+    def _describe(self, scales: Sequence[int]) -> None:
         form = self.form
         self.product: int = self._new("MatmulDesc", COMPUTE_32F, DATA["f"])
         self._set("MatmulDesc", self.product, DESC_OP_A, "int32_t", OP["T"])
@@ -160,12 +163,16 @@ class LtPlan:
         _check_form(function(of, which, ffi.new(f"{ctype} *", value), ffi.sizeof(ctype)))
 
     def _point_to(self, scales: Sequence[int]) -> None:
+        if scales == self.scales:
+            return
+        self.scales = ()
         for kind, address in zip((DESC_A_SCALE, DESC_B_SCALE), scales, strict=True):
             self._set("MatmulDesc", self.product, kind, "uintptr_t", address)
+        self.scales = scales
 
     def __call__(self, addresses: Ints, d: int) -> None:
         """Queue the product of what is at the addresses of a and b, before those of scales."""
-        gpu, form, of = self.gpu, self.form, library()
+        gpu, form = self.gpu, self.form
         a, b, *scales = addresses
         for observer in tuple(OBSERVERS):
             observer.called("cublasLtMatmul", trans="TN", m=form.rows, n=form.columns,
@@ -173,14 +180,14 @@ class LtPlan:
                             scales=form.mode)
         capture = gpu.capture_here()
         stream = gpu.stream if capture is None else capture.stream
-        one, other, to = self.layouts
+        (one, other, to), (alpha, beta) = self.layouts, self.factors
         with gpu.room(max(self.room, 1)) as room, gpu.current():
             with self.lock:
                 if form.mode is not None:
                     self._point_to(scales)
-                status = of.cublasLtMatmul(
-                    HANDLES[gpu], self.product, alpha_of("f")(1.0), a, one, b, other,
-                    beta_of("f")(0.0), d, to, d, to, self.algorithm, room, self.room, int(stream))
+                status = self.multiply(
+                    HANDLES[gpu], self.product, alpha, a, one, b, other, beta, d, to, d, to,
+                    self.algorithm, room, self.room, int(stream))
             if status not in (0, NOT_SUPPORTED):
                 gpu.check_health("cublasLtMatmul")
             check(status, "cublasLtMatmul")
@@ -210,7 +217,7 @@ _plans: OrderedDict[tuple[Gpu, Float8Form], LtPlan | Refused] = OrderedDict()
 _lock = threading.Lock()
 
 
-def plan_for(gpu: Gpu, form: Float8Form, scales: Ints) -> LtPlan:
+def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
     """Return the plan for a form: one of those used last, or a new one.
 
     `NotSupportedError` if there is none; that is kept, too.
@@ -303,6 +310,7 @@ class Float8Product:
         rows, columns = (n, m) if self.swap else (m, n)
         self.form = Float8Form("".join(s.char for s in self.sides), rows, columns,
                                sides[0].inner, (0, 0, ld), count, (0, 0, step_c), self.mode)
+        self.plans: dict[tuple[Gpu, bool, bool], LtPlan] = {}  # by which operands are not packed
 
     def __call__(self, a: DeviceOperand, b: DeviceOperand, out: DeviceOperand,
                  *scales: DeviceOperand) -> None:
@@ -314,7 +322,10 @@ class Float8Product:
         direct = [side.lies(x) for side, x in zip(self.sides, operands, strict=True)]
         if self.form.many > 1 and not all(direct):
             raise NotSupportedError("a stack that has to be packed")
-        plan = plan_for(gpu, self._form(direct), tuple(s.address for s in given))
+        plan = self.plans.get((gpu, direct[0], direct[1]))
+        if plan is None:
+            plan = plan_for(gpu, self._form(direct), [s.address for s in given])
+            self.plans[gpu, direct[0], direct[1]] = plan
         packed: list[tuple[int, Function]] = [(x.nbytes, x.pack) for x in self.sides]
         for side, s in zip(self.scales, given, strict=True):
             direct.append(self.mode == SCALE_FOR_ALL or side.lies(s))
