@@ -119,8 +119,10 @@ def _of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
     if ufunc not in _BY_NUMPY:
         return None
     token = STATE.set(QUIET)
-    found = call_briefly(ufunc, inputs, {}, True)
-    STATE.reset(token)
+    try:
+        found = call_briefly(ufunc, inputs, {}, True)
+    finally:
+        STATE.reset(token)
     return None if found is NOT_BRIEF else found
 
 
