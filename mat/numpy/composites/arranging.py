@@ -187,6 +187,7 @@ def _shifted(x: Operand, axes: Operand, sign: int) -> Result:
 # Borders of numbers, of elements that repeat, and on devices of statistics and ramps
 
 
+_MANY_ZEROS = 1 << 21  # bytes that take longer to write twice than sides do
 _REPETITIONS: dict[str, int] = {"edge": 1, "wrap": 0, "reflect": 1, "symmetric": 0}
 _STATISTICS: dict[str, Function] = {
     "mean": reduce.mean, "maximum": reduce.max, "minimum": reduce.min, "median": np.median}
@@ -213,9 +214,10 @@ def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Resu
     leave_if(not all(_fits(x, v) for pair in values for v in pair))
     if x.dtype.char in BOOL:
         values = [(bool(low), bool(high)) for low, high in values]
-    # all at once takes less time than each side, but on the host for floating-point numbers
+    # all at once takes less time than each side, but on the host for floating-point numbers, where
+    # zeros are many
     zeros = all(type(v) is int and not v for pair in values for v in pair)
-    each = not zeros and not IN_USE and x.dtype.char in REAL_TYPES
+    each = not IN_USE and x.dtype.char in REAL_TYPES and (not zeros or x.nbytes >= _MANY_ZEROS)
     first = None if each else values[0][0]
     return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
 
