@@ -6,11 +6,11 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...matrix.mat import Mat
-from ...support.dtypes import INTEGERS, REAL_TYPES
+from ...support.dtypes import FLOATING, INTEGERS
 from ...support.types import Arguments, DType, DTypeLike, Operand
 
 LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
-_BOOL, _TRUTHS = np.dtype(np.bool_), frozenset(INTEGERS + REAL_TYPES)
+_BOOL, _TRUTHS = np.dtype(np.bool_), frozenset(INTEGERS + FLOATING)
 _WEAK: dict[type, DType | type] = {bool: _BOOL, int: int, float: float,
                                    complex: complex}
 _LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
