@@ -16,17 +16,28 @@ from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
-from ...support.dtypes import EXACT
+from ...support.dtypes import EXACT, STORED
+from ...support.native import compiled
 from ...support.open_blocks import Nested, remove, still_open
 from ...support.types import Arguments, Operand
 from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.tiling import CUT_NOW, being_cut
+from ..tiles.file_tiles import is_in_large_file
+from ..tiles.tiling import CUT_NOW, being_cut, is_too_large
 from .kept import kept_bytes, most_kept
 from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_leaf, new_node, viewers
-from .passes import ALONE, EXPRESSIONS, MOST_NODES, Pass, in_order, is_plain, readers_of
+from .passes import (
+    ALONE,
+    EXPRESSIONS,
+    MOST_NODES,
+    Pass,
+    in_order,
+    is_cut_on,
+    is_plain,
+    readers_of,
+)
 from .program import fold_of, fold_part_of, is_loop, part_of
 
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
@@ -90,7 +101,8 @@ def take(operation: Any, device: Device, args: Arguments) -> bool:
     if operation.folds:
         if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
             return True
-        return compute_fold(operation, device, args, out)
+        return (compute_fold(operation, device, args, out)
+                or defer_cut(operation, device, args, out, block))
     values = block.values
     if not out.layout.size or (out.layout.size * out.element_size < values.least
                                and not (_all.rows and device_of_rows(args, out))):
@@ -184,6 +196,33 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block:
         block.values.add(node.be_value_of(out.storage, out, None))
         keep(block.values, node)
     return True
+
+
+def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: Fused) -> bool:
+    """Make a reduction that is carried out in tiles the pending value of `out`, so that others of
+    the same Mat are carried out together with it; return False for others.
+    """
+    x = args[0]
+    if type(x) is not Mat or value_of(x) is not None or not is_new(out):
+        return False
+    if not is_cut(device, x, out) or being_cut() or threading.get_ident() in RECORDERS:
+        return False
+    if not can_wait(x) or not compiled(STORED):
+        return False
+    operation.check(*args)
+    with EXPRESSIONS.lock:
+        node = new_node(operation, (leaf_of(x), *args[2:]), out.form, THREADS.line())
+        node.device, VALUES.rows = device, True
+        block.values.add(node.be_value_of(out.storage, out, None))
+        keep(block.values, node)
+    return True
+
+
+def is_cut(device: Device, x: Mat, out: Mat) -> bool:
+    """Return whether a device has to reduce `x` in tiles."""
+    if device is CPU:
+        return is_in_large_file(x)
+    return x.device_enabled and is_too_large(device, x, out)
 
 
 def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: Device) -> bool:
@@ -316,7 +355,8 @@ def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:
             if view.form is value.form and view.layout.shape == out.layout.shape:
                 continue
             if not (value.device is not None and view.form is value.form
-                    and view.layout.shape == (*out.layout.shape[:-1], 1)):
+                    and (is_cut_on(value.device)
+                         or view.layout.shape == (*out.layout.shape[:-1], 1))):
                 value.compute()
 
 

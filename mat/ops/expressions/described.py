@@ -26,6 +26,12 @@ def of_rows(nodes: list[Any], operands: int) -> str:
             f"{counted(operands, 'operand')}")
 
 
+def of_parts(folds: list[Any]) -> str:
+    """Return what reductions of one operand in tiles compute, as `described` does."""
+    return (f"{PASS}{counted(len(folds), 'operation')} of {lines_of(folds)}, in parts, "
+            f"1 operand, {counted(len(folds), 'result')}")
+
+
 def listed(nodes: list[Any]) -> str:
     """Return the operations of an expression: ``3 operations of line 2: multiply, add, sqrt``."""
     names = [node.operation.__name__ for node in nodes]

@@ -12,17 +12,19 @@ from ...core.compiled import THREADS
 from ...core.observers import OBSERVERS, PASSES
 from ...core.source_line import line_of
 from ...devices.device import use_device
-from ...devices.in_use import devices_in_use, in_use
+from ...devices.in_use import CPU, Device, devices_in_use, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
-from .described import described, of_rows
+from ..tiles.tiling import calls_of_their_own
+from .described import described, of_parts, of_rows
 from .nodes import VALUES, Argument, Expressions, Leaf, Node, new_leaf, viewers
 from .program import FusedOp, Instruction, NotOnePassError, Structure
 from .row_program import RowPrograms
+from .together import together
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
@@ -376,12 +378,31 @@ def pass_of(fold: Node, view: Mat) -> Pass:
 
 def claim_all(passes: list[Pass], last: Pass, thread: int) -> None:
     """Let that thread write the results of passes."""
-    for one in passes:
-        into: Any = one.into
-        pending = into.storage.pending
+    claim_views([one.into for one in passes], thread)
+    last.claim(thread)
+
+
+def claim_views(views: list[Any], thread: int) -> None:
+    """Let that thread write Mats whose values were pending."""
+    for view in views:
+        pending = view.storage.pending
         if pending is not None:
             pending.computing = thread
-    last.claim(thread)
+
+
+def is_cut_on(device: Device) -> bool:
+    """Return whether reductions that are pending for a device are carried out in tiles."""
+    return device is CPU or device.limit is not None
+
+
+def folds_like(fold: Node) -> list[Node]:
+    """Return the pending reductions of the Mat that one reads, in the order of the statements."""
+    leaf = fold.args[0]
+    assert isinstance(leaf, Leaf)
+    found = {n for n in positions([fold, *VALUES.wanted()]) if n.operation.folds
+             and n.device is fold.device and isinstance(n.args[0], Leaf)
+             and n.args[0].key == leaf.key}
+    return sorted(found, key=number_of)
 
 
 def number_of(node: Node) -> int:
@@ -431,7 +452,7 @@ class Passes(Expressions):
         pass of the rest, in one kernel of the device in use; return False if there is none.
         """
         device = in_use()
-        if (len(folds) >= MOST_PROGRAMS or device.limit is not None
+        if (len(folds) >= MOST_PROGRAMS or is_cut_on(device)
                 or any(fold.device is not device for fold in folds)
                 or len({n.form.shape for n in rest}) > 1):
             return False
@@ -496,6 +517,9 @@ class Passes(Expressions):
         if not fold.operation.folds:
             self.elements_of(fold)
             return
+        if is_cut_on(fold.device):
+            self.run_together(folds_like(fold))
+            return
         view, argument = target_of(fold), fold.args[0]
         pending: Any = view.storage.pending
         before, self.busy = self.busy, threading.get_ident()
@@ -514,6 +538,28 @@ class Passes(Expressions):
             if pending is not None:
                 pending.computing = 0
         settle(fold, view)
+
+    def run_together(self, folds: list[Node]) -> None:
+        """Carry out reductions of one Mat in tiles."""
+        views, leaf = [target_of(fold) for fold in folds], folds[0].args[0]
+        before, self.busy = self.busy, threading.get_ident()
+        assert isinstance(leaf, Leaf)
+        try:
+            claim_views(views, THREADS.current())
+            if OBSERVERS:
+                PASSES[threading.get_ident()] = of_parts(folds)
+            with calls_of_their_own():
+                together(tuple((fold.operation, fold.args[1:]) for fold in folds)).evaluate(
+                    (leaf.view, *views))
+        except BaseException as error:
+            add_lines(error, folds)
+            raise
+        finally:
+            self.busy = before
+            claim_views(views, 0)
+            PASSES.pop(threading.get_ident(), None)
+        for fold, view in zip(folds, views, strict=True):
+            settle(fold, view)
 
     def elements_of(self, argument: Any) -> Mat:
         """Return the elements of what a reduction reads, computed if need be."""

@@ -48,19 +48,29 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     operands = [args[k] for k in operation.operands]
     in_files = [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
     if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
-            or span_bytes(*in_files) < file_pages.LEAST_LARGE):
+            or not are_large(*in_files)):
         return None
     with cutting(operation, args):
         once = {id(args[k]) for k in (*operation.read_once(args), *operation.written)}
         budget = TILE // SMALLER if all(id(x) in once for x in in_files) else TILE
-        tiles = _cut(operation, args, kwargs, span_bytes(*operands), budget)
+        tiles = cut_over_files(operation, args, kwargs, span_bytes(*operands), budget)
         if tiles is None:
             return None
         return (_walk(tiles, TileProgress(operation.__name__, span_bytes(*in_files))),)
 
 
-def _cut(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
-         budget: int) -> Iterator[Tile] | None:
+def are_large(*mats: Mat) -> bool:
+    """Return whether operations on these Mats, in files, are carried out in tiles."""
+    return span_bytes(*mats) >= file_pages.LEAST_LARGE
+
+
+def is_in_large_file(x: Mat) -> bool:
+    """Return whether the host's copy of a Mat is in a file, and large."""
+    return _pages(x) is not None and are_large(x)
+
+
+def cut_over_files(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
+                   budget: int) -> Iterator[Tile] | None:
     """Return the tiles, which are larger if they cannot be so small; None if there is one only."""
     assert operation.cutter is not None
     while budget < whole:

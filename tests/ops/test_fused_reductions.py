@@ -1,0 +1,179 @@
+"""Reductions in `mat.fused` blocks that are carried out in tiles: of Mats in large files, and of
+those that a device has no room for. They have the bits that they have without the block.
+"""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import mat
+from mat.errors import MatError
+from mat.memories import file_pages
+from mat.ops.tiles import file_tiles
+from mat.support.native import lib
+
+from ..support.fused_programs import same
+
+pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
+SHAPES = (6000, 100), (100, 6000), (300, 20, 100)
+POOL = 600_000
+
+
+def standardise(x):
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def extremes(x):
+    a, b = x.min(axis=0), x.max(axis=0)
+    return a, b, x.sum(axis=-1), x.mean(), x.std() + 1e-3, (x - a) / (b - a), x.argmax(axis=1)
+
+
+def clipped(x):
+    return ((x - x.mean(axis=0)) / x.std(axis=0)).clip(-3, 3).sum(axis=0)
+
+
+FUNCTIONS = standardise, extremes, clipped
+
+
+@pytest.fixture
+def in_file(tmp_path, monkeypatch):
+    """Return a function that returns a Mat in a file that counts as large."""
+    monkeypatch.setattr(file_pages, "LEAST_LARGE", 1 << 20)
+    monkeypatch.setattr(file_tiles, "TILE", 1 << 18)
+
+    def make(a):
+        x = mat.open_memmap(tmp_path / "x.npy", "w+", a.dtype, a.shape)
+        return x.assign_(mat.array(a))
+    return make
+
+
+def elements(shape, dtype="f"):
+    return (np.random.default_rng(0).normal(size=shape) * 10).astype(dtype)
+
+
+def small_pool():
+    return mat.use_device("emulated", pool_bytes=POOL)
+
+
+def assert_same(function, x, where=contextlib.nullcontext):
+    """Check that a function has the same results in a block and without."""
+    with where():
+        expected = function(x)
+    with where(), mat.fused():
+        found = function(x)
+    for a, b in zip(*(y if isinstance(y, tuple) else (y,) for y in (found, expected)), strict=True):
+        assert same(a.to_numpy(), b.to_numpy())
+
+
+def copies_of(function, x, pool_bytes):
+    """Return the bytes that are copied until the results are on the host."""
+    with mat.debug.count_copies() as copies, mat.use_device("emulated", pool_bytes=pool_bytes):
+        results = function(x)
+    assert results is not None
+    return copies.bytes
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_over_files(in_file, function, shape, dtype):
+    assert_same(function, in_file(elements(shape, dtype)))
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_with_a_small_pool(function, shape, dtype):
+    assert_same(function, mat.array(elements(shape, dtype)), small_pool)
+
+
+class Reads:
+    """Counts the bytes of a file that tiles ask for, but not those that the last ones have."""
+
+    def __init__(self, patch):
+        self.bytes, self.end = 0, 0
+        real = file_tiles.ReadingAhead.begin
+
+        def begin(reader, following, passed):
+            for _, start, stop in following:
+                again = self.end if start <= self.end < start + 2 * (stop - start) else start
+                self.bytes += max(0, stop - again)
+                self.end = max(again, stop)
+            return real(reader, following, passed)
+        patch.setattr(file_tiles.ReadingAhead, "begin", begin)
+
+
+def test_a_file_is_read_twice_to_be_standardised(in_file, monkeypatch):
+    x = in_file(elements((6000, 100)))
+    reads = Reads(monkeypatch)
+    eager = standardise(x)
+    assert 2.9 * x.nbytes < reads.bytes
+    reads.bytes = 0
+    with mat.fused():
+        found = standardise(x)
+    assert reads.bytes <= 2.02 * x.nbytes
+    assert same(found.to_numpy(), eager.to_numpy())
+
+
+def test_an_operand_is_copied_twice_to_be_standardised():
+    x = mat.array(elements((10_000, 100)))
+    assert copies_of(standardise, x, x.nbytes // 4) > 5.5 * x.nbytes
+    copied = copies_of(mat.fused(standardise), x, x.nbytes // 4)
+    assert copied <= 3.02 * x.nbytes
+    plan = mat.debug.plan(mat.fused(standardise), x, pool_bytes=x.nbytes // 4)
+    assert plan.moved == copied
+    assert plan.calls[0].operations == ("mean", "var")
+
+
+def test_those_that_are_pending_are_computed_together(in_file, monkeypatch):
+    x = in_file(elements((6000, 100)))
+    reads = Reads(monkeypatch)
+    with mat.fused():
+        results = x.mean(axis=0), x.min(), x.sum(axis=1)
+        assert "pending" in repr(results[1])
+        float(results[1])
+        assert all(y.fresh for y in results)
+    assert reads.bytes <= 1.02 * x.nbytes
+
+
+def test_they_see_what_was_there_at_the_statement(in_file):
+    a = elements((6000, 100))
+    x = in_file(a)
+    expected = x.sum(axis=0).to_numpy()
+    with mat.fused():
+        total = x.sum(axis=0)
+        x += 1
+    assert same(total.to_numpy(), expected)
+
+
+def test_a_failure_leaves_all_pending(in_file, monkeypatch):
+    x = in_file(elements((6000, 100)))
+    expected = x.std(axis=0).to_numpy()
+    with mat.fused():
+        mean, std = x.mean(axis=0), x.std(axis=0)
+
+        def fail(done, total):
+            raise RuntimeError("no")
+        with mat.settings(progress=fail), pytest.raises(RuntimeError) as caught:
+            mean.to_numpy()
+        assert "in the fused statements at" in caught.value.__notes__[-1]
+        assert "pending" in repr(mean)
+        assert "pending" in repr(std)
+    assert same(std.to_numpy(), expected)
+
+
+def test_errors_are_raised_by_the_statement(in_file):
+    x = in_file(elements((6000, 100)))
+    with mat.fused(), pytest.raises(MatError):
+        x.sum(axis=2)
+
+
+def test_a_trace_has_the_lines():
+    x = mat.array(elements((6000, 100)))
+    with small_pool(), mat.debug.trace() as trace, mat.fused():
+        results = x.mean(axis=0), x.std(axis=0)
+    assert results[0].shape == results[1].shape
+    texts = {event.mat.partition(", tile")[0] for event in trace.operations}
+    assert len(texts) == 1
+    assert texts.pop().startswith("fused: 2 operations of line ")
