@@ -348,3 +348,24 @@ def test_nvrtc_contracts_nothing_and_reads_128_bits_at_once(counted, dtype):
         # of halves, what is done one by one at odd addresses spills some
         assert one.stack <= (64 if dtype == "float16" else 0)
         assert one.registers <= 128
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_in_tiles(name, axis):
+    """With a small pool the tiles and the bits are those of the reduction alone."""
+    x, y = (mat.array(np.where(np.isnan(a), 0, a)) for a in arrays(2, shape=SHAPE))
+
+    def function(x, y):
+        return FOLDS[name](x * y + 0.5, axis), FOLDS[name](x, axis), x.sum(axis=axis)
+
+    pool_bytes = x.nbytes // 4
+    with mat.use_device("cuda", pool_bytes=pool_bytes):
+        expected = function(x, y)
+    for _ in range(2):  # one by one, and as one kernel
+        with (mat.use_device("cuda", pool_bytes=pool_bytes), mat.debug.count_copies() as copies,
+              mat.fused()):
+            found = function(x, y)
+        assert copies.bytes < 4.2 * x.nbytes
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)

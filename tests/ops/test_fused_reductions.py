@@ -33,7 +33,20 @@ def clipped(x):
     return ((x - x.mean(axis=0)) / x.std(axis=0)).clip(-3, 3).sum(axis=0)
 
 
+def gelu(x):
+    return 0.5 * x * (1 + mat.tanh(0.8 * (x + 0.04 * x * x * x)))
+
+
 FUNCTIONS = standardise, extremes, clipped
+EXPRESSIONS = {
+    "sum": lambda x, y: gelu(x).sum(), "columns": lambda x, y: gelu(x).sum(axis=0),
+    "rows": lambda x, y: gelu(x).max(axis=-1), "clipped": lambda x, y: clipped(x),
+    "mean": lambda x, y: (2 * x + 3 * y).mean(axis=0), "var": lambda x, y: (x * y - x).var(axis=0),
+    "kept": lambda x, y: (2 * x + 3 * y).sum(axis=1, keepdims=True),
+    "argmax": lambda x, y: (x * y - x).argmax(axis=0), "argmin": lambda x, y: (x * y - x).argmin(),
+    "count": lambda x, y: np.count_nonzero(x * y > 1), "any": lambda x, y: (x * y > 1).any(axis=0),
+    "float64": lambda x, y: (x.astype("d") * 2).sum(axis=0),
+    "float16": lambda x, y: (x.astype("e") * 2).mean(axis=0)}
 
 
 @pytest.fixture
@@ -74,6 +87,7 @@ def copies_of(function, x, pool_bytes):
     return copies.bytes
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -81,11 +95,44 @@ def test_over_files(in_file, function, shape, dtype):
     assert_same(function, in_file(elements(shape, dtype)))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_with_a_small_pool(function, shape, dtype):
     assert_same(function, mat.array(elements(shape, dtype)), small_pool)
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("name", EXPRESSIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("share", [0.25, 0.51, 1.2])
+@pytest.mark.parametrize("dtype", ["f", "i4"])
+def test_expressions_with_a_small_pool(name, shape, share, dtype):
+    x, y = (mat.array(elements(shape, dtype) + k) for k in range(2))
+    assert_same(lambda x: EXPRESSIONS[name](x, y), x,
+                lambda: mat.use_device("emulated", pool_bytes=int(share * x.nbytes)))
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", EXPRESSIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("spills", [False, True])
+def test_expressions_over_files(in_file, name, shape, spills, tmp_path):
+    x, y = in_file(elements(shape)), mat.array(elements(shape))
+    with mat.settings(spill_dir=tmp_path, spill_above=(1 << 19) if spills else None):
+        assert_same(lambda x: EXPRESSIONS[name](x, y), x)
+
+
+@pytest.mark.parametrize("name", ["sum", "rows", "clipped", "kept", "argmin"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_operands_of_expressions_are_copied_once(name, shape):
+    x, y = mat.array(elements(shape)), mat.array(elements(shape))
+    pool_bytes, function = x.nbytes // 4, mat.fused(EXPRESSIONS[name])
+    least = {"clipped": 2, "kept": 2, "argmin": 2}.get(name, 1) * x.nbytes
+    copied = copies_of(lambda x: function(x, y), x, pool_bytes)
+    assert least <= copied <= (1.6 if name == "clipped" else 1.1) * least
+    assert copied == mat.debug.plan(function, x, y, pool_bytes=pool_bytes).moved
 
 
 class Reads:

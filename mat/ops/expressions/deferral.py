@@ -16,6 +16,7 @@ from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
+from ...memories.spill import spills
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
 from ...support.open_blocks import Nested, remove, still_open
@@ -24,7 +25,7 @@ from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.file_tiles import is_in_large_file
+from ..tiles.file_tiles import is_large, those_in_files
 from ..tiles.tiling import CUT_NOW, being_cut, is_too_large
 from .kept import kept_bytes, most_kept
 from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_leaf, new_node, viewers
@@ -221,7 +222,7 @@ def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: F
 def is_cut(device: Device, x: Mat, out: Mat) -> bool:
     """Return whether a device has to reduce `x` in tiles."""
     if device is CPU:
-        return is_in_large_file(x)
+        return is_large(*those_in_files((x,)))
     return x.device_enabled and is_too_large(device, x, out)
 
 
@@ -421,19 +422,13 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
     node = value_of(x) if type(x) is Mat else None
     if node is None or node.reduced or x.form is not node.form or not is_new(out) or being_cut():
         return False
-    if device is not CPU and device.limit is not None:
-        return False
     with EXPRESSIONS.lock:
-        by_kernels = uses_kernels(device, out)
         if VALUES.rows:
             EXPRESSIONS.compute_rows([node], False)
-        if node.leaf is not None or not folds(operation, node, out, args[2:],
-                                              device if by_kernels else CPU):
-            return False
-        if not has_shape_of_operands(node):
+        if node.leaf is not None or not has_shape_of_operands(node):
             return False
         one = Pass([node], out, (operation, args[2:]))
-        if by_kernels and not one.joins():
+        if not joins(one, node, device):
             return False
         node.reduced = True
         try:
@@ -442,6 +437,29 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
             node.reduced = False
             return False
     return True
+
+
+def joins(one: Pass, node: Node, device: Device) -> bool:
+    """Return whether the reduction of a node's results can be computed together with these."""
+    out, fold = one.into, one.fold
+    assert out is not None
+    assert fold is not None
+    operation, settings = fold
+    x = node.form.new(out.device_enabled, None)
+    one.program()
+    if device is CPU and spills(x.nbytes) and is_large(x):  # it would be in a file, and cut
+        if operation.cutter is not None and is_large(*those_in_files(one.operands)):
+            return True
+        node.compute()
+        return False
+    if device is not CPU and out.device_enabled:
+        if is_too_large(device, *one.operands, out):
+            return operation.cutter is not None
+        if is_too_large(device, x, out):  # which is cut, while the operands are not
+            return False
+    by_kernels = uses_kernels(device, out)
+    return folds(operation, node, out, settings, device if by_kernels else CPU) and (
+        not by_kernels or one.joins())
 
 
 def has_shape_of_operands(node: Node) -> bool:

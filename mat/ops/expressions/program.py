@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
+from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -20,11 +21,13 @@ from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import STORED
 from ...support.native import compiled, ffi
-from ...support.types import Arguments, DType, Engine, Function, Operand
+from ...support.types import Arguments, DType, Engine, Function, Keywords, Operand
 from ..engine.operation import NO_KEYWORDS, InOut, Input, InputOrNumber, Op, Output
 from ..engine.planning import choose, is_of_device
 from ..tiles.overlap import apart
 from ..tiles.signatures import by_elements
+from ..tiles.tiling import Tile, TileTooLarge, is_too_large, span_bytes
+from .fold_tiles import FoldTiles
 
 
 class Instruction(NamedTuple):
@@ -74,6 +77,11 @@ class FusedOp(Op):
         if structure.fold is None:
             self.cut_by(by_elements(self))
             self.of_elements = False  # it is no part of another one
+        elif structure.instructions:
+            self.cut_by(self.tiles)
+            self.reads_once = True
+        self.begun = False  # the tiles of a reduction were asked for
+        self.elements: FusedOp | None = None  # what is reduced, as a program
         self.prepare("foreign", dtypes=compiled(STORED))(self.prepare_cpu)
         self.prepare("cuda", dtypes=STORED)(self.prepare_cuda)
         self.uses: Counter[str] = Counter()  # on devices, by the dtypes of the operands
@@ -93,7 +101,10 @@ class FusedOp(Op):
 
     def evaluate(self, values: Arguments) -> None:
         """Carry out the program; its operations one after another where it cannot be one kernel."""
-        device = in_use()
+        device, self.begun = in_use(), False
+        if self.structure.fold is not None and is_too_large(device, *values):
+            self(*values)
+            return
         if device is not CPU and device.implementations and device.planner is None:
             mats = [x for x in values if isinstance(x, Mat)]
             if has_kernels(*mats) and not self.is_one_kernel(device, values, mats):
@@ -154,6 +165,19 @@ class FusedOp(Op):
             operation, settings = self.structure.fold
             operation(held[writes], values[-1], *settings)
 
+    def tiles(self, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        """Return the tiles of a reduction."""
+        if self.begun:  # smaller ones would have other bits
+            raise TileTooLarge(span_bytes(*args))
+        fold, last = self.structure.fold, self.structure.instructions[-1]
+        assert fold is not None
+        if self.elements is None:
+            self.elements = FusedOp(elements_of(self.structure))
+        x = form_of_result(self.shape(args), last.dtype).new(args[-1].device_enabled, None)
+        found = FoldTiles(self.elements, fold, args, x).tiles(budget)
+        self.begun = True
+        return found
+
     def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
         """Return the instructions as lines of a device's kernel for operands of these forms; None
         if that cannot be composed.
@@ -201,9 +225,12 @@ class FusedOp(Op):
         x = form_of_result(self.shape(operands), program[-1].dtype).new(True, None)
         return fold_part_of(operation, (x, operands[-1], *settings), in_use())
 
-    def prepare_cpu(self, cpu: Engine, *operands: Operand) -> CpuKernel:
+    def prepare_cpu(self, cpu: Engine, *operands: Operand) -> Function:
         """Prepare the kernels of the instructions, for operands of these forms."""
         shape = self.shape(operands)
+        fold = self.fold_of(shape, operands[-1])
+        if fold is None and self.structure.fold is not None:
+            return refuse  # it is only carried out in tiles
         steps, values = [], list(operands)
         slots = [Slot(k, x.itemsize if isinstance(x, Mat) else 0) for k, x in enumerate(operands)]
         places: dict[int, list[int]] = {}  # slots that can be used again, by the size of elements
@@ -219,7 +246,6 @@ class FusedOp(Op):
             if writes >= len(operands) or self.last.get(writes, -1) > k:
                 writes_to_caches(kernel)
             steps.append(KernelStep(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
-        fold = self.fold_of(values[writes], operands[-1])
         if fold is not None:
             fold = fold._replace(slot=place_of[writes], out=len(operands) - 1)
         found = prepare_program(steps, slots, len(operands), prod(shape), fold)
@@ -234,14 +260,15 @@ class FusedOp(Op):
             return found
         return broadcast_shapes([x.shape for x in operands[:-1] if isinstance(x, Mat)])
 
-    def fold_of(self, x: Mat, out: Mat) -> Fold | None:
-        """Return the reduction of `x` to `out`, if there is one."""
+    def fold_of(self, shape: Ints, out: Mat) -> Fold | None:
+        """Return the reduction of the last instruction's results to `out`, if it can be part of a
+        program.
+        """
         if self.structure.fold is None:
             return None
         operation, settings = self.structure.fold
-        found = fold_of(operation, (x, out, *settings))
-        assert found is not None
-        return found
+        x = form_of_result(shape, self.structure.instructions[-1].dtype).new(True, None)
+        return fold_of(operation, (x, out, *settings))
 
     @staticmethod
     def _place(slots: list[Slot], places: dict[int, list[int]], size: int) -> int:
@@ -251,6 +278,20 @@ class FusedOp(Op):
             return spare.pop()
         slots.append(Slot(-1, size))
         return len(slots) - 1
+
+
+def refuse(*values: Any) -> None:
+    """Refuse to compute whole what is not one kernel."""
+    raise NotOnePassError
+
+
+def elements_of(structure: Structure) -> Structure:
+    """Return the structure of the program that writes what another one reduces."""
+    count, last = len(structure.operands) - 1, structure.instructions[-1].writes
+    instructions = [one._replace(reads=tuple(count if k == last else k for k in one.reads),
+                                 writes=count if one.writes == last else one.writes)
+                    for one in structure.instructions]
+    return Structure(structure.operands, tuple(instructions))
 
 
 def prepared(operation: Op, reads: list[Operand], out: Mat) -> CpuKernel:

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from itertools import chain
 from typing import Any
 
-from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
 from ...support.types import Arguments, Engine, Function, Keywords
 from ..engine.operation import Op
-from ..tiles.file_tiles import cut_over_files
-from ..tiles.tiling import Tile, TileTooLarge, cut, span_bytes
-from .program import FusedOp, NotOnePassError, Structure
+from ..tiles.tiling import Tile, TileTooLarge, span_bytes
+from .fold_tiles import tiles_alone
+from .program import FusedOp, NotOnePassError, Structure, refuse
 
 Members = tuple[tuple[Op, Arguments], ...]  # reductions, and their settings
 TOGETHER: dict[Members, Together] = {}
@@ -32,7 +30,6 @@ class Together(FusedOp):
         super().__init__(Structure("i" + "o" * len(members), (), members[0]))
         self.members = members
         self.reads_once = True
-        self.begun = False  # the tiles were asked for
         self.cut_by(self.tiles)
 
     def names(self) -> tuple[str, ...]:
@@ -67,35 +64,15 @@ class Together(FusedOp):
         """
         if self.begun:  # smaller tiles would have other bits
             raise TileTooLarge(span_bytes(*args))
-        found = [self.tiles_alone(*call, budget) for call in self.calls(args)]
+        found = [tiles_alone(*call, budget) for call in self.calls(args)]
         self.begun = True
         return merge(*found, key=start_of)
 
-    @staticmethod
-    def tiles_alone(operation: Op, args: Arguments, budget: int) -> Iterator[Tile]:
-        """Return the tiles that a reduction has alone."""
-        assert operation.cutter is not None
-        device, nbytes = in_use(), span_bytes(*args)
-        if device is CPU:
-            tiles = cut_over_files(operation, args, {}, nbytes, budget)
-        else:
-            room = min(nbytes, device.memory.limit or nbytes)
-            first, rest = cut(operation.cutter, args, {}, room, device.memory)
-            tiles = None if first is None else chain((first,), rest)
-        if tiles is None:
-            raise TileTooLarge(nbytes)
-        return (tile._replace(free=False) for tile in tiles)
-
-    def prepare_cpu(self, cpu: Engine, *operands: Any) -> Any:
-        return not_together
+    def prepare_cpu(self, cpu: Engine, *operands: Any) -> Function:
+        return refuse
 
     def prepare_cuda(self, cuda: Engine, *operands: Any) -> Function:
-        return not_together
-
-
-def not_together(*values: Any) -> None:
-    """Refuse what is not cut: the reductions are carried out one after another."""
-    raise NotOnePassError
+        return refuse
 
 
 def start_of(tile: Tile) -> int:

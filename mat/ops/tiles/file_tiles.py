@@ -16,7 +16,7 @@ from ...memories import file_pages
 from ...memories.file_pages import FilePages, pages_of
 from ...memories.host import HOST
 from ...support.fork import start as start_thread
-from ...support.types import Arguments, Array, Keywords
+from ...support.types import Arguments, Array, Keywords, Operand
 from .tiling import (
     Cuttable,
     Tile,
@@ -46,9 +46,9 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
     Return None, and do nothing, if it need not or cannot be done in tiles.
     """
     operands = [args[k] for k in operation.operands]
-    in_files = [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
+    in_files = those_in_files(operands)
     if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
-            or not are_large(*in_files)):
+            or not is_large(*in_files)):
         return None
     with cutting(operation, args):
         once = {id(args[k]) for k in (*operation.read_once(args), *operation.written)}
@@ -59,14 +59,14 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
         return (_walk(tiles, TileProgress(operation.__name__, span_bytes(*in_files))),)
 
 
-def are_large(*mats: Mat) -> bool:
+def is_large(*mats: Mat) -> bool:
     """Return whether operations on these Mats, in files, are carried out in tiles."""
     return span_bytes(*mats) >= file_pages.LEAST_LARGE
 
 
-def is_in_large_file(x: Mat) -> bool:
-    """Return whether the host's copy of a Mat is in a file, and large."""
-    return _pages(x) is not None and are_large(x)
+def those_in_files(operands: Iterable[Operand]) -> list[Mat]:
+    """Return the Mats whose host copies are in files."""
+    return [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
 
 
 def cut_over_files(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,

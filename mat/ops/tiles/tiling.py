@@ -83,7 +83,7 @@ class Tile(NamedTuple):
     @property
     def has_operands(self) -> bool:
         """Whether it is a part of the work, not an action between two parts."""
-        return bool(self.reads or self.writes)
+        return bool(self.reads or self.writes or self.stays)
 
 
 # Takes all positional arguments, checked, the keywords that were given, and a number of bytes. It
@@ -446,7 +446,8 @@ class _Execution:
         room = *self.apart(tile.writes, before), *ahead
         self.cut_now.number = self.number + 1
         if not self.device.computes and tile.has_operands:
-            self.device.note_tile(tile.nbytes, (*tile.reads, *tile.writes))
+            views = (*tile.reads, *tile.writes) or tile.stays
+            self.device.note_tile(span_bytes(*views), views)
         try:
             with _CopiesAhead(self, tile.reads, room, ahead, home):
                 return tile.run()
