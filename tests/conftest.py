@@ -12,11 +12,14 @@ import pytest
 
 import mat
 from mat.debug.direction_check import CHECK
+from mat.numpy.implementations import load_all
 
 from .support import selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
 from .tools.mock_driver.fixtures import cuda
+
+load_all()  # so that no test depends on which ones have called a function before
 
 __all__ = ["cuda"]
 

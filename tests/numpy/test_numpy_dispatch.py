@@ -13,14 +13,13 @@ import mat
 from mat import DTypeError, Mat
 from mat.numpy import array_ufunc
 from mat.numpy.array_function import VIEWS
-from mat.numpy.implementations import MODULES, load_all
+from mat.numpy.implementations import MODULES
 from mat.numpy.registry import IMPLEMENTATIONS, ON_HOST, numpy_function
 from mat.ops.primitives import elementwise
 
 from ..support.layouts import LAYOUTS, numbers, place
 from ..support.numpy_calls import FUNCTIONS, Operands
 
-load_all()
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
           operator.floordiv, operator.mod, divmod,
           operator.matmul, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,

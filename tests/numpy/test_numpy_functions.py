@@ -16,7 +16,6 @@ from numpy.testing.overrides import (
 import mat
 from mat.numpy import array_ufunc, short_floats
 from mat.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
-from mat.numpy.implementations import load_all
 from mat.numpy.registry import IMPLEMENTATIONS, numpy_function
 from mat.support.dtypes import EXTENSIONS, as_dtype
 
@@ -33,7 +32,6 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 # which are imported when first asked for
 for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):
     importlib.import_module(f"numpy.{_module}")
-load_all()
 DISPATCHING = {f"{f.__module__}.{f.__name__}".removeprefix("numpy.")
                for f in get_overridable_numpy_array_functions()}
 UFUNCS = sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)

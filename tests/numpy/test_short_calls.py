@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.numpy.implementations import load_all
 from mat.numpy.registry import OF_MANY
 from mat.numpy.short_calls import WAYS, Along, ByNumPy, ByPlan, OrNumPy, called_shortly
 
@@ -57,7 +56,6 @@ def test_numpy_computes_with_copies(case):
 
 
 def test_all_that_numpy_is_faster_at_have_a_way():
-    load_all()
     for function in OF_MANY:
         called_shortly(function, (object(),), {})  # which registers the way
         assert isinstance(WAYS[function], ByNumPy | OrNumPy)

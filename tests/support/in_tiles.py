@@ -9,7 +9,7 @@ from mat.ops.tiles.tiling import TileTooLarge, span_bytes
 
 # operations whose cutters count the elements of strided operands, or have smallest tiles that they
 # do not refuse: their tiles may need more than they are given, and are cut again where that fails
-LOOSE = {"syrk", "search", "unsort", "sort"}
+LOOSE = {"syrk", "search", "unsort", "sort", "cholesky", "solve"}
 
 
 def in_tiles(op, args, kwargs, budget):

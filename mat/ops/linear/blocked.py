@@ -252,14 +252,14 @@ class _LU:
         self.lu: Mat = new_like(result, (self.n, self.n), result.element_type)
         self.order: Mat = adopted(np.arange(self.n))
         self.order.device_enabled = False
-        column = self.n * self.lu.element_size
+        column = max(1, self.n) * self.lu.element_size
         columns = room_within(budget) * 7 // 8 // column  # blocks of memory are larger
         if columns < 2 + 1:
             raise TileTooLarge((2 + 1 + 1) * column, _PANEL)
         # a panel of columns, and two of the columns that update it
         self.inner = max(1, columns // (_THIN + 2))
         most = max(1, -(-self.n // _LEAST_PANELS))
-        self.width = _even(self.n, min(columns - 2 * self.inner, most))
+        self.width = _even(max(1, self.n), min(columns - 2 * self.inner, most))
 
     def tiles(self) -> Iterator[Tile]:
         for columns in slices(0, self.n, self.width):
