@@ -7,7 +7,9 @@ import shutil
 import pytest
 
 from mat.cpu import composed as loops
-from mat.ops.expressions import deferral, nodes, passes, program
+from mat.memories import file_pages
+from mat.ops.expressions import deferral, nodes, passes, program, together
+from mat.ops.tiles import file_tiles
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
@@ -25,6 +27,16 @@ def test_programs(where, tmp_path):
     counted = programs(1, 1000, folder=tmp_path, **WHERE[where])
     assert counted.nodes > counted.passes > 50
     assert counted.updates > 5
+
+
+def test_programs_over_large_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_pages, "LEAST_LARGE", 100)
+    monkeypatch.setattr(file_tiles, "TILE", 512)
+    counted, real = [], together.Together.tiles
+    monkeypatch.setattr(together.Together, "tiles",
+                        lambda *args: counted.append(args) or real(*args))
+    programs(3, 2000, folder=tmp_path)
+    assert len(counted) > 10
 
 
 @pytest.mark.slow

@@ -294,6 +294,23 @@ class Program:
         more = {"keepdims": True} if self.random.random() < 0.3 else {}
         return self.each(lambda m, x: m.asarray(getattr(m, name)(x, axis=axis, **more)), x)
 
+    def standard(self):
+        """Compute with several reductions of one Mat, perhaps in a file."""
+        x = self.any("f")
+        if self.folder and self.random.random() < 0.5:
+            a = np.array([self.random.randrange(-40, 40) / 4 for _ in range(48)])
+            a = a.reshape(6, 8).astype(self.random.choice("fde"))
+            x = *(self.file(a) for _ in range(2)), a
+            self.add(x)
+        if x is None or x[2].ndim < 2 or not x[2].size:
+            return None
+        axis = self.random.choice((0, 0, None))
+        first, second = (self.random.choice(("mean", "min", "sum", "var")) for _ in range(2))
+
+        def run(m, x):
+            return (x - getattr(x, first)(axis=axis)) * (getattr(x, second)(axis=axis) + 1)
+        return self.each(run, x)
+
     def rows(self):
         """Compute with what the rows of a value, or of an expression, are reduced to."""
         x = self.any("f")
@@ -566,8 +583,8 @@ class Program:
 
 
 KINDS = {"new": 3, "one": 5, "two": 9, "chain": 8, "clip": 1, "cast": 4, "update": 8, "part": 5,
-         "out": 5, "view": 5, "fold": 3, "rows": 3, "other": 1, "read": 3, "delete": 6, "facet": 1,
-         "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1, "copies": 1,
+         "out": 5, "view": 5, "fold": 3, "rows": 3, "standard": 3, "other": 1, "read": 3,
+         "delete": 6, "facet": 1, "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1, "copies": 1,
          "on_device": 1, "drop": 1, "reform": 1, "adjust": 1, "close": 1, "shown": 1, "fill": 1,
          "nested": 1}
 
