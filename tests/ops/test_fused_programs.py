@@ -14,7 +14,7 @@ from mat.support.native import lib
 
 from ..stress.children import outcome_of
 from ..support.composed_programs import composed
-from ..support.fused_programs import programs
+from ..support.fused_programs import KINDS, programs
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
 WHERE = {"host": {}, "emulated": {"device": "emulated"},
@@ -32,6 +32,7 @@ def test_programs(where, tmp_path):
 def test_programs_over_large_files(tmp_path, monkeypatch):
     monkeypatch.setattr(file_pages, "LEAST_LARGE", 100)
     monkeypatch.setattr(file_tiles, "TILE", 512)
+    monkeypatch.setitem(KINDS, "standard", 3)
     counted, real = [], together.Together.tiles
     monkeypatch.setattr(together.Together, "tiles",
                         lambda *args: counted.append(args) or real(*args))

@@ -583,7 +583,7 @@ class Program:
 
 
 KINDS = {"new": 3, "one": 5, "two": 9, "chain": 8, "clip": 1, "cast": 4, "update": 8, "part": 5,
-         "out": 5, "view": 5, "fold": 3, "rows": 3, "standard": 3, "other": 1, "read": 3,
+         "out": 5, "view": 5, "fold": 3, "rows": 3, "standard": 0, "other": 1, "read": 3,
          "delete": 6, "facet": 1, "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1,
          "copies": 1, "on_device": 1, "drop": 1, "reform": 1, "adjust": 1, "close": 1, "shown": 1,
          "fill": 1, "nested": 1}
