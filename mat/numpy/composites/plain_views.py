@@ -116,9 +116,14 @@ def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
 
 @implements("split")
 def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
-    k, parts = _place(ary, axis), indices_or_sections
-    leave_if(type(parts) is int and (parts <= 0 or ary.layout.shape[k] % parts))
-    return _split_at(ary, k, parts)
+    k, parts, layout = _place(ary, axis), indices_or_sections, ary.layout
+    if type(parts) is not int or not layout.size:
+        return _split_at(ary, k, parts)
+    leave_if(parts <= 0 or layout.shape[k] % parts)
+    length = layout.shape[k] // parts
+    shape, step = (*layout.shape[:k], length, *layout.shape[k + 1:]), length * layout.strides[k]
+    return [ary.over(Layout(shape, layout.strides, layout.displacement + i * step))
+            for i in range(parts)]
 
 
 @implements("array_split")
