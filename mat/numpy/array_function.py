@@ -99,10 +99,9 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
-    holds = _holds.get(func)
-    if holds is None and func in _waiting:
+    if func in _waiting:  # also while another thread imports the module
         load(func)
-        holds = _holds.get(func)
+    holds = _holds.get(func)
     if holds is not None and (holds >= 0 or _in_use):
         try:
             return _called(_implementations[func], holds, args, kwargs)

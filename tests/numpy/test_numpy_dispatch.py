@@ -324,6 +324,33 @@ with mat.use_device("emulated"):
     assert found.stdout.splitlines() == ["[]", "3.0 True False", "12.0 True"], found.stderr
 
 
+@pytest.mark.sample(1)
+def test_a_call_waits_for_a_thread_that_imports_the_module():
+    code = """
+import sys, threading, time
+import numpy as np, mat
+from mat.numpy.registry import IMPLEMENTATIONS
+x = mat.ones((3, 4))
+np.exp(x)
+def slow(frame, event, arg):
+    if frame.f_code.co_name == "<module>" and "composites" in frame.f_code.co_filename:
+        time.sleep(0.002)
+        return slow
+def first():
+    sys.settrace(slow)
+    np.average(x, weights=x)
+thread = threading.Thread(target=first)
+thread.start()
+while np.average not in IMPLEMENTATIONS:
+    time.sleep(0.0005)
+print(thread.is_alive(), np.average(x, weights=x))
+thread.join()
+"""
+    found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                           check=False)
+    assert found.stdout.splitlines() == ["True 1.0"], found.stderr
+
+
 @pytest.mark.host
 def test_ufuncs_run_on_the_device():
     x = mat.arange(4.0)
