@@ -28,14 +28,14 @@ from .support.unbound import documented as _documented
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState",
-    "SeedSequence", "default_rng", "get_bit_generator", "ranf", "sample", "seed",
-    "set_bit_generator",
+    "SeedSequence", "default_rng", "get_bit_generator", "ranf", "sample", "set_bit_generator",
 ]
 
 _state: Any = RandomState(generator(None))
-# the methods of that class which are functions of NumPy's module, too, draw from this stream here
+# the methods of that class which are functions of NumPy's module, too, draw from this stream here;
+# `seed` is replaced below
 _functions = {name: getattr(_state, name) for name in dir(RandomState)
-              if not name.startswith("_") and hasattr(_numpys, name) and name != "seed"}
+              if not name.startswith("_") and hasattr(_numpys, name)}
 globals().update(_functions)
 __all__ += _functions
 

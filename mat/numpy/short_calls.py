@@ -237,6 +237,12 @@ WAYS: dict[object, Way] = {
 _ways, _of_many = WAYS, OF_MANY  # with types of C
 
 
+# what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
+# them may be
+_SHORTER: dict[object, tuple[Any, ...]] = {
+    np.bincount: (counted,), np.nonzero: (places,), np.round: (rounded,),
+    np.trace: (traced, 1, (0, 0, 1)), np.array_equal: (all_equal, 2), np.interp: (interpolated, 3),
+    np.where: (chosen, 3), np.repeat: (repeated, 3), np.tile: (tiled, 2)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 
@@ -245,14 +251,8 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
     something shorter is known; `usual` is that of `ByNumPy`.
     """
     _usual_of.append(usual)
-    for function, shorter in ((np.bincount, counted), (np.nonzero, places), (np.round, rounded)):
-        WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual))
-    WAYS[np.trace] = OrNumPy(traced, ByNumPy(np.trace, usual), 1, (0, 0, 1))
-    WAYS[np.array_equal] = OrNumPy(all_equal, ByNumPy(np.array_equal, usual), 2)
-    WAYS[np.interp] = OrNumPy(interpolated, ByNumPy(np.interp, usual), 3)
-    WAYS[np.where] = OrNumPy(chosen, ByNumPy(np.where, usual), 3)
-    WAYS[np.repeat] = OrNumPy(repeated, ByNumPy(np.repeat, usual), 3)
-    WAYS[np.tile] = OrNumPy(tiled, ByNumPy(np.tile, usual), 2)
+    for function, (shorter, *facts) in _SHORTER.items():
+        WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
     WAYS[np.diff] = AlongOrNumPy(differenced, ByNumPy(np.diff, usual), 1, -1, True)
     WAYS[np.roll] = AlongOrNumPy(rolled, ByNumPy(np.roll, usual), 2, None, False)
 

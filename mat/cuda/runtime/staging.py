@@ -103,7 +103,7 @@ class Stage:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Have the buffers within the block.
+        """Hold the buffers within the block.
 
         After a block that raised, as by an interrupt, buffers may be in use by copies without an
         event: the next one waits for the stream.

@@ -43,10 +43,8 @@ cdef class Calls(Operation):
     cdef object carry_out(self, tuple args, dict kwargs)
     @cython.locals(out=MatBase, made=MatBase, layout=Layout, k=int, meets=bint)
     cdef bint carry_out_apart(self, tuple args) except -1
-    @cython.locals(view=MatBase)
+    @cython.locals(view=MatBase, rule=Deferral)
     cdef object carry_out_on(self, object device, tuple args, dict kwargs)
-    @cython.locals(rule=Deferral)
-    cdef bint is_deferred(self, object device, tuple args) except -1
     @cython.locals(node=PlanNode, plan=Plan)
     cpdef object carry_out_whole(self, object device, tuple args, dict kwargs)
     @cython.locals(view=MatBase, storage=Storage, layout=Layout, needed=double)

@@ -186,9 +186,10 @@ class Calls(Operation):
         """
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
-        if (_deferrals and (self.of_elements or self.folds) and not kwargs
-                and self.is_deferred(device, args)):
-            return args[self.main]
+        if _deferrals and (self.of_elements or self.folds) and not kwargs:
+            rule: Any = _rules[0]
+            if rule.take(self, device, args):
+                return args[self.main]
         for value in args:
             if type(value) is _mat_types[0]:
                 view = value
@@ -207,12 +208,6 @@ class Calls(Operation):
         except OutOfDeviceMemory as error:
             shortage = error
         return self.carry_out_within(device, args, kwargs, shortage)
-
-    def is_deferred(self, device: Device, args: Arguments) -> bool:
-        """Return whether the rule of deferral has taken a call."""
-        rule: Any = _rules[0]
-        taken: bool = rule.take(self, device, args)
-        return taken
 
     def carry_out_whole(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out the operation on a device in one piece, or on the CPU."""

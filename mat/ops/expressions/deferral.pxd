@@ -17,11 +17,10 @@ cdef long long _exact
 
 
 cdef class ByBlocks(Deferral):
+    @cython.locals(out=MatBase, values=Nodes)
     cdef bint take(self, Calls operation, object device, tuple args) except -1
 
 
-@cython.locals(out=MatBase, values=Nodes)
-cdef bint take(Calls operation, object device, tuple args) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Nodes values) except -1
 @cython.locals(node=PlanNode, plan=Plan)

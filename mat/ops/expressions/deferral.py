@@ -81,53 +81,48 @@ class ByBlocks(Deferral):
     __slots__ = ()
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
-        return take(operation, device, args)
+        block = _innermost()
+        if block is not None and block.ended:
+            block = still_open(block)
+        if block is None and PERMANENT:
+            block = PERMANENT[0]
+        if block is None or (_all.busy and _all.busy == threading.get_ident()):
+            return False
+        if type(args[operation.main]) is not _mat:
+            return False
+        out = args[operation.main]
+        if operation.folds:
+            if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
+                return True
+            return (compute_fold(operation, device, args, out)
+                    or defer_cut(operation, device, args, out, block))
+        values = block.values
+        if not out.layout.size or (out.layout.size * out.element_size < values.least
+                                   and not (_all.rows and device_of_rows(args, out))):
+            return False
+        if _cut_now() is not None and being_cut():
+            return False
+        planned_on = device if uses_kernels(device, out) else CPU
+        if planned_on is not CPU and not planned_on.computes:
+            return False
+        plan, args = plan_of(operation, planned_on, args)
+        if plan is None:
+            return False
+        for value in args:
+            if not can_wait(value) or (planned_on is not CPU and type(value) is _mat
+                                       and not value.device_enabled):
+                return False
+        _lock.acquire()
+        try:
+            compute_unlike(operation, args, out)
+            if not defer(operation, args, out, values):
+                return compute_into(operation, args, out)
+            return True
+        finally:
+            _lock.release()
 
 
 defer_by(ByBlocks())
-
-
-def take(operation: Any, device: Device, args: Arguments) -> bool:
-    """Return the result of `ByBlocks.take`."""
-    block = _innermost()
-    if block is not None and block.ended:
-        block = still_open(block)
-    if block is None and PERMANENT:
-        block = PERMANENT[0]
-    if block is None or (_all.busy and _all.busy == threading.get_ident()):
-        return False
-    if type(args[operation.main]) is not _mat:
-        return False
-    out = args[operation.main]
-    if operation.folds:
-        if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
-            return True
-        return (compute_fold(operation, device, args, out)
-                or defer_cut(operation, device, args, out, block))
-    values = block.values
-    if not out.layout.size or (out.layout.size * out.element_size < values.least
-                               and not (_all.rows and device_of_rows(args, out))):
-        return False
-    if _cut_now() is not None and being_cut():
-        return False
-    planned_on = device if uses_kernels(device, out) else CPU
-    if planned_on is not CPU and not planned_on.computes:
-        return False
-    plan, args = plan_of(operation, planned_on, args)
-    if plan is None:
-        return False
-    for value in args:
-        if not can_wait(value) or (planned_on is not CPU and type(value) is _mat
-                                   and not value.device_enabled):
-            return False
-    _lock.acquire()
-    try:
-        compute_unlike(operation, args, out)
-        if not defer(operation, args, out, values):
-            return compute_into(operation, args, out)
-        return True
-    finally:
-        _lock.release()
 
 
 def uses_kernels(device: Device, out: MatBase) -> bool:

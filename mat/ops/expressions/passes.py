@@ -521,10 +521,8 @@ class Passes(Expressions):
             self.run_together(folds_like(fold))
             return
         view, argument = target_of(fold), fold.args[0]
-        pending: Any = view.storage.pending
         before, self.busy = self.busy, threading.get_ident()
-        if pending is not None:
-            pending.computing = THREADS.current()
+        claim_views([view], THREADS.current())
         try:
             one = pass_of(fold, view)
             if (one.order and in_use() is fold.device and one.has_shape_of(fold)
@@ -535,8 +533,7 @@ class Passes(Expressions):
                 fold.operation.call_on(fold.device, (x, view, *fold.args[1:]), {})
         finally:
             self.busy = before
-            if pending is not None:
-                pending.computing = 0
+            claim_views([view], 0)
         settle(fold, view)
 
     def run_together(self, folds: list[Node]) -> None:

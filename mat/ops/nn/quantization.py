@@ -240,7 +240,7 @@ def _scale_steps(scales: Mat, out: Mat) -> MatrixOperand:
 
 
 class _Halves(NamedTuple):
-    """A packed copy of an operand, as conversions want to know it."""
+    """The form of a packed copy of an operand, for conversions to it."""
 
     layout: Layout
     dtype: DType
