@@ -13,9 +13,9 @@
 #define mat_fmod_f32 fmodf
 #define mat_fmod_f64 fmod
 
-/* What is left of x / y, if |x| < QUOTIENT_LIMIT * |y| < infinity: a quotient that is rounded up to
-   an integer is too large by one, and all others have the right integer part. One fma leaves no
-   error, since the rest, or that and y, is a multiple of the last place of x or of y. */
+/* The remainder of x / y, if |x| < QUOTIENT_LIMIT * |y| < infinity. A quotient that is rounded up
+   to an integer is one too large; any other has the right integer part. One fma gives the
+   remainder, or that minus y, without error: it is a multiple of the last place of x or of y. */
 #define QUOTIENT_LIMIT_f32 0x1p21f
 #define QUOTIENT_LIMIT_f64 0x1p50
 #define WITHIN(R, type) \

@@ -59,9 +59,9 @@ FUNCTIONS(uint16_t, u16)
 FUNCTIONS(uint32_t, u32)
 FUNCTIONS(uint64_t, u64)
 
-/* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. Others
-   are rounded from quotients of floating-point numbers R, for which vectors have instructions:
-   these cannot reach the next integer if x has fewer bits than R by one, since that is 1 / y
+/* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. All
+   others are truncated quotients of floating-point numbers R, for which vectors have instructions.
+   If x has fewer bits than R, rounding cannot reach the next integer, which is at least 1 / y
    away. */
 #define DIVISIONS(T, type, R, of) \
     INLINE T mat_##of##quotient_##type(T x, T y) { \
