@@ -16,8 +16,8 @@ from mat.support.native import lib
 from ..support.fused_programs import same
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
-SHAPES = (6000, 100), (100, 6000), (300, 20, 100)
-POOL = 600_000
+SHAPES = (4000, 75), (75, 4000), (150, 20, 100)
+POOL = 500_000
 
 
 def standardise(x):
@@ -52,8 +52,8 @@ EXPRESSIONS = {
 @pytest.fixture
 def in_file(tmp_path, monkeypatch):
     """Return a function that returns a Mat in a file that counts as large."""
-    monkeypatch.setattr(file_pages, "LEAST_LARGE", 1 << 20)
-    monkeypatch.setattr(file_tiles, "TILE", 1 << 18)
+    monkeypatch.setattr(file_pages, "LEAST_LARGE", 1 << 19)
+    monkeypatch.setattr(file_tiles, "TILE", 1 << 19)
 
     def make(a):
         x = mat.open_memmap(tmp_path / "x.npy", "w+", a.dtype, a.shape)
@@ -120,7 +120,7 @@ def test_expressions_with_a_small_pool(name, shape, share, dtype):
 @pytest.mark.parametrize("spills", [False, True])
 def test_expressions_over_files(in_file, name, shape, spills, tmp_path):
     x, y = in_file(elements(shape)), mat.array(elements(shape))
-    with mat.settings(spill_dir=tmp_path, spill_above=(1 << 19) if spills else None):
+    with mat.settings(spill_dir=tmp_path, spill_above=(1 << 18) if spills else None):
         assert_same(lambda x: EXPRESSIONS[name](x, y), x)
 
 
@@ -152,7 +152,7 @@ class Reads:
 
 
 def test_a_file_is_read_twice_to_be_standardised(in_file, monkeypatch):
-    x = in_file(elements((6000, 100)))
+    x = in_file(elements((4000, 75)))
     reads = Reads(monkeypatch)
     eager = standardise(x)
     assert 2.9 * x.nbytes < reads.bytes
@@ -164,7 +164,7 @@ def test_a_file_is_read_twice_to_be_standardised(in_file, monkeypatch):
 
 
 def test_an_operand_is_copied_twice_to_be_standardised():
-    x = mat.array(elements((10_000, 100)))
+    x = mat.array(elements((4000, 100)))
     assert copies_of(standardise, x, x.nbytes // 4) > 5.5 * x.nbytes
     copied = copies_of(mat.fused(standardise), x, x.nbytes // 4)
     assert copied <= 3.02 * x.nbytes
@@ -174,7 +174,7 @@ def test_an_operand_is_copied_twice_to_be_standardised():
 
 
 def test_those_that_are_pending_are_computed_together(in_file, monkeypatch):
-    x = in_file(elements((6000, 100)))
+    x = in_file(elements((4000, 75)))
     reads = Reads(monkeypatch)
     with mat.fused():
         results = x.mean(axis=0), x.min(), x.sum(axis=1)
@@ -185,7 +185,7 @@ def test_those_that_are_pending_are_computed_together(in_file, monkeypatch):
 
 
 def test_they_see_what_was_there_at_the_statement(in_file):
-    a = elements((6000, 100))
+    a = elements((4000, 75))
     x = in_file(a)
     expected = x.sum(axis=0).to_numpy()
     with mat.fused():
@@ -195,7 +195,7 @@ def test_they_see_what_was_there_at_the_statement(in_file):
 
 
 def test_a_failure_leaves_all_pending(in_file, monkeypatch):
-    x = in_file(elements((6000, 100)))
+    x = in_file(elements((4000, 75)))
     expected = x.std(axis=0).to_numpy()
     with mat.fused():
         mean, std = x.mean(axis=0), x.std(axis=0)
@@ -211,13 +211,13 @@ def test_a_failure_leaves_all_pending(in_file, monkeypatch):
 
 
 def test_errors_are_raised_by_the_statement(in_file):
-    x = in_file(elements((6000, 100)))
+    x = in_file(elements((4000, 75)))
     with mat.fused(), pytest.raises(MatError):
         x.sum(axis=2)
 
 
 def test_a_trace_has_the_lines():
-    x = mat.array(elements((6000, 100)))
+    x = mat.array(elements((4000, 75)))
     with small_pool(), mat.debug.trace() as trace, mat.fused():
         results = x.mean(axis=0), x.std(axis=0)
     assert results[0].shape == results[1].shape

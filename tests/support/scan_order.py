@@ -1,4 +1,4 @@
-"""Running totals of long lines in their order (layout/scan_order.py), line by line."""
+"""Running totals of long lines in their order (layout/scan_order.py), by NumPy."""
 
 import numpy as np
 
@@ -11,19 +11,27 @@ def accumulated(rule, a, axis, dtype=None):
         plain = rule.accumulate(a, axis, dtype)
         if a.shape[axis] <= CHUNK or plain.dtype.kind in "biu" or rule in (np.maximum, np.minimum):
             return plain
-        lines, found = (np.moveaxis(b, axis, -1) for b in (a.astype(plain.dtype), plain))
-        for at in np.ndindex(lines.shape[:-1]):
-            found[at] = _by(rule, lines[at], CHUNK, lambda chunk: _by(rule, chunk, PIECE, (
-                rule.accumulate)))
+        lines = np.ascontiguousarray(np.moveaxis(a.astype(plain.dtype), axis, -1))
+        np.moveaxis(plain, axis, -1)[...] = _by(rule, lines, CHUNK, lambda chunk: _by(
+            rule, chunk, PIECE, lambda piece: _in_turn(rule, piece)))
         return plain
 
 
-def _by(rule, line, length, within):
-    """Return totals of parts, each added to the last one of the part before."""
-    found = np.concatenate([within(line[k:k + length]) for k in range(0, len(line), length)])
-    for k in range(length, len(line), length):
-        found[k:k + length] = _joined(rule, found[k - 1], found[k:k + length])
+def _by(rule, lines, length, within):
+    """Return totals of parts of lines, each added to the last one of the part before."""
+    starts = range(0, lines.shape[-1], length)
+    found = np.concatenate([within(lines[..., k:k + length]) for k in starts], axis=-1)
+    for k in starts[1:]:
+        part = found[..., k:k + length]
+        part[...] = _joined(rule, found[..., k - 1:k], part)
     return found
+
+
+def _in_turn(rule, lines):
+    """Return totals in turn; NumPy rounds products of complex numbers of many lines otherwise."""
+    if rule is np.multiply and lines.dtype.kind == "c":
+        return np.apply_along_axis(rule.accumulate, -1, lines)
+    return rule.accumulate(lines, -1)
 
 
 def _joined(rule, before, items):
