@@ -137,7 +137,7 @@ def test_it_takes_no_memory():
         pass
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = mat.debug.plan(lambda: ((x.T + 1)[:, :100].copy(), np.sort(x.reshape(-1))),
-                           pool_bytes=1 << 26)
+                           pool_bytes=1 << 28)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
     assert found.calls[0].tiles > 1
 
@@ -154,7 +154,7 @@ def test_results_larger_than_memory_are_planned():
     x = mat.empty(1 << 27, 1 << 10)
     resource = pytest.importorskip("resource")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = mat.debug.plan(function, pool_bytes=1 << 36)
+    found = mat.debug.plan(function, pool_bytes=1 << 38)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
     assert [call.problem for call in found.calls] == [""] * len(found.calls)
     assert found.moved > 8 * x.nbytes
@@ -180,7 +180,7 @@ SINGLE = {
     "exp": lambda a, b, v: mat.exp(a), "add": lambda a, b, v: a + b, "rows": lambda a, b, v: a + v,
     "in place": lambda a, b, v: a.__iadd__(b), "sum": lambda a, b, v: a.sum(),
     "sum0": lambda a, b, v: a.sum(0), "sum1": lambda a, b, v: a.sum(1),
-    "product": lambda a, b, v: a @ b.T, "vector": lambda a, b, v: a @ v,
+    "product": lambda a, b, v: a[:400] @ b.T, "vector": lambda a, b, v: a @ v,
     "running": lambda a, b, v: np.cumsum(a, 0), "sort": lambda a, b, v: np.sort(a, 1),
     "columns sorted": lambda a, b, v: np.sort(a, 0), "transposed": lambda a, b, v: a.T.copy(),
     "joined": lambda a, b, v: np.concatenate([a, b]), "slices": lambda a, b, v: a[::2] + b[::2],
@@ -198,7 +198,7 @@ COMPOSED = {
     "standardised": lambda a, b, v: (a - a.mean(0)) / a.std(0),
     "chain": lambda a, b, v: np.exp(a * b + 1).sum(1), "softmax": lambda a, b, v: softmax(a),
     "nanmean": lambda a, b, v: np.nanmean(a, axis=1), "clip": lambda a, b, v: a.clip(0.2, v),
-    "products": lambda a, b, v: (a[:300] @ b[:300].T) @ a[:300], "gram": lambda a, b, v: a.T @ a,
+    "products": lambda a, b, v: (a[:150] @ b[:150].T) @ a[:150], "gram": lambda a, b, v: a.T @ a,
     "median": lambda a, b, v: np.median(a, 0), "var": lambda a, b, v: np.var(a, 1),
     "stacked": lambda a, b, v: np.stack([a, b]).sum(0), "roll": lambda a, b, v: np.roll(a, 1, 0),
     "columns": lambda a, b, v: np.sort(a[:, :20] + b[:, -20:], 0),
@@ -244,7 +244,7 @@ def test_a_plan_of_several_operations_has_the_bytes_of_a_trace(name, shape, pool
 @native
 @pytest.mark.host
 def test_expressions_beside_their_operations_one_by_one():
-    x, y = mat.zeros(50_000).normal_(), mat.ones(50_000)
+    x, y = mat.zeros(25_000).normal_(), mat.ones(25_000)
 
     def function(x, y):
         a = 2 * x + 3 * y
@@ -264,4 +264,4 @@ def test_expressions_beside_their_operations_one_by_one():
     (call,) = mat.debug.plan(mat.fused(function), x, y, pool_bytes=100_000).calls
     assert sorted(call.operations) == ["add", "exp", "multiply", "multiply", "multiply"]
     assert "one pass for multiply (3), add, exp" in str(call)
-    assert "without mat.fused" in repr(mat.debug.plan(mat.fused(function), x, y, pool_bytes=10_000))
+    assert "without mat.fused" in repr(mat.debug.plan(mat.fused(function), x, y, pool_bytes=100_000))

@@ -12,9 +12,11 @@ import mat
 from mat.memories import file_pages
 from mat.ops.tiles import file_tiles
 
+from ..support import selection
+
 pytestmark = pytest.mark.host
 DTYPES = "fdFD"
-POOLS = 1000, 6000, 40_000
+POOLS = 1000, 3000, 10_000
 
 
 def normal(*shape, dtype="d", seed=0):
@@ -52,7 +54,7 @@ def device(pool):
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_cholesky(dtype, pool):
-    a = positive(61, 61, dtype=dtype)
+    a = positive(31, 31, dtype=dtype)
     x = mat.array(a)
     with device(pool), mat.debug.count_copies() as copies:
         f = mat.linalg.cholesky(x).to_numpy()  # which a plan counts
@@ -65,9 +67,9 @@ def test_cholesky(dtype, pool):
         assert planned.calls[0].tiles > 1
 
 
-@given(st.integers(1, 40), st.integers(60, 4000), st.sampled_from(DTYPES),
+@given(st.integers(1, 30), st.integers(60, 4000), st.sampled_from(DTYPES),
        st.sampled_from((1, -1)))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=selection.examples(25))
 def test_cholesky_of_any_size(n, pool, dtype, step):
     a = positive(n, n, dtype=dtype)
     x = mat.array(a[:, ::step])[:, ::step]
@@ -85,8 +87,8 @@ def test_only_the_lower_triangle_is_read():
 
 
 def test_cholesky_of_stacks_integers_and_the_upper_one():
-    a = positive(3, 2, 30, 30)
-    with device(4000):
+    a = positive(3, 2, 20, 20)
+    with device(1800):
         assert_allclose(mat.linalg.cholesky(mat.array(a)).to_numpy(), np.linalg.cholesky(a),
                         atol=1e-11)
         whole = mat.array(a[0, 0].round().astype("i4"))
@@ -176,17 +178,17 @@ def check_solution(a, b, x):
     assert_allclose(a @ x, b, rtol=0, atol=30 * len(a) * eps * scale)
 
 
-@pytest.mark.parametrize("pool", [2500, 6000, 20_000])
+@pytest.mark.parametrize("pool", [1500, 3600, 12_000])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_solutions_inverses_and_determinants(dtype, pool):
-    a, b = normal(40, 40, dtype=dtype), normal(40, 7, dtype=dtype, seed=1)
+    a, b = normal(24, 24, dtype=dtype), normal(24, 7, dtype=dtype, seed=1)
     x, y = mat.array(a), mat.array(b)
     with device(pool):
         found = [mat.linalg.solve(x, y), mat.linalg.solve(x, y[:, 0]), mat.linalg.inv(x)]
         sign, logarithm = mat.linalg.slogdet(x)
         number, log = mat.slogdet(x)
         det = mat.linalg.det(x)
-    for result, sides in zip(found, (b, b[:, 0], np.eye(40)), strict=True):
+    for result, sides in zip(found, (b, b[:, 0], np.eye(24)), strict=True):
         assert result.dtype == a.dtype
         check_solution(a, sides, result.to_numpy())
     near = 1e-10 if dtype in "dD" else 1e-3
@@ -198,8 +200,8 @@ def test_solutions_inverses_and_determinants(dtype, pool):
     assert_array_equal(x.to_numpy(), a)
 
 
-@given(st.integers(1, 40), st.integers(0, 8000), st.sampled_from(DTYPES), st.integers(1, 9))
-@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 30), st.integers(0, 6000), st.sampled_from(DTYPES), st.integers(1, 9))
+@settings(deadline=None, max_examples=selection.examples(25))
 def test_solutions_of_any_size(n, more, dtype, count):
     a, b = normal(n, n, dtype=dtype), normal(n, count, dtype=dtype, seed=n)
     with device(5 * n * a.itemsize + more):  # from where a panel fits
@@ -224,8 +226,8 @@ def test_a_cholesky_factor_that_is_ill_conditioned():
 
 
 def test_solutions_of_stacks():
-    a, b = normal(3, 1, 30, 30), normal(2, 30, 4, seed=1)
-    with device(3000):
+    a, b = normal(3, 1, 16, 16), normal(2, 16, 4, seed=1)
+    with device(1600):
         found = mat.linalg.solve(mat.array(a), mat.array(b)).to_numpy()
         inverses = mat.linalg.inv(mat.array(a)).to_numpy()
         signs, logarithms = mat.linalg.slogdet(mat.array(a))
@@ -274,12 +276,12 @@ def test_an_interrupt_of_an_inverse_leaves_nothing():
 
 
 def test_a_panel_that_does_not_fit_says_why():
-    with device(900), pytest.raises(mat.OutOfDeviceMemory, match=r"a panel of some columns") as e:
-        mat.linalg.inv(mat.array(normal(60, 60)))
+    with device(400), pytest.raises(mat.OutOfDeviceMemory, match=r"a panel of some columns") as e:
+        mat.linalg.inv(mat.array(normal(30, 30)))
     least = int(str(e.value).rpartition("pool_bytes = ")[2].split()[0])
     with device(least):
-        check_solution(normal(60, 60), np.eye(60),
-                       mat.linalg.inv(mat.array(normal(60, 60))).to_numpy())
+        check_solution(normal(30, 30), np.eye(30),
+                       mat.linalg.inv(mat.array(normal(30, 30))).to_numpy())
 
 
 @pytest.mark.usefixtures("small_files")
@@ -306,7 +308,7 @@ def check_qr(a, q, r, wanted):
             assert_allclose(found, by_numpy, rtol=0, atol=near)
 
 
-@pytest.mark.parametrize("shape", [(50, 50), (90, 20), (30, 70)])
+@pytest.mark.parametrize("shape", [(26, 26), (45, 16), (18, 36)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_qr(dtype, shape):
     a = normal(*shape, dtype=dtype)
@@ -323,9 +325,9 @@ def test_qr(dtype, shape):
     assert_allclose(r, np.linalg.qr(a, "r"), rtol=0, atol=1e-9 if dtype in "dD" else 2e-3)
 
 
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 8000), st.sampled_from(DTYPES),
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(0, 6000), st.sampled_from(DTYPES),
        st.sampled_from(("reduced", "complete")))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=selection.examples(25))
 def test_qr_of_any_size(m, n, more, dtype, mode):
     a = normal(m, n, dtype=dtype)
     with device(12 * m * a.itemsize + more):  # from where a panel fits
@@ -334,8 +336,8 @@ def test_qr_of_any_size(m, n, more, dtype, mode):
 
 
 def test_qr_that_is_ill_conditioned_and_of_stacks():
-    a = np.stack([ill_conditioned(30), normal(30, 30)])
-    with device(4000):
+    a = np.stack([ill_conditioned(20), normal(20, 20)])
+    with device(2000):
         q, r = mat.linalg.qr(mat.array(a))
     for k in range(2):
         check_qr(a[k], q[k].to_numpy(), r[k].to_numpy(), None)
