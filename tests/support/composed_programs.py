@@ -14,6 +14,7 @@ from mat.support.native import ffi
 
 BATCH = "mat_batch"
 HEADER = '#include "composed_inline.h"\n'
+COMPILED = {}  # by the flags of the compiler: the addresses of the loops of each source
 
 
 @contextlib.contextmanager
@@ -68,6 +69,15 @@ def loops_of(found):
 
 
 def addresses_of(sources):
+    """Return the addresses of the loops of each source; those not yet known are compiled."""
+    known = COMPILED.setdefault((*composing.machine_flags(),), {})
+    new = {source: count for source, count in sources.items() if source not in known}
+    if new:
+        known.update(compiled(new))
+    return {source: known[source] for source in sources}
+
+
+def compiled(sources):
     """Return the addresses of the loops of each source, compiled together."""
     parts = []
     for k, source in enumerate(sources):
