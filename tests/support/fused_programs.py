@@ -11,8 +11,12 @@ import pickle
 import random
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 import mat
 import mat.cpu.program
@@ -532,8 +536,9 @@ class Program:
         if x is not None:
             fused = self.worlds[0].context
             text = fused.run(repr, x[0])
-            mat.show(x[0], io.StringIO())
-            str(mat.memory_report())
+            with only_of([v[0] for v in self.values]):
+                mat.show(x[0], io.StringIO())
+                str(mat.memory_report())
             if "pending" not in text:
                 self.compare(x)
 
@@ -587,6 +592,18 @@ KINDS = {"new": 3, "one": 5, "two": 9, "chain": 8, "clip": 1, "cast": 4, "update
          "delete": 6, "facet": 1, "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1,
          "copies": 1, "on_device": 1, "drop": 1, "reform": 1, "adjust": 1, "close": 1, "shown": 1,
          "fill": 1, "nested": 1}
+
+
+@contextlib.contextmanager
+def only_of(mats):
+    """Have reports look at these Mats only: at all of a long run of tests they take too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, found in (
+                ("show", "MATS", mats), ("memory_report", "MATS", mats),
+                ("memory_report", "LIVE", [x.storage for x in mats])):
+            patch.setattr(import_module(f"mat.debug.{module}"), name,
+                          SimpleNamespace(all=partial(list, found)))
+        yield
 
 
 def bounded(m, x):
