@@ -295,8 +295,13 @@ def anchor(path: str) -> str:
     return path.replace("__", "")
 
 
-def everything() -> Iterator[tuple[str, str, Any]]:
-    """Yield ``(page, whole name, object)`` for all public names, in the order of the pages."""
+@functools.cache
+def everything() -> tuple[tuple[str, str, Any], ...]:
+    """Return ``(page, whole name, object)`` for all public names, in the order of the pages."""
+    return (*_everything(),)
+
+
+def _everything() -> Iterator[tuple[str, str, Any]]:
     for title, names in groups().items():
         for name in names:
             if name not in MODULES:

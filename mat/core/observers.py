@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Block, Decorating, remove
@@ -376,19 +376,17 @@ _lock = threading.RLock()
 def _update() -> None:
     with _lock:
         found = {id(o.observer): o.observer for o in _observed if isinstance(o, _Observed)}
-        OBSERVERS[:] = map(_NotApart, found.values()) if _apart else found.values()
+        OBSERVERS[:] = map(not_apart, found.values()) if _apart else found.values()
 
 
-class _NotApart(Observer):
+class _NotApart:
     """An observer that is notified of events in some threads only, while another one is apart."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self.every_access = observer.every_access
 
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("observer", "every_access"):
-            return super().__getattribute__(name)
+    def __getattr__(self, name: str) -> Any:
         alone = _apart.get(threading.get_ident())
         notified = (self.observer not in _apart.values() if alone is None
                     else self.observer is alone)
@@ -396,6 +394,7 @@ class _NotApart(Observer):
 
 
 _NOBODY = Observer()
+not_apart = cast("Callable[[Observer], Observer]", _NotApart)  # it has their methods
 
 
 class Observation(Decorating[Kind]):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.parsing import forget, nodes, parsed
+from ..support.parsing import leave, nodes, parsed
 
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
@@ -162,7 +162,7 @@ def tree_of(name):
 
 
 def teardown_module():
-    forget()
+    leave()  # to test_limits.py
 
 
 def declared(name):

@@ -32,7 +32,6 @@ MEMBERS = {n for n in dir(Mat) if not n.startswith("_")
            and inspect.getdoc(inspect.getattr_static(Mat, n))}
 PAGE_OF = {path: page for page, path, _ in reference.everything()}
 DOCUMENTED = [path for _, path, _ in reference.everything()]
-TEXTS = reference.pages()
 MODULES = ["debug", "extend", "errors"]
 STUBS = {"": "__init__", "blas": "blas", "linalg": "linalg", "fft": "fft",
          "random": "random", "lib.stride_tricks": "lib/stride_tricks"}
@@ -50,7 +49,7 @@ def test_every_public_name_is_documented_once():
     modules = {name for name in mat.__all__ if inspect.ismodule(getattr(mat, name))}
     assert {f"mat.{name}" for name in mat.__all__} - set(DOCUMENTED) == {f"mat.{name}"
                                                                    for name in modules}
-    assert {f"{name}.md" for name in modules} <= set(TEXTS)
+    assert {f"{name}.md" for name in modules} <= set(reference.pages())
 
 
 def test_every_public_member_of_a_mat_is_documented():
@@ -78,7 +77,8 @@ def test_every_public_name_of_a_module_is_documented(name):
 
 @pytest.mark.parametrize("path", DOCUMENTED)
 def test_each_name_has_a_description(path):
-    told = TEXTS[PAGE_OF[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
+    page = reference.pages()[PAGE_OF[path]]
+    told = page.partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
     words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S)
     assert words.strip()
 
@@ -91,8 +91,8 @@ SECTIONS = ("**Where it computes**", "**Dtypes**", "**Raises**", "```pycon", "**
 
 
 def test_every_name_says_what_to_read_next():
-    assert sum(text.count("\n**See also**\n\n") for text in TEXTS.values()) == sum(
-        len(re.findall(r"^##+ `", text, re.MULTILINE)) for text in TEXTS.values())
+    assert sum(text.count("\n**See also**\n\n") for text in reference.pages().values()) == sum(
+        len(re.findall(r"^##+ `", text, re.MULTILINE)) for text in reference.pages().values())
 
 
 def test_every_class_error_and_property_has_an_example():
@@ -205,7 +205,8 @@ for name, text in more_examples.EXAMPLES.items():
 
 
 def test_members_that_are_bound_late_have_their_own_descriptions():
-    assert [page for page, text in TEXTS.items() if "Stands for an attribute" in text] == []
+    assert [page for page, text in reference.pages().items()
+            if "Stands for an attribute" in text] == []
 
 
 @pytest.mark.parametrize(("path", "text"), [
@@ -243,7 +244,8 @@ def test_every_function_that_a_stub_declares_is_in_the_reference(module):
     ("mat.bincount", "mat.bincount(x: ArrayLike, /, weights: ArrayLike | None = None, ")])
 def test_signatures_are_those_of_the_stubs(path, shown):
     assert shown in reference.stubs.signatures()[path]
-    page = next(text for text in TEXTS.values() if f"#{reference.anchor(path)} " in text)
+    page = next(text for text in reference.pages().values()
+                if f"#{reference.anchor(path)} " in text)
     assert reference.stubs.signatures()[path] in page
 
 

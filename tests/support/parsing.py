@@ -1,6 +1,7 @@
-"""Syntax trees of sources, each parsed once for all tests of a module."""
+"""Syntax trees of sources, each parsed once for neighbouring modules of tests."""
 
 import ast
+import gc
 from functools import cache
 
 
@@ -14,6 +15,11 @@ def parsed(text):
 def nodes(tree):
     """Return all nodes of a tree, as `ast.walk` yields them."""
     return tuple(ast.walk(tree))
+
+
+def leave():
+    """Leave the trees to the next module: collections of garbage do not pass through them."""
+    gc.freeze()
 
 
 def forget():
