@@ -38,7 +38,7 @@ _FINISHED = count(1)
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", default=False, help=(
         "run every test: also those marked `slow`, all parameters of those marked `sample`, every "
-        "layout of every implementation, and five times as many random examples"))
+        "layout of every implementation, and eight times as many random examples"))
 
 
 @pytest.hookimpl(tryfirst=True)

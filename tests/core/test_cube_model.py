@@ -344,5 +344,5 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=selection.most(250, 25), stateful_step_count=60,
+TestCube.settings = settings(max_examples=selection.most(250, 15), stateful_step_count=60,
                              suppress_health_check=[HealthCheck.too_slow])

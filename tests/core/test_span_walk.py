@@ -24,12 +24,12 @@ def test_accesses_to_what_is_between_many_runs(monkeypatch):
     monkeypatch.setattr(coherence, "SMALL", 0)
     monkeypatch.setattr(base, "MOST_RUNS", 2)
     monkeypatch.setattr(runs, "MANY", 3)
-    for seed in range(selection.most(100, 10)):
+    for seed in range(selection.most(100, 5)):
         Walk(seed, facets=("array", "emulated"), exact=False).run(250)
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_elements_are_what_the_model_has(world, monkeypatch):
     monkeypatch.setattr(coherence, "SMALL", 0)
-    for seed in range(selection.most(100, 6)):
+    for seed in range(selection.most(100, 4)):
         Walk(seed, **WORLDS[world]).run(250)

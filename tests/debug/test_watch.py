@@ -405,7 +405,7 @@ def test_a_callback_of_the_collector_at_the_beginning():
     before = gc.get_threshold()
     try:
         for objects in range(1, 60):
-            gc.collect()
+            gc.collect(0)  # so that the next collection is after so many objects
             gc.set_threshold(objects)
             with pytest.raises(DirectionError) as caught, mat.debug.watch(outputs=[y]):
                 ctypes.memset(y.ctypes.data - 8, objects, 88)
@@ -529,7 +529,8 @@ def run_pytest(folder, *options):
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "mat.debug.pytest_hooks", "-p",
          "no:cacheprovider", *options, "test_it.py"], capture_output=True, text=True, cwd=folder,
-        check=False, env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "MAT_DEBUG": ""})
+        check=False, env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "MAT_DEBUG": "",
+                          "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     return found.stdout
 
 

@@ -167,7 +167,7 @@ def check_nothing_is_open(program):
 @pytest.mark.parametrize("devices", [("emulated",), ("emulated:0", "emulated:1")])
 def test_programs_that_fail(devices, small, monkeypatch):
     monkeypatch.setattr(coherence, "SMALL", small)
-    for seed in range(selection.most(60, 3)):
+    for seed in range(selection.most(60, 2)):
         program = FaultyProgram(seed, ("array", *devices))
         program.run()
         check_nothing_is_open(program)

@@ -179,7 +179,7 @@ def test_programs(devices, small, monkeypatch, request):
     if "cuda" in devices:
         request.getfixturevalue("cuda")
     monkeypatch.setattr(coherence, "SMALL", small)
-    for seed in range(selection.most(400, 8)):
+    for seed in range(selection.most(400, 5)):
         try:
             Program(seed, ("array", *devices)).run()
         except mat.OutOfDeviceMemory:

@@ -27,7 +27,7 @@ def most(whole, by_default):
 
 def examples(count):
     """Return how many examples hypothesis draws of the `count` that it draws with ``--all``."""
-    return most(count, max(count // 5, 12))
+    return most(count, max(count // 8, 10))
 
 
 def number_of(text):

@@ -101,8 +101,8 @@ def test_parts_and_numbers(everything):
     parts = [selection.part(list(range(12)), text, 3) for text in ("exp", "log", "sin", "cos")]
     assert all(len(part) == (12 if everything else 4) for part in parts)
     assert selection.part([1, 2, 3], "exp", 3) == selection.part([1, 2, 3], "exp", 3)
-    assert selection.most(100, 20) == selection.examples(100) == (100 if everything else 20)
-    assert selection.examples(15) == (15 if everything else 12)
+    assert selection.most(100, 12) == selection.examples(100) == (100 if everything else 12)
+    assert selection.examples(15) == (15 if everything else 10)
 
 
 def test_about_one_of_so_many_names_is_drawn():
