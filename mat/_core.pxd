@@ -117,6 +117,7 @@ cdef class LiveObjects:
     cdef Py_ssize_t room, used, free_slot
     cdef Py_ssize_t add(self, object one) except -1
     cdef void remove(self, Py_ssize_t place) noexcept
+    cdef object at(self, Py_ssize_t place)
 
 
 cdef class Maker:
@@ -298,3 +299,4 @@ cdef class CudaFill(DriverCall):
 
 
 cpdef object reference_to(object x)
+cpdef object context_value(object variable)

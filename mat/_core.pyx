@@ -30,6 +30,7 @@ cdef extern from "Python.h":
     size_t PY_SSIZE_T_MAX
     int PyLong_Check(object)
     int PyLong_CheckExact(object)
+    int PyContextVar_Get(object, PyObject *, PyObject **) except -1
     int PyComplex_Check(object)
     long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
     double PyComplex_RealAsDouble(object)
@@ -394,6 +395,14 @@ cdef class LiveObjects:
             self.slots[place] = <void *>((<uintptr_t>self.free_slot << 1) | 1)
             self.free_slot = place
 
+    cdef object at(self, Py_ssize_t place):
+        """Return the object that is at that place now; None if none is, or it is being freed."""
+        cdef PyObject *one
+        if place <= 0 or place >= self.used:
+            return None
+        one = <PyObject *>self.slots[place]
+        return None if <uintptr_t>one & 1 or Py_REFCNT(one) <= 0 else <object>one
+
     def all(self):
         """Return the objects, but for those that are being freed."""
         cdef list found = []
@@ -645,3 +654,12 @@ mat_add_dlpack(sys.modules[__name__])
 cpdef object reference_to(object x):
     """Return a weak reference, without a call of its type."""
     return PyWeakref_NewRef(x, None)
+
+
+cpdef object context_value(object variable):
+    """Return the value of a context variable with a default, without a call of its method."""
+    cdef PyObject *found = NULL
+    PyContextVar_Get(variable, NULL, &found)
+    value = <object>found
+    Py_XDECREF(found)
+    return value

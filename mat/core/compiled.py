@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from contextvars import ContextVar
 from itertools import count
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -242,6 +243,10 @@ class _PythonLiveObjects:
     def remove(self, place: int) -> None:
         """Do nothing."""
 
+    def at(self, place: int) -> Any:
+        """Return the object at that place, or None."""
+        return self.found.get(place)
+
     def all(self) -> list[Any]:
         """Return the objects."""
         return list(self.found.values())
@@ -353,6 +358,7 @@ _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat
 share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     reference_to = weakref.ref
+    context_value = ContextVar.get
     Lock: TypeAlias = _PythonLock
     ClosedLock: TypeAlias = _PythonClosedLock
     KernelCall: TypeAlias = Any
@@ -370,6 +376,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CudaSend: TypeAlias = Any
 else:
     reference_to = core.reference_to if core is not None else weakref.ref
+    context_value = core.context_value if core is not None else ContextVar.get
     Lock = core.Lock if core is not None else _PythonLock
     ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock
     KernelCall = core.KernelCall if core is not None else _NoKernels

@@ -1,3 +1,5 @@
+cimport cython
+
 from mat._core cimport Threads
 
 cdef Threads _threads
@@ -8,6 +10,11 @@ cdef class Pending:
     cdef public list readers
     cdef public object restored
     cdef public unsigned long long computing
+    cdef begin(self)
     cdef bint may_hold_back(self, bint writes) except -1
     cpdef bint holds_back(self, object view, bint writes) except -1
     cpdef list read_in(self, object view)
+
+
+@cython.locals(pending=Pending)
+cpdef Pending new_pending()

@@ -40,7 +40,8 @@ class Pending:
 
     __slots__ = ("computing", "readers", "restored", "value")
 
-    def __init__(self) -> None:
+    def begin(self) -> None:
+        """Hold nothing back."""
         self.value: Value | None = None
         self.readers: list[weakref.ref[Reader]] = _none
         self.restored: int = -1  # the version of elements that an operation in tiles wrote back
@@ -92,3 +93,10 @@ class Pending:
             self.readers = [ref for ref in self.readers if ref() is not None]
             if self.value is None and not self.readers and cube.pending is self:
                 cube.pending = None
+
+
+def new_pending() -> Pending:
+    """Return one that holds nothing back."""
+    pending = Pending.__new__(Pending)
+    pending.begin()
+    return pending

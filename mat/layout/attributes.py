@@ -9,7 +9,7 @@ def begin_as_nothing(kind: type) -> None:
     """Default the annotated attributes of the class `kind` to None, 0 or False, as in compiled
     classes.
     """
-    if isinstance(kind.__dict__["__init__"], FunctionType):  # it is not compiled
+    if any(isinstance(value, FunctionType) for value in vars(kind).values()):  # it is not compiled
         numbers = {"int": 0, "bool": False}
         for name, annotation in kind.__annotations__.items():
             setattr(kind, name, numbers.get(annotation))

@@ -17,6 +17,7 @@ cdef Py_ssize_t _MOST_APART
 
 cdef class Deferral:
     cdef bint take(self, Calls operation, object device, tuple args) except -1
+    cdef bint take_new(self, Calls operation, Plan plan, tuple args, MatBase out) except -1
 
 
 cdef class PlanNode:
@@ -57,6 +58,8 @@ cdef class Calls(Operation):
     cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
+    @cython.locals(rule=Deferral)
+    cdef bint defer_new(self, Plan plan, tuple args, MatBase out) except -1
     @cython.locals(found=PlanNode, plan=Plan, view=MatBase)
     cdef bint launch_new(self, PlanNode node, tuple args, MatBase out) except -1
     cpdef object call_into(self, MatBase out, tuple args)

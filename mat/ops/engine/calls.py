@@ -63,6 +63,13 @@ class Deferral:
         """
         raise NotImplementedError
 
+    def take_new(self, operation: Any, plan: Plan, args: Arguments, out: MatBase) -> bool:
+        """Fast path: make the new Mat `out` the pending result of a call on the host, by the plan
+        that it would have; `args` has None in its place. Return False, with nothing done, where
+        `take` has to look.
+        """
+        raise NotImplementedError
+
 
 def defer_by(rule: Deferral) -> None:
     """Set the rule, once there may be blocks."""
@@ -318,13 +325,20 @@ class Calls(Operation):
         if _observers:
             return self.call_into(out, args)
         if _in_use:
-            if not _deferrals and self.launch_new(node, args, out):
+            if self.defer_new(plan, args, out) if _deferrals else self.launch_new(node, args, out):
                 return out
         elif plan is not None and (
                 (plan.at_once and plan.call_at_once(args, out))
                 or (plan.by_ufunc and plan.call_ufunc(args, out))):
             return out
         return self.call_into(out, args)
+
+    def defer_new(self, plan: Plan | None, args: Arguments, out: MatBase) -> bool:
+        """Fast path: make the new Mat `out` a pending result; return False if nothing was done."""
+        if plan is None or not self.of_elements or len(_in_use) != len(_deferrals):
+            return False
+        rule: Any = _rules[0]
+        return rule.take_new(self, plan, args, out)
 
     def launch_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
         """Fast path: launch the kernel that computes the new Mat `out` on the device in use, by the

@@ -1,13 +1,15 @@
 # Compiled, since each operation in a `fused` block is looked at.
 cimport cython
 
-from mat._core cimport Lock, Threads
+from mat._core cimport Lock, Threads, context_value
+from mat.core.pending cimport Pending
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls, Deferral, PlanNode
 from mat.ops.engine.plan cimport Plan
-from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, leaf_of, new_node
+from mat.support.open_blocks cimport Nested
+from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, Statements, leaf_of, new_node
 
 cdef object _mat, _innermost, _cut_now
 cdef Nodes _all
@@ -16,13 +18,23 @@ cdef Threads _threads
 cdef long long _exact
 
 
+cdef class Fused(Nested):
+    cdef readonly Statements statements
+
+
 cdef class ByBlocks(Deferral):
-    @cython.locals(out=MatBase, values=Nodes)
+    @cython.locals(out=MatBase, block=Statements)
     cdef bint take(self, Calls operation, object device, tuple args) except -1
+    @cython.locals(form=Form, block=Statements, node=Node, k=int)
+    cdef bint take_new(self, Calls operation, Plan plan, tuple args, MatBase out) except -1
 
 
+@cython.locals(block=Fused)
+cdef Statements block_now()
+@cython.locals(view=MatBase, storage=Storage, pending=Pending, node=Node)
+cdef bint is_like_elements(object value, Form form) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
-cdef bint defer(Calls operation, tuple args, MatBase out, Nodes values) except -1
+cdef bint defer(Calls operation, tuple args, MatBase out, Statements block) except -1
 @cython.locals(node=PlanNode, plan=Plan)
 cdef tuple plan_of(Calls operation, object device, tuple args)
 cpdef Node value_of(MatBase mat)
@@ -36,5 +48,4 @@ cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
 @cython.locals(found=Node)
 cdef object argument_of(object value, MatBase out, object old)
 cdef bint uses_kernels(object device, MatBase out) except -1
-@cython.locals(leaf=Leaf, storage=Storage)
-cdef keep(Nodes values, Node node)
+cdef keep(Statements block, Node node)

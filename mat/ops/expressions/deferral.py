@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
 
-from ...core.compiled import IN_USE, THREADS
+from ...core.compiled import IN_USE, THREADS, context_value
 from ...core.direction import OUTPUT
 from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
@@ -28,7 +28,17 @@ from ..engine.planning import choose
 from ..tiles.file_tiles import is_large, those_in_files
 from ..tiles.tiling import CUT_NOW, being_cut, is_too_large
 from .kept import kept_bytes, most_kept
-from .nodes import VALUES, Argument, Leaf, Node, Nodes, leaf_of, new_leaf, new_node, viewers
+from .nodes import (
+    VALUES,
+    Argument,
+    Leaf,
+    Node,
+    Statements,
+    leaf_of,
+    new_leaf,
+    new_node,
+    viewers,
+)
 from .passes import (
     ALONE,
     EXPRESSIONS,
@@ -47,12 +57,11 @@ _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a progr
 class Fused(Nested):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("values",)
+    __slots__ = ("statements",)
 
     def __init__(self, least: int) -> None:
         super().__init__()
-        self.values: Nodes = Nodes()  # whose statements are in the block
-        self.values.least = least
+        self.statements = Statements(least)
 
     def begin(self) -> None:
         """Let operations ask whether their results are pending."""
@@ -70,7 +79,7 @@ PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is 
 _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
-_innermost, _cut_now = INNERMOST.get, CUT_NOW.get
+_innermost, _cut_now = INNERMOST, CUT_NOW
 _folds: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 _MOST = 1024
 
@@ -81,11 +90,7 @@ class ByBlocks(Deferral):
     __slots__ = ()
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
-        block = _innermost()
-        if block is not None and block.ended:
-            block = still_open(block)
-        if block is None and PERMANENT:
-            block = PERMANENT[0]
+        block = block_now()
         if block is None or (_all.busy and _all.busy == threading.get_ident()):
             return False
         if type(args[operation.main]) is not _mat:
@@ -96,11 +101,10 @@ class ByBlocks(Deferral):
                 return True
             return (compute_fold(operation, device, args, out)
                     or defer_cut(operation, device, args, out, block))
-        values = block.values
-        if not out.layout.size or (out.layout.size * out.element_size < values.least
+        if not out.layout.size or (out.layout.size * out.element_size < block.least
                                    and not (_all.rows and device_of_rows(args, out))):
             return False
-        if _cut_now() is not None and being_cut():
+        if context_value(_cut_now) is not None and being_cut():
             return False
         planned_on = device if uses_kernels(device, out) else CPU
         if planned_on is not CPU and not planned_on.computes:
@@ -115,11 +119,60 @@ class ByBlocks(Deferral):
         _lock.acquire()
         try:
             compute_unlike(operation, args, out)
-            if not defer(operation, args, out, values):
+            if not defer(operation, args, out, block):
                 return compute_into(operation, args, out)
             return True
         finally:
             _lock.release()
+
+    def take_new(self, operation: Any, plan: Plan, args: Arguments, out: MatBase) -> bool:
+        block = block_now()
+        if block is None or plan.joins != _JOINS or _all.busy or _all.rows:
+            return False
+        form = out.known_form
+        if form is None or form.size * form.itemsize < block.least or (
+                context_value(_cut_now) is not None and being_cut()):
+            return False
+        _lock.acquire()
+        try:
+            for k in operation.others:
+                if not is_like_elements(args[k], form):
+                    return False
+            node = new_node(operation, arguments_of(operation, args, out, None), form,
+                            _threads.line())
+            node.block = block
+            node.be_value_of_new(out)
+            keep(block, node)
+            return True
+        finally:
+            _lock.release()
+
+
+def block_now() -> Statements | None:
+    """Return the statements of the innermost block of this context, or None."""
+    block = context_value(_innermost)
+    if block is not None and block.ended:
+        block = still_open(block)
+    if block is None and PERMANENT:
+        block = PERMANENT[0]
+    return None if block is None else block.statements
+
+
+def is_like_elements(value: Operand, form: Form) -> bool:
+    """Return whether an operand is a number, or can be read later and is no pending view of other
+    elements than those of a result of that form.
+    """
+    if type(value) is not _mat:
+        return type(value) is not int or -_exact <= value <= _exact
+    view = value
+    storage = view.storage
+    if storage.adopted is not None or storage.records:
+        return False
+    pending = storage.pending
+    if pending is None or pending.value is None:
+        return True
+    node: Any = pending.value
+    return view.known_form is form and node.form is form
 
 
 defer_by(ByBlocks())
@@ -131,9 +184,9 @@ def uses_kernels(device: Device, out: MatBase) -> bool:
             and device.planner is None)
 
 
-def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
-    """Make the result of an operation the pending value of `out`, one of the `values` of a block;
-    return False if it cannot be, since others see the elements.
+def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
+    """Make the result of an operation the pending value of `out`; return False if it cannot be,
+    since others see the elements.
     """
     form = out._find_form() if out.known_form is None else out.known_form
     if not (form.whole and out.layout.contiguous):
@@ -159,20 +212,21 @@ def defer(operation: Any, args: Arguments, out: Mat, values: Nodes) -> bool:
     node = new_node(operation, found, form, _threads.line())
     if _all.rows:
         node.device = device_of_rows(args, out)
-    values.add(node.be_value_of(storage, out, old))
+    node.block = block
+    node.be_value_of(storage, out, old)
     if storage is not out.storage:  # the elements stay where they are
         out._see(out.layout, storage, out._as_now())
-    keep(values, node)
+    keep(block, node)
     return True
 
 
-def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block: Fused) -> bool:
+def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
+               block: Statements) -> bool:
     """Make a reduction of rows, the last axis, which is kept, the pending value of `out`: what
     reads it can be computed in the same kernel. Return False if it cannot be.
     """
     x = args[0]
-    least = block.values.least
-    if type(x) is not Mat or x.layout.size * x.element_size < least or not is_new(out):
+    if type(x) is not Mat or x.layout.size * x.element_size < block.least or not is_new(out):
         return False
     if device.limit is not None or being_cut() or threading.get_ident() in RECORDERS:
         return False
@@ -187,14 +241,20 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat, block:
                 not has_shape_of_operands(value)):
             return False
         argument: Any = leaf_of(x) if value is None else value
-        node = new_node(operation, (argument, *args[2:]), out.form, THREADS.line())
-        node.device, VALUES.rows = device, True
-        block.values.add(node.be_value_of(out.storage, out, None))
-        keep(block.values, node)
+        defer_for_rows(operation, device, (argument, *args[2:]), out, block)
     return True
 
 
-def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: Fused) -> bool:
+def defer_for_rows(operation: Op, device: Device, found: tuple[Argument, ...], out: Mat,
+                   block: Statements) -> None:
+    """Make a reduction on a device of those arguments the pending value of `out`."""
+    node = new_node(operation, found, out.form, THREADS.line())
+    node.device, node.block, VALUES.rows = device, block, True
+    node.be_value_of(out.storage, out, None)
+    keep(block, node)
+
+
+def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: Statements) -> bool:
     """Make a reduction that is carried out in tiles the pending value of `out`, so that others of
     the same Mat are carried out together with it; return False for others.
     """
@@ -207,10 +267,7 @@ def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: F
         return False
     operation.check(*args)
     with EXPRESSIONS.lock:
-        node = new_node(operation, (leaf_of(x), *args[2:]), out.form, THREADS.line())
-        node.device, VALUES.rows = device, True
-        block.values.add(node.be_value_of(out.storage, out, None))
-        keep(block.values, node)
+        defer_for_rows(operation, device, (leaf_of(x), *args[2:]), out, block)
     return True
 
 
@@ -237,36 +294,31 @@ def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: D
     return found
 
 
-def keep(values: Nodes, node: Node) -> None:
+def keep(block: Statements, node: Node) -> None:
     """Compute a value now if it takes many nodes, or if expressions keep too much."""
-    for a in node.args:
-        if type(a) is Leaf:
-            leaf: Any = a
-            storage = leaf.view.storage
-            values.reads += storage.nbytes
-    if values.most < 0:
-        values.most = most_kept()
-    if values.reads > values.most:
-        bound(values)
+    block.reads = block.reads + node.reads
+    if block.most < 0:
+        block.most = most_kept()
+    if block.reads > block.most:
+        bound(block)
     if node.weight > MOST_NODES and len(in_order([node])) > MOST_NODES:
         EXPRESSIONS.compute([node])
 
 
-def bound(values: Nodes) -> None:
+def bound(block: Statements) -> None:
     """Compute the values of a block if expressions keep too many bytes that nobody else can see."""
-    values.most, values.reads = most_kept(), kept_bytes()
-    if values.reads > values.most:
-        EXPRESSIONS.compute(values.wanted())
-        values.reads = 0
+    block.most, block.reads = most_kept(), kept_bytes()
+    if block.reads > block.most:
+        EXPRESSIONS.compute(block.wanted())
+        block.reads = 0
 
 
 def compute_values(use: Fused) -> None:
     """Compute the values of a block that are wanted."""
-    found, least = use.values.wanted(), use.values.least
-    use.values = Nodes()
-    use.values.least = least
+    found = use.statements.wanted()
     if found:
         EXPRESSIONS.compute(found)
+        use.statements.reads = 0
 
 
 def plan_of(operation: Any, device: Device, args: Arguments) -> tuple[Plan | None, Arguments]:

@@ -1,24 +1,26 @@
 # Compiled, since each statement of a `fused` block makes a node.
 cimport cython
 
-from mat._core cimport Lock, reference_to
-from mat.core.pending cimport Pending
+from mat._core cimport LiveObjects, Lock, reference_to
+from mat.core.pending cimport Pending, new_pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 
 cdef object _array, _input
 cdef Nodes _values
+cdef LiveObjects _live, _cubes
 
 
 cdef class Nodes:
-    cdef public list found
-    cdef public Py_ssize_t room
-    cdef public long long last, least, reads, most
+    cdef public long long last
     cdef public unsigned long busy
     cdef public bint rows
-    cpdef add(self, object node)
-    @cython.locals(node=Node)
     cpdef list wanted(self)
+
+
+cdef class Statements:
+    cdef readonly long long least
+    cdef public long long reads, most
 
 
 cdef class Leaf:
@@ -44,13 +46,18 @@ cdef class Node:
     cdef readonly object operation
     cdef public tuple args
     cdef readonly Form form
-    cdef public object line, leaf, storage, mat, old, overwritten, device
+    cdef public object line, leaf, mat, old, overwritten, device
+    cdef Py_ssize_t place, storage_place
+    cdef public Statements block
     cdef public bint enabled, reduced
     cdef readonly int weight
-    @cython.locals(node=Node)
+    cdef readonly long long reads
+    @cython.locals(node=Node, leaf=Leaf, storage=Storage)
     cpdef begin(self, object operation, tuple args, Form form, object line)
     @cython.locals(lock=Lock, pending=Pending)
-    cpdef object be_value_of(self, Storage storage, MatBase mat, object old)
+    cpdef be_value_of(self, Storage storage, MatBase mat, object old)
+    @cython.locals(storage=Storage, pending=Pending)
+    cdef be_value_of_new(self, MatBase mat)
     @cython.locals(storage=Storage)
     cpdef Storage wanted(self)
     @cython.locals(storage=Storage, leaf=Leaf)

@@ -8,17 +8,21 @@ computed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from sys import getrefcount
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
+from ...core.coherence import LIVE
+from ...core.compiled import LiveObjects as NewLiveObjects
 from ...core.compiled import Lock as NewLock
 from ...core.compiled import reference_to
 from ...core.direction import INPUT
-from ...core.pending import Pending
+from ...core.pending import Pending, new_pending
 from ...core.source_line import SourceLine
 from ...devices.in_use import has_kernels, in_use
 from ...facets.array import ARRAY
+from ...layout.attributes import begin_as_nothing
 from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
@@ -26,49 +30,49 @@ from ...support.fork import renew_after_fork
 from ...support.types import Number
 from ..engine.operation import Op
 
-_array, _input = ARRAY, INPUT
+_array, _input, _cubes = ARRAY, INPUT, LIVE
 
 
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("busy", "found", "last", "least", "most", "reads", "room", "rows")
+    __slots__ = ("busy", "last", "rows")
 
     def __init__(self) -> None:
-        self.found: list[ref[Node]] = []
-        self.room: int = 32  # before those that are gone are removed
         self.last: int = 0  # the number of the last node that was made
-        self.reads: int = 0  # bytes that they read since it was looked at what they keep
         self.rows: bool = False  # some may be reductions of rows
-        self.most: int = -1  # until then; negative: it was not yet
         self.busy: int = 0  # the thread that computes, by its number in the system
-        self.least: int = 0  # bytes of a result that is pending
-
-    def add(self, node: ref[Node]) -> None:
-        """Add a node."""
-        if len(self.found) >= self.room:
-            self.found = [r for r in self.found if r() is not None]
-            self.room = 2 * len(self.found) + 32
-        self.found.append(node)
 
     def wanted(self) -> list[Node]:
         """Return the nodes that are wanted and not computed, in the order of their statements."""
-        found = []
-        for r in self.found:
-            node = r()
-            if node is not None and node.leaf is None and node.wanted() is not None:
-                found.append(node)
-        return found
+        found = [n for n in LIVE_NODES.all() if n.leaf is None and n.wanted() is not None]
+        return sorted(found, key=attrgetter("number"))
 
 
+LIVE_NODES = _live = NewLiveObjects()
 _values = VALUES = Nodes()  # of all storages; with a type of C
+
+
+class Statements:
+    """The statements of a block."""
+
+    __slots__ = ("least", "most", "reads")
+
+    def __init__(self, least: int) -> None:
+        self.least: int = least  # bytes of a result that is pending
+        self.reads: int = 0  # bytes that they read since it was looked at what they keep
+        self.most: int = -1  # until then; negative: it was not yet
+
+    def wanted(self) -> list[Node]:
+        """Return their nodes that are wanted and not computed."""
+        return [node for node in VALUES.wanted() if node.block is self]
 
 
 def pending_of(storage: Storage) -> Pending:
     """Return what is pending of a storage; the caller holds its lock."""
     found = storage.pending
     if found is None:
-        found = storage.pending = Pending()
+        found = storage.pending = new_pending()
     return found
 
 
@@ -135,62 +139,72 @@ Argument: TypeAlias = "Node | Leaf | Number"
 
 
 class Node:
-    """An operation whose result is pending.
+    """An operation whose result is pending."""
 
-    `args` are the operands that it reads, in the order of the operation. `old` is what the Mat of
-    the statement had seen before, if it is updated, and `mat` that Mat.
-    """
-
-    __slots__ = ("__weakref__", "args", "device", "enabled", "form", "leaf", "line", "mat",
-                 "number", "old", "operation", "overwritten", "reduced", "storage", "weight")
+    # what attributes are until they are set: see `begin_as_nothing`
+    number: int  # in the order of the statements
+    args: tuple[Argument, ...]  # the operands that it reads, in the order of the operation
+    form: Form
+    line: SourceLine | None
+    weight: int  # of the nodes to compute, where none is read twice; up to 2**16
+    reads: int  # bytes of its operands that have elements
+    leaf: Leaf | None  # the result, once it is computed
+    enabled: bool  # for devices
+    device: Any  # of results for rows, since others add in another order; else None
+    block: Statements | None  # whose result it is; None: of a pass that keeps it for others
+    place: int  # among all nodes
+    storage_place: int  # of the storage whose value it is, among all storages
+    mat: ref[Mat] | None  # that of the statement, if it is updated
+    old: Leaf | None  # what that had seen before
+    reduced: bool  # by a pass that did not keep the result
+    overwritten: int | None  # the version of `old` before a pass wrote there
 
     # the parameters are the facts of a statement
     def begin(self, operation: Op, args: tuple[Argument, ...], form: Form,
               line: SourceLine | None) -> None:
         """Be that operation, of no storage yet."""
         _values.last += 1
-        self.number: int = _values.last  # in the order of the statements
-        self.operation: Op = operation
-        self.args: tuple[Argument, ...] = args
-        self.form: Form = form
-        self.line: SourceLine | None = line
-        self.weight: int = 1  # of the nodes to compute, where none is read twice; up to 2**16
+        self.number = _values.last
+        self.operation: Op = operation  # here, since as an attribute of the class it is a method
+        self.args, self.form, self.line = args, form, line
+        self.enabled, self.weight = True, 1
         for a in args:
             if type(a) is Node:
                 node: Any = a
                 self.weight = self.weight + node.weight
+            elif type(a) is Leaf:
+                leaf: Any = a
+                storage = leaf.view.storage
+                self.reads = self.reads + storage.nbytes
         if self.weight > 1 << 16:
             self.weight = 1 << 16
-        self.leaf: Leaf | None = None  # the result, once it is computed
-        self.enabled: bool = True  # for devices
-        # of results for rows, the device, since others add in another order; else None
-        self.device: Any = None
-        self.storage: ref[Storage] | None = None
-        self.mat: ref[Mat] | None = None
-        self.old: Leaf | None = None
-        self.reduced: bool = False  # by a pass that did not keep the result
-        self.overwritten: int | None = None  # the version of that before it is
+        self.place = _live.add(self)  # last: others see a whole node
 
-    def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> ref[Node]:
-        """Be the value of a storage, that of `mat`, in place of an earlier one; return a reference
-        to self.
-        """
-        self.storage, self.old = reference_to(storage), old
+    def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> None:
+        """Be the value of a storage, that of `mat`, in place of an earlier one."""
+        self.storage_place, self.old = storage.place, old
         self.mat = None if old is None else reference_to(mat)
         self.enabled = mat.device_enabled
-        found = reference_to(self)
         lock = storage._guard()
         lock.acquire()
         try:
             pending_of(storage).value = self
         finally:
             lock.release()
-        _values.add(found)
-        return found
+
+    def be_value_of_new(self, mat: MatBase) -> None:
+        """Be the value of the storage of `mat`, which only this thread knows."""
+        storage = mat.storage
+        self.storage_place, self.enabled = storage.place, mat.device_enabled
+        pending = storage.pending = new_pending()
+        pending.value = self
+
+    def __dealloc__(self) -> None:  # the name that Cython has for it
+        _live.remove(self.place)
 
     def wanted(self) -> Storage | None:
         """Return the storage whose value this still is, or None."""
-        storage = None if self.storage is None else self.storage()
+        storage = _cubes.at(self.storage_place)
         if storage is None or storage.pending is None or storage.pending.value is not self:
             return None
         return storage
@@ -207,6 +221,9 @@ class Node:
         leaf.register()
         if storage is not None and storage.pending is not None:
             storage.pending.value = None
+
+
+begin_as_nothing(Node)
 
 
 # the parameters are the facts of a statement
