@@ -15,9 +15,13 @@ cdef dict _INTEGERS
 cdef Py_ssize_t _MOST_APART
 
 
+cdef class PlanNode
+
+
 cdef class Deferral:
     cdef bint take(self, Calls operation, object device, tuple args) except -1
-    cdef bint take_new(self, Calls operation, Plan plan, tuple args, MatBase out) except -1
+    cdef bint take_new(self, Calls operation, PlanNode node, object device, tuple args,
+                       MatBase out) except -1
 
 
 cdef class PlanNode:
@@ -59,9 +63,11 @@ cdef class Calls(Operation):
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
     @cython.locals(rule=Deferral)
-    cdef bint defer_new(self, Plan plan, tuple args, MatBase out) except -1
-    @cython.locals(found=PlanNode, plan=Plan, view=MatBase)
+    cdef bint defer_new(self, PlanNode node, tuple args, MatBase out) except -1
+    @cython.locals(plan=Plan, view=MatBase)
     cdef bint launch_new(self, PlanNode node, tuple args, MatBase out) except -1
+    @cython.locals(found=PlanNode)
+    cdef Plan plan_on(self, object device, PlanNode node, tuple args, MatBase out)
     cpdef object call_into(self, MatBase out, tuple args)
     @cython.locals(k=int, view=MatBase)
     cdef bint device_enabled(self, tuple args) except -1

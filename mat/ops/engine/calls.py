@@ -63,10 +63,11 @@ class Deferral:
         """
         raise NotImplementedError
 
-    def take_new(self, operation: Any, plan: Plan, args: Arguments, out: MatBase) -> bool:
-        """Fast path: make the new Mat `out` the pending result of a call on the host, by the plan
-        that it would have; `args` has None in its place. Return False, with nothing done, where
-        `take` has to look.
+    def take_new(self, operation: Any, node: PlanNode, device: Device, args: Arguments,
+                 out: MatBase) -> bool:
+        """Fast path: make the new Mat `out` the pending result of a call, by the plan that it has
+        below `node`; `args` has None in its place. Return False, with nothing done, where `take`
+        has to look.
         """
         raise NotImplementedError
 
@@ -325,7 +326,7 @@ class Calls(Operation):
         if _observers:
             return self.call_into(out, args)
         if _in_use:
-            if self.defer_new(plan, args, out) if _deferrals else self.launch_new(node, args, out):
+            if self.defer_new(node, args, out) if _deferrals else self.launch_new(node, args, out):
                 return out
         elif plan is not None and (
                 (plan.at_once and plan.call_at_once(args, out))
@@ -333,12 +334,13 @@ class Calls(Operation):
             return out
         return self.call_into(out, args)
 
-    def defer_new(self, plan: Plan | None, args: Arguments, out: MatBase) -> bool:
+    def defer_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
         """Fast path: make the new Mat `out` a pending result; return False if nothing was done."""
-        if plan is None or not self.of_elements or len(_in_use) != len(_deferrals):
+        if not self.of_elements:
             return False
         rule: Any = _rules[0]
-        return rule.take_new(self, plan, args, out)
+        device = _cpu if len(_in_use) == len(_deferrals) else _device_in_use()
+        return rule.take_new(self, node, device, args, out)
 
     def launch_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
         """Fast path: launch the kernel that computes the new Mat `out` on the device in use, by the
@@ -354,15 +356,24 @@ class Calls(Operation):
                 view = value
                 if not view.device_enabled:
                     return False
+        plan = self.plan_on(device, node, args, out)
+        return (plan is not None and plan.armed and plan.of_device
+                and plan.launch_at_once(args, out))
+
+    def plan_on(self, device: Device, node: PlanNode, args: Arguments,
+                out: MatBase) -> Plan | None:
+        """Return the plan for `device` of the call for which `node` was found, with the new Mat
+        `out` as its result; None if there is none yet.
+        """
+        if device is _cpu:
+            return node.plan
         if node.device is not device:
             all_args = (*args[:self.main], out, *args[self.main + 1:])
             found = self.find(self.root_of(device), all_args, _NO_KEYWORDS, False)
             if found is None or found.plan is None:
-                return False
+                return None
             node.device, node.device_plan = device, found.plan
-        plan = node.device_plan
-        return (plan is not None and plan.armed and plan.of_device
-                and plan.launch_at_once(args, out))
+        return node.device_plan
 
     def call_into(self, out: MatBase, args: Arguments) -> Operand:
         """Carry out the operation into the new Mat `out`, or into another one if another thread has

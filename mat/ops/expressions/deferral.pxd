@@ -25,14 +25,15 @@ cdef class Fused(Nested):
 cdef class ByBlocks(Deferral):
     @cython.locals(out=MatBase, block=Statements)
     cdef bint take(self, Calls operation, object device, tuple args) except -1
-    @cython.locals(form=Form, block=Statements, node=Node, k=int)
-    cdef bint take_new(self, Calls operation, Plan plan, tuple args, MatBase out) except -1
+    @cython.locals(form=Form, block=Statements, plan=Plan, value=Node, k=int)
+    cdef bint take_new(self, Calls operation, PlanNode node, object device, tuple args,
+                       MatBase out) except -1
 
 
 @cython.locals(block=Fused)
 cdef Statements block_now()
 @cython.locals(view=MatBase, storage=Storage, pending=Pending, node=Node)
-cdef bint is_like_elements(object value, Form form) except -1
+cdef bint is_like_elements(object value, Form form, bint on_device) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Statements block) except -1
 @cython.locals(node=PlanNode, plan=Plan)

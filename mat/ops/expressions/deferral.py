@@ -125,24 +125,29 @@ class ByBlocks(Deferral):
         finally:
             _lock.release()
 
-    def take_new(self, operation: Any, plan: Plan, args: Arguments, out: MatBase) -> bool:
+    def take_new(self, operation: Any, node: Any, device: Device, args: Arguments,
+                 out: MatBase) -> bool:
         block = block_now()
-        if block is None or plan.joins != _JOINS or _all.busy or _all.rows:
-            return False
         form = out.known_form
-        if form is None or form.size * form.itemsize < block.least or (
+        if block is None or _all.busy or _all.rows or form is None:
+            return False
+        if not form.size or form.size * form.itemsize < block.least or (
                 context_value(_cut_now) is not None and being_cut()):
+            return False
+        planned_on = device if uses_kernels(device, out) else CPU
+        plan = operation.plan_on(planned_on, node, args, out)
+        if plan is None or plan.joins != _JOINS:
             return False
         _lock.acquire()
         try:
             for k in operation.others:
-                if not is_like_elements(args[k], form):
+                if not is_like_elements(args[k], form, planned_on is not CPU):
                     return False
-            node = new_node(operation, arguments_of(operation, args, out, None), form,
-                            _threads.line())
-            node.block = block
-            node.be_value_of_new(out)
-            keep(block, node)
+            value = new_node(operation, arguments_of(operation, args, out, None), form,
+                             _threads.line())
+            value.block = block
+            value.be_value_of_new(out)
+            keep(block, value)
             return True
         finally:
             _lock.release()
@@ -158,15 +163,15 @@ def block_now() -> Statements | None:
     return None if block is None else block.statements
 
 
-def is_like_elements(value: Operand, form: Form) -> bool:
-    """Return whether an operand is a number, or can be read later and is no pending view of other
-    elements than those of a result of that form.
+def is_like_elements(value: Operand, form: Form, on_device: bool) -> bool:
+    """Return whether an operand is a number, or can be read later, on a device if `on_device`, and
+    is no pending view of other elements than those of a result of that form.
     """
     if type(value) is not _mat:
         return type(value) is not int or -_exact <= value <= _exact
     view = value
     storage = view.storage
-    if storage.adopted is not None or storage.records:
+    if storage.adopted is not None or storage.records or (on_device and not view.device_enabled):
         return False
     pending = storage.pending
     if pending is None or pending.value is None:
