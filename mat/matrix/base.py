@@ -264,6 +264,15 @@ class MatBase(Operators):
         self.storage.divide(dtype.itemsize)
         return view
 
+    def _halves(self, first: int, dtype: DType) -> Self:
+        """Return the view of every second half of the elements, from the half `first` on, as
+        elements of that dtype.
+        """
+        now = self if _is_compiled else self._as_now()
+        layout = now.layout
+        return now._typed(Layout(layout.shape, tuple([2 * s for s in layout.strides]),
+                                 2 * layout.displacement + first), dtype)
+
     def _set_layout(self, layout: Layout, storage: Storage) -> None:
         """See another layout, or another storage, from now on.
 

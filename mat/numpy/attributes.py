@@ -177,12 +177,12 @@ def set_flat(self: Mat, value: Operand) -> None:
 
 def real(self: Mat) -> Mat:
     """The real parts: self where elements are real, else a view of their halves."""
-    return self if self.dtype.kind != "c" else halves(self, 0)
+    return self if self.element_type.kind != "c" else halves(self, 0)
 
 
 def imag(self: Mat) -> Mat:
     """The imaginary parts: a view of their halves, or zeros where elements are real."""
-    if self.dtype.kind == "c":
+    if self.element_type.kind == "c":
         return halves(self, 1)
     zeros = Mat(self.shape, self.dtype)  # which has no memory yet
     zeros.device_enabled = self.device_enabled

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import DTypeError
-from ...layout.strided import Layout
 from ...matrix.mat import Mat, new_like
 from ...support.types import DType
 
@@ -15,18 +14,15 @@ def along(x: Mat, axis: int, part: slice) -> Mat:
     return x.over(x.layout[(*(slice(None),) * axis, part)])
 
 
-_REAL_OF: dict[DType, DType] = {np.dtype(np.complex64): np.dtype(np.float32),
-                                np.dtype(np.complex128): np.dtype(np.float64)}
+_REAL_OF: dict[str, DType] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
 
 
 def halves(x: Mat, first: int) -> Mat:
     """Return the view of every second half of complex elements, from the half `first` on."""
-    now = x._as_now()
-    layout, kind = now.layout, _REAL_OF.get(now.dtype)
+    kind = _REAL_OF.get(x.dtype.char)
     if kind is None:
-        raise DTypeError(f"{now.label()} has elements of {now.dtype}, which are not complex")
-    return now._typed(Layout(layout.shape, tuple(2 * s for s in layout.strides),
-                            2 * layout.displacement + first), kind)
+        raise DTypeError(f"{x.label()} has elements of {x.dtype}, which are not complex")
+    return x._halves(first, kind)
 
 
 def real_part(x: Mat) -> Mat:
@@ -46,7 +42,7 @@ def imaginary_part(x: Mat) -> Mat:
 def complex_of(real: Mat, imaginary: Mat) -> Mat:
     """Return complex numbers of these parts, two Mats of one shape and dtype."""
     kind = next(of for of, part in _REAL_OF.items() if part == real.dtype)
-    found = new_like(real, real.shape, kind)
+    found = new_like(real, real.shape, np.dtype(kind))
     halves(found, 0)[...] = real
     halves(found, 1)[...] = imaginary
     return found

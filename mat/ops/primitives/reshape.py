@@ -109,12 +109,19 @@ def ravel(self: Mat, order: str | None = "C") -> Mat:
     layout = self.layout
     if order == "C" and layout.contiguous:
         return self.reshape(layout.size)
-    x = self._as_now()
-    x = x.permute(axes_of_loop(x.layout, as_order(order, "ravel")))
-    if not x.is_contiguous:
+    x = _counted(self, order, "ravel")
+    if not x.layout.contiguous:
         note_packed(x)
         x = x.copy()
-    return x.reshape(-1)
+    return x.reshape(x.layout.size)
+
+
+def _counted(x: Mat, order: str | None, name: str) -> Mat:
+    """Return the view whose rows have the elements in that order of the method `name`."""
+    if order == "F":
+        return x.T
+    now = x._as_now()
+    return now.permute(axes_of_loop(now.layout, as_order(order, name)))
 
 
 @method("flatten")
@@ -137,10 +144,8 @@ def flatten(self: Mat, order: str | None = "C") -> Mat:
     >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).T.flatten()
     <Mat 4 F [1. 3. 2. 4.]>
     """
-    if order == "C":
-        return self.copy().reshape(-1)
-    x = self._as_now()
-    return x.permute(axes_of_loop(x.layout, as_order(order, "flatten"))).copy().reshape(-1)
+    x = (self if order == "C" else _counted(self, order, "flatten")).copy()
+    return x.reshape(x.layout.size)
 
 
 @method("transpose")
