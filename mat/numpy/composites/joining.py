@@ -152,7 +152,8 @@ def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:
 def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Result:
     if is_there(arr):
         values = as_mat_if_possible(values)
-    return joining.concat(as_mats([arr, values]), axis)
+    mats = as_mats([arr, values])
+    return joining.concat([m.ravel() for m in mats] if axis is None else mats, axis or 0)
 
 
 @implements("delete")

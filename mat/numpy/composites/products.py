@@ -121,9 +121,7 @@ def _are_unique(axes: Axes) -> bool:
 
 def _as_matrix(x: Mat, order: Ints, shape: tuple[int, int]) -> Mat:
     """Return `x` with its axes in another order as a matrix, a view where that is possible."""
-    found: Operand = np.reshape(x.permute(order), shape)
-    assert isinstance(found, Mat)
-    return found
+    return x.permute(order).reshape(shape)
 
 
 @implements("linalg.matmul", mats=0)
