@@ -87,7 +87,7 @@ cdef class HostBlocks:
                            int64_t value) except -1
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
     cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
-                        Py_ssize_t step) noexcept
+                        Py_ssize_t step, Py_ssize_t step_from) noexcept
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
@@ -95,6 +95,8 @@ cdef class HostBlocks:
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
+    cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
+                         bint writable)
     cdef void lock_array(self, object value) noexcept
     cdef int number_of(self, object dtype) noexcept
     cdef Py_ssize_t bins_of(self, uintptr_t address, Py_ssize_t n) noexcept

@@ -198,15 +198,14 @@ cdef class HostBlocks:
         memmove(<void *>target, <const void *>source, nbytes)
 
     cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
-                        Py_ssize_t step) noexcept:
-        """Move rows of bytes, `step` bytes apart in both places, which may overlap."""
-        cdef Py_ssize_t k
+                        Py_ssize_t step, Py_ssize_t step_from) noexcept:
+        """Move rows of bytes, `step_from` bytes apart, to places that are `step` bytes apart; they
+        may overlap if both are the same.
+        """
+        cdef Py_ssize_t k, row
         for k in range(rows):
-            if target > source:  # from the last one, so that none is overwritten before
-                memmove(<char *>target + (rows - 1 - k) * step,
-                        <const char *>source + (rows - 1 - k) * step, nbytes)
-            else:
-                memmove(<char *>target + k * step, <const char *>source + k * step, nbytes)
+            row = rows - 1 - k if target > source else k  # so that none is overwritten before
+            memmove(<char *>target + row * step, <const char *>source + row * step_from, nbytes)
 
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1:
@@ -266,6 +265,23 @@ cdef class HostBlocks:
                                     NULL, NULL, 0, NULL)
         memcpy(cnp.PyArray_DATA(made), <const void *>source, nbytes)
         return made
+
+    cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
+                         bint writable):
+        """Return an array over memory that it does not keep, with `strides` in elements."""
+        cdef cnp.npy_intp lengths[MOST_AXES]
+        cdef cnp.npy_intp steps[MOST_AXES]
+        cdef cnp.npy_intp itemsize = (<cnp.dtype>dtype).itemsize
+        cdef int k, axes = len(shape)
+        if axes > MOST_AXES:
+            raise ValueError(f"NumPy's arrays have at most {MOST_AXES} axes, not {axes}")
+        for k in range(axes):
+            lengths[k] = shape[k]
+            steps[k] = strides[k] * itemsize
+        Py_INCREF(dtype)  # the array gets that reference
+        return PyArray_NewFromDescr(
+            <PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths, steps, <void *>address,
+            cnp.NPY_ARRAY_WRITEABLE if writable else 0, NULL)
 
     cdef void lock_array(self, object value) noexcept:
         """Make an array that owns its memory read-only."""

@@ -5,7 +5,7 @@ from mat._core cimport HostBlocks, KernelCall
 
 cdef KernelCall _rows
 cdef HostBlocks _blocks
-cdef Py_ssize_t _large, _shared
+cdef Py_ssize_t _large, _shared, _FEW
 cdef list _in_use, _observers
 
 cpdef bint none_else() except -1

@@ -23,6 +23,7 @@ if lib is not None:
     ROWS.set_operands(2, 4, False)
 # with types of C
 _rows, _blocks, _large, _shared = ROWS, BLOCKS, LARGE, 2 * WORTH
+_FEW = 32  # rows that take less time than the arguments of a kernel
 _in_use, _observers = IN_USE, OBSERVERS
 
 
@@ -50,8 +51,8 @@ def copy_bytes(at: int, to: int, nbytes: int) -> None:
 
 def copy_rows(at: int, to: int, rows: int, nbytes: int, step: int, step_from: int) -> None:
     """Copy so many rows, `step_from` bytes apart, to places that are `step` bytes apart."""
-    if rows == 1 and nbytes < _shared:
-        _blocks.copy(to, at, nbytes)
+    if rows <= _FEW and rows * nbytes < _shared:
+        _blocks.move_rows(to, at, rows, nbytes, step, step_from)
         return
     set_rows(at, to, rows, nbytes, step, step_from)
     _rows.run_at_once()

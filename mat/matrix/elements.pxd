@@ -21,6 +21,8 @@ cdef class Elements(MatBase):
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
+    @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
+    cpdef bint _are_natural(self) except -1
     cdef bint _set_quickly(self, object index, object value) except -1
     @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
                    address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t,

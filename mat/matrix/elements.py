@@ -83,6 +83,23 @@ class Elements(MatBase):
         elements = storage.host_array(_host, _array, False)
         return None if elements is None else elements[k]
 
+    def _number_at(self, k: int) -> Number | None:
+        """Return the same as a number of Python's."""
+        found = self._element(k)
+        convert = _EXACT.get(type(found))  # which `item` takes longer for
+        return None if found is None else found.item() if convert is None else convert(found)
+
+    def _are_natural(self: Any) -> bool:
+        """Return whether the elements are a few int64 that are not negative."""
+        layout, storage = self.layout, self.storage
+        if self.element_type is not _int64 or not layout.contiguous or _observers:
+            return False
+        if layout.size > MOST_AT_ONCE:
+            return False
+        address = storage.element_address(_array.mask, _array.bit)
+        return bool(address) and _blocks.bins_of(
+            address + 8 * layout.displacement, layout.size) >= 0
+
     def __setitem__(self: Any, index: Index, value: Operand) -> None:
         try:
             done = self._set_quickly(index, value)
@@ -311,7 +328,7 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
     if rows == 1:
         copy_bytes(at, to, nbytes)
     elif given is storage:
-        _blocks.move_rows(to, at, rows, nbytes // rows, step)
+        _blocks.move_rows(to, at, rows, nbytes // rows, step, step)
     else:
         copy_rows(at, to, rows, nbytes // rows, step, step_from)
     storage.written(_foreign.mask)

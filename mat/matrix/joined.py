@@ -111,8 +111,9 @@ def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
         if rank == 1 and len(shape) == 1:
             total += view.layout.size
             continue
-        if len(shape) != rank or (rank > 1 and (shape[:axis] != like[:axis]
-                                                or shape[axis + 1:] != like[axis + 1:])):
+        if shape is not like and (len(shape) != rank or (
+                rank > 1 and (shape[:axis] != like[:axis]
+                              or shape[axis + 1:] != like[axis + 1:]))):
             return -1
         total += shape[axis]
     return total

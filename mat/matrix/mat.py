@@ -375,20 +375,20 @@ class Mat(Exports, Methods):
         elif given:
             k = self.ravel_index(*(given[0] if len(given) == 1 else given))
         elif self.layout.size == 1:
-            k, storage = 0, self.storage
-            plain = self.element_type is storage.dtype
-            elements = storage.host_array(HOST, ARRAY, False) if plain else None
-            if elements is None and plain and storage.size == 1 and not OBSERVERS:
-                return self._single()
-            if elements is not None:
-                return elements.item(self.layout.displacement)
+            k = 0
         else:
             raise ShapeError(f"item() requires one element, {self.label()} has {self.size}; "
                              "item(k) takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
+        at, storage = _storage_index(self.layout, k), self.storage
+        found = self._number_at(at)
+        if found is not None:
+            return found
+        if storage.size == 1 and self.element_type is storage.dtype and not OBSERVERS:
+            return self._single()
         with self._waits(ELEMENT):
-            return self._item_at(_storage_index(self.layout, k))
+            return self._item_at(at)
 
     def _size_at(self, k: int) -> int:
         """Return element `k` of a vector of integers that determines the size of a result."""
@@ -641,6 +641,8 @@ def _storage_index(layout: Layout, k: int) -> int:
     """Return the storage index of the element with row-major index `k`, possibly negative."""
     k %= layout.size
     found = layout.displacement
+    if layout.contiguous:
+        return found + k
     for n, s in zip(reversed(layout.shape), reversed(layout.strides), strict=True):
         k, i = divmod(k, n)
         found += i * s

@@ -71,6 +71,7 @@ _BY_NUMPY.add(np.divmod)
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
 _matmul = np.matmul
 _FIRST = 3  # position of the first operand
+_NO_KEYWORDS: Keywords = {}
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
 
@@ -141,7 +142,8 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
         return None
     if not kwargs or (len(kwargs) == 1 and "dtype" in kwargs
                       and is_natural(ufunc, inputs, kwargs["dtype"])):
-        return implementation(*inputs)
+        return (implementation(inputs[0], inputs[1]) if len(inputs) == 2  # without a tuple
+                else implementation(*inputs))
     out = _only_out(kwargs)
     if isinstance(out, Mat) and ufunc.nout == 1:
         return implementation(*inputs, out=out)
@@ -173,6 +175,8 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
             found = _matrix_product(args, kwargs)
         else:
             found = None if kwargs else _of_few_elements(args[1], args[_FIRST:])
+        if found is None:
+            found = _implemented(args[1], args[_FIRST:], kwargs or _NO_KEYWORDS)
         if found is not None:
             return found
     return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})
@@ -186,10 +190,6 @@ def _shown(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
 
 def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
     """Call a ufunc, or a method of one, with arguments of any kind."""
-    if method == "__call__":
-        found = _implemented(ufunc, inputs, kwargs)
-        if found is not None:
-            return found
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
         if not any(map(has_priority, inputs)):
             return NotImplemented

@@ -294,3 +294,54 @@ def test_what_is_close_as_in_numpy(dtype, rng):
             x, y = (mat.array(v) if isinstance(v, np.ndarray) else v for v in (one, other))
             assert_array_equal(mat.isclose(x, y, **kwargs), np.isclose(one, other, **kwargs))
             assert mat.allclose(x, y, **kwargs) is np.allclose(one, other, **kwargs)
+
+
+def refuse(*_args, **_kwargs):
+    raise AssertionError("this is the long way")
+
+
+def test_elements_are_read_without_an_access(monkeypatch):
+    x = mat.array(np.arange(12.0).reshape(3, 4))
+    monkeypatch.setattr(mat.Mat, "_item_at", refuse)
+    assert [x.item(7), x.T.item(5), x[1:, ::2].item(-1), x.item(2, 1)] == [7, 9, 10, 9]
+    assert x.sum().item() == 66
+    for dtype in (bool, "int8", "uint64", "float16", "float32", "complex64"):
+        a = np.array([1, 0]).astype(dtype)
+        found = mat.array(a).item(0)
+        assert (type(found), found) == (type(a.item(0)), a.item(0))
+
+
+def test_powers_of_a_few_int64_are_checked_without_a_reduction(monkeypatch):
+    a = np.array([3, 0, 2, 1])
+    x = mat.array(a)
+    with monkeypatch.context() as patch:
+        patch.setattr(mat.Mat, "min", refuse)
+        assert_array_equal((x ** x).to_numpy(), a ** a)
+        assert_array_equal(np.power(x[1:3], x[2:]).to_numpy(), a[1:3] ** a[2:])
+    x[3] = -1
+    with pytest.raises(mat.errors.PowerError, match="-1"):
+        x ** x
+    assert_array_equal((x[:3] ** x[:3]).to_numpy(), a[:3] ** a[:3])
+
+
+@pytest.mark.parametrize("f", [np.heaviside, np.nextafter])
+def test_ufuncs_without_a_kernel_see_views(f):
+    a = np.arange(24.0).reshape(4, 6)
+    x = mat.array(a)
+    bits, halves = a.view(np.int64), a.view(np.complex128)
+    for ours, theirs in ((x[1:, ::2], a[1:, ::2]), (x.T[::-1], a.T[::-1]), (x[2], a[2]),
+                         (x.view("int64").view("float64"), bits.view(np.float64)),
+                         (x.view("complex128").imag, halves.imag)):
+        for _ in range(2):
+            assert_array_equal(f(ours, ours).to_numpy(), f(theirs, theirs))
+    part, same = x[1:3, ::3], a[1:3, ::3].copy()
+    f(part, 2.0, out=part)
+    assert_array_equal(x[1:3, ::3].to_numpy(), f(same, 2.0))
+    assert_array_equal(x[0].to_numpy(), a[0])
+
+
+def test_columns_come_one_after_another_by_a_transposed_view(monkeypatch):
+    x = mat.array(np.arange(6.0).reshape(2, 3))
+    monkeypatch.setattr("mat.ops.primitives.reshape.axes_of_loop", refuse)
+    for found in (x.ravel("F"), x.flatten("F")):
+        assert_array_equal(found.to_numpy(), [0, 3, 1, 4, 2, 5])

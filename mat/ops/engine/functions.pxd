@@ -1,7 +1,10 @@
+cimport cython
+
 from mat._core cimport Callee
+from mat.matrix.base cimport MatBase
 from mat.ops.engine.calls cimport Calls, is_plain_number
 
-cdef object _mat
+cdef object _mat, _float64, _float32
 cdef list _in_use
 cdef dict _NO_KEYWORDS
 
@@ -33,6 +36,8 @@ cdef class FunctionOfTwo(Ufunc):
 
 
 cdef bint _need_no_conversion(object x, object y)
+@cython.locals(one=MatBase, other=MatBase)
+cdef bint _need_no_check(object x, object y) except -1
 cdef object _of_one(Calls kernel, object x, object out)
 cdef object _of_mats(Calls kernel, object x, object y, object out)
 cdef object _of_three(Calls kernel, object x, object low, object high, object out)

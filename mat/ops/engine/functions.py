@@ -12,6 +12,7 @@ import numpy as np
 from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
 from ...matrix.mat import Mat
+from ...support.options import FLOAT32, FLOAT64
 from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
@@ -26,7 +27,8 @@ F = TypeVar("F", bound=Function)
 CheckValues = Callable[[Operand, Operand], None]
 # returns an operation of one operand that computes the same of these two, and its operand
 Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
-_mat, _in_use = Mat, IN_USE  # with types of C
+# with types of C
+_mat, _in_use, _float64, _float32 = Mat, IN_USE, FLOAT64, FLOAT32
 _NO_KEYWORDS: Keywords = {}
 # keywords with which NumPy computes, and their defaults
 OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
@@ -144,7 +146,9 @@ class FunctionOfTwo(Ufunc):
         self.__signature__ = DeferredSignature(lambda: _signature(("x", "y"), kernel, rule))
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
-        if count != 2 or self.check_values is not None or not _need_no_conversion(x, y):
+        if count != 2 or not _need_no_conversion(x, y):
+            return None
+        if self.check_values is not None and not _need_no_check(x, y):
             return None
         return self.operation.make((x, y, None))
 
@@ -183,6 +187,18 @@ def _need_no_conversion(x: Operand, y: Operand) -> bool:
     if type(x) is _mat:
         return type(y) is _mat or is_plain_number(y)
     return type(y) is _mat and is_plain_number(x)
+
+
+def _need_no_check(x: Operand, y: Operand) -> bool:
+    """Return whether both are Mats of floats, or of integers and those of `y` not negative, as far
+    as that is known at once.
+    """
+    if type(x) is not _mat or type(y) is not _mat:
+        return False
+    one, other = x, y
+    dtype = other.element_type
+    return dtype is one.element_type and (
+        dtype is _float64 or dtype is _float32 or other._are_natural())
 
 
 def _or_none(value: object, name: str) -> Operand:

@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport KernelCall, Lock, Threads
+from mat._core cimport HostBlocks, KernelCall, Lock, Threads
 from mat.core.access_record cimport AccessRecord
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
@@ -10,6 +10,7 @@ from mat.matrix.base cimport Form, MatBase
 
 cdef list _large_files, _observers
 cdef Threads _threads
+cdef HostBlocks _blocks
 cdef object _state, _quiet, _clock
 cdef dict _running
 cdef int _accessed, _repeated
@@ -35,7 +36,8 @@ cdef class Plan:
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list, layout=Layout,
+                   address=uintptr_t)
     cdef bint call_ufunc(self, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef commit(self, tuple args, MatBase out)

@@ -34,7 +34,7 @@ from .implementation import ACCESSED, REPEATED
 _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
-_elements_of, _clock = elements_of, CLOCK
+_elements_of, _clock, _blocks = elements_of, CLOCK, BLOCKS
 _UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
 
 
@@ -182,11 +182,14 @@ class Plan:
             storage = view.storage
             if view.known_form is not operand.form:
                 return False  # another thread has changed it
-            if not storage.ready(self.mask, self.bit, operand.reads, operand.writes):
+            layout, address = view.layout, storage.ready(self.mask, self.bit, operand.reads,
+                                                         operand.writes)
+            if not address:
                 return False
-            values[operand.position] = self.presented(
-                view, view._presentable(storage.handles[self.facet.memory]),
-                operand.writes)
+            # it ends before the memory does: no code of Python runs in between
+            values[operand.position] = _blocks.array_at(
+                address + layout.displacement * operand.form.itemsize, layout.shape,
+                layout.strides, view.element_type, operand.writes)
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]
         token = _state.set(_quiet) if self.quiet else None

@@ -110,10 +110,11 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
     """
     if _is_inexact(x) or _is_inexact(p):  # quickly
         return
-    if result_dtype(np.power, x, p).kind in "iu":
+    alike = isinstance(x, Mat) and isinstance(p, Mat) and x.element_type is p.element_type
+    if alike or result_dtype(np.power, x, p).kind in "iu":
         lowest = p
         if isinstance(p, Mat):  # the host waits for a device
-            lowest = p.min().item() if p.size and p.element_type.kind == "i" else 0
+            lowest = int(p.min()) if p.size and p.element_type.kind == "i" else 0
         if lowest < 0:
             raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")
 
