@@ -84,7 +84,11 @@ class DeviceError(MatError, RuntimeError):
     """A device that is absent, not in use, or failing."""
 
 
-class OutOfDeviceMemory(DeviceError, MemoryError):
+class OutOfMemory(MatError, MemoryError):
+    """Memory, or room for addresses of it, that the system does not give."""
+
+
+class OutOfDeviceMemory(DeviceError, OutOfMemory):
     """A device's memory, or the part of it that `mat` may use, is exhausted."""
 
     used_by_others = False  # some of it was in use by other threads, which may end that
@@ -111,6 +115,10 @@ class KernelError(MatError, ValueError):
 
 class GraphError(MatError, RuntimeError):
     """A function that `mat.graph` cannot record, with the line that it cannot repeat."""
+
+
+class PlanError(MatError, RuntimeError):
+    """A call of which `mat.debug.plan` cannot say what it copies, since elements decide."""
 
 
 class UninitialisedError(MatError, RuntimeError):

@@ -7,177 +7,54 @@ touches.
 
 from __future__ import annotations
 
-import math
-import mmap
-import platform
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
+from ..core.access_record import AccessRecord
 from ..core.cube import Cube
+from ..core.direction import OUTPUT
 from ..core.observers import ObservationApart, Observer
-from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
+from ..core.registry import Memory
 from ..core.runs import NONE, Runs, run
 from ..devices.device import use_device
-from ..devices.in_use import CPU, Device, DeviceUse, in_use
-from ..devices.pooled import PooledDevice, PooledFacet
-from ..errors import OutOfDeviceMemory, SettingError
+from ..devices.in_use import CPU, Device, in_use
+from ..errors import OutOfDeviceMemory, OutOfMemory, PlanError, SettingError
 from ..facets.array import ARRAY
 from ..layout.shapes import Ints
 from ..layout.strided import packed
+from ..matrix.base import form_of_result
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
+from ..matrix.reading import rebuilt
 from ..matrix.storage import Storage
 from ..memories.host import HOST
-from ..memories.pooled import Pooled
 from ..ops.engine.operation import Op
 from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import span_bytes
-from ..support.types import Arguments, Array, DirectionName, DType, Keywords, Operand
+from ..support.dtypes import is_known_dtype
+from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
 from .counters import CopyCounter
+from .foretelling import Form, Target, operands_in, result_of
 from .html_table import html_table
+from .planned_device import (
+    AWAY,
+    LARGE,
+    PlannedBlock,
+    PlannedDevice,
+    planned_device,
+    untouched,
+    used,
+)
 
-# Python has the name from 3.13 on; without it, the system provides no more than it has in all
-NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" and
-                     platform.machine() in ("x86_64", "aarch64") else 0)
-LARGE = 1 << 20  # bytes of a result for which it is worth to ask the system
-FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
-
-
-class PlannedBlock:
-    """A handle without memory."""
-
-    __slots__ = ("__weakref__", "line", "nbytes", "room", "tick")
-
-    def __init__(self, nbytes: int) -> None:
-        self.nbytes = self.room = nbytes
-
-
-class PlannedArray(NamedTuple):
-    """The value of an access, given to operations that do not compute."""
-
-    handle: PlannedBlock
-
-
-class PlannedMemory(Pooled):
-    """A memory of which only the number of bytes is real."""
-
-    def raw_allocate(self, nbytes: int) -> PlannedBlock:
-        return PlannedBlock(nbytes)
-
-    def raw_free(self, handle: PlannedBlock) -> None:
-        pass
-
-    def fit(self, handle: PlannedBlock, nbytes: int) -> bool:
-        handle.nbytes = nbytes
-        return True
-
-    def copy_in(self, cube: CubeLike, handle: Handle, host: Array) -> None:
-        pass
-
-    def copy_out(self, cube: CubeLike, handle: Handle, host: Array) -> None:
-        _clear(host)
-
-    def write_part(self, cube: CubeLike, handle: Handle, part: Array, start: int) -> bool:
-        return True
-
-    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int,
-                  stop: int) -> bool:
-        _clear(host[start:stop])
-        return True
-
-    def write_runs(self, cube: CubeLike, handle: Handle, host: Array, runs: Runs) -> bool:
-        return True
-
-    def read_runs(self, cube: CubeLike, handle: Handle, host: Array, runs: Runs) -> bool:
-        _clear(host)
-        return True
-
-    # the parameters are those of the method of `Memory`
-    def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
-                  runs: Runs) -> bool:
-        return True
-
-    def fill(self, cube: CubeLike, handle: Handle) -> bool:
-        return True
-
-
-def _clear(host: Array) -> None:
-    if host.nbytes <= FEW:
-        host.view(np.uint8).fill(0)
-
-
-class PlannedFacet(PooledFacet):
-    """The access of operations to a planned memory."""
-
-    letter: str = "E"
-
-    def __init__(self, device: PlannedDevice) -> None:
-        self.name: str = device.memory.name
-        self.memory: Memory = device.memory
-        self.device = device
-
-    def present(self, view: ViewLike, handle: PlannedBlock, writable: bool) -> Presented:
-        return PlannedArray(handle)
-
-
-class PlannedHost(Device):
-    """The CPU, for packing and other work of the host in a plan: it does nothing."""
-
-    name = CPU.name
-    computes = False
-    memory = Memory()  # which has no copies, of which uses would be noted
-    facet: Facet = ARRAY
-
-    @property
-    def host(self) -> Device:
-        return self
-
-
-class PlannedDevice(PooledDevice):
-    """A device in place of another one, with a memory and copies of its own.
-
-    Attributes
-    ----------
-    tiles : list of tuple
-        The bytes that each tile of the last call needs, and the shape of its largest view.
-    """
-
-    dlpack = (1, 0)
-    computes = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.memory: PlannedMemory = PlannedMemory(f"planned:{len(_devices)}")
-        self.facet: PlannedFacet = PlannedFacet(self)
-        self.tiles: list[tuple[int, tuple[int, ...]]] = []
-        self.plan_for(CPU)
-        register_facet(self.facet)
-
-    def plan_for(self, like: Device) -> None:
-        """Be called as another device, and have its implementations."""
-        self.like: Device = like
-        self.name = "emulated" if like is CPU else like.name
-        self.implementations = like.implementations
-        self.memory.granule = getattr(like.memory, "granule", 1)
-
-    @property
-    def host(self) -> Device:
-        return _HOST
-
-    def lacks(self, library: str) -> str:
-        return self.like.lacks(library)
-
-    def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
-        self.tiles.append((nbytes, max((x.shape for x in views), key=lambda s: math.prod(s))))
+MOST_READ = 1 << 30  # bytes of a result that a block on the host gets, though not computed
 
 
 class Shadows:
@@ -234,16 +111,6 @@ def in_words(names: tuple[str, ...]) -> str:
                      for name, count in Counter(names).items())
 
 
-def untouched(size: int, dtype: DType) -> Array:
-    """Return a 1-d array of which the system provides no memory until it is touched, however large
-    it is.
-    """
-    if not size:
-        return np.empty(0, dtype)
-    kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
-    return np.frombuffer(mmap.mmap(-1, size * dtype.itemsize, kind), dtype, size)
-
-
 def _fresh_runs(storage: Storage, memory: Memory) -> Iterator[tuple[int, int, bool]]:
     """Yield the ranges of elements that are fresh in a memory, and whether the host has them."""
     with storage.lock:
@@ -256,37 +123,6 @@ def _fresh_runs(storage: Storage, memory: Memory) -> Iterator[tuple[int, int, bo
     for runs, is_there in (found & on_host, True), (found - on_host, False):
         for start, stop in runs:
             yield start * storage.size // units, stop * storage.size // units, is_there
-
-
-_HOST = PlannedHost()
-_devices: list[PlannedDevice] = []  # all of them: operations keep plans for each
-_free: list[PlannedDevice] = []
-
-
-@contextmanager
-def planned_device(like: Device) -> Iterator[PlannedDevice]:
-    """Return a block with a device that nobody else uses, to plan for another one."""
-    try:
-        device = _free.pop()
-    except IndexError:
-        device = PlannedDevice()
-        _devices.append(device)
-    device.plan_for(like)
-    try:
-        yield device
-    finally:
-        _free.append(device)
-
-
-@contextmanager
-def used(device: Device) -> Iterator[None]:
-    """Return a block in which a device is in use that others know already."""
-    use = DeviceUse(device)
-    use.enter()
-    try:
-        yield
-    finally:
-        use.leave()
 
 
 class PlannedCall(NamedTuple):
@@ -311,6 +147,9 @@ class PlannedCall(NamedTuple):
     operations : tuple of str
         The operations of an expression of `fused`, which are carried out in one pass; none for
         other calls.
+    home : int or None
+        The bytes that are copied to the host for a function that NumPy computes there; None for
+        operations.
     """
 
     name: str
@@ -321,6 +160,7 @@ class PlannedCall(NamedTuple):
     least: int
     problem: str = ""
     operations: tuple[str, ...] = ()
+    home: int | None = None
 
     def __str__(self) -> str:
         more = f"\n    one pass for {in_words(self.operations)}" if self.operations else ""
@@ -329,6 +169,8 @@ class PlannedCall(NamedTuple):
     def _how(self) -> str:
         if self.problem:
             return f"does not fit: {self.problem}"
+        if self.home is not None:
+            return f"by NumPy on the host, of {self.shape}; {self.home:,} copied to it"
         how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
         return (f"{how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
                 f"copied to the device, {self.least:,} at least")
@@ -389,6 +231,16 @@ class PlannedCopies(CopyCounter):
     def __init__(self) -> None:
         super().__init__()
         self.to_device = 0
+        self.planner: Planner | None = None  # is told what else the host reads
+
+    def entered(self, record: AccessRecord) -> None:
+        if self.planner is not None and record.facet.memory is HOST:
+            self.planner.read_on_host(record)
+
+    def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
+        if source is AWAY and cube.nbytes > MOST_READ:
+            raise PlanError(f"the host reads a result of {cube.nbytes:,} bytes, which a plan does "
+                            "not compute")
 
     # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
@@ -398,27 +250,23 @@ class PlannedCopies(CopyCounter):
         self.to_device += (self.bytes - before) * (source is HOST)
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
+        if source is AWAY:
+            return  # it stands for a copy that is counted
         super().copied(cube, source, target, seconds)
         self.to_device += cube.nbytes * (source is HOST)
-
-
-class NoRoom(Memory):
-    """A memory without room, so that every call asks whether there is."""
-
-    name = "planned"
-    limit = -1
 
 
 class Noting(Device):
     """A device that carries out calls by `note`, for which it has a planned device and shadows."""
 
-    def __init__(self, device: PlannedDevice, limit: int) -> None:
+    def __init__(self, device: PlannedDevice, limit: int, copies: PlannedCopies) -> None:
         self.name = device.name
         self.implementations = device.implementations
-        self.memory = NoRoom()
+        self.memory = AWAY
         self.facet = ARRAY
         self.planner: Callable[..., object] = self.note
         self.device = device
+        self.copies = copies
         self.shadows = Shadows(device)
         self.most: int = limit
 
@@ -438,6 +286,12 @@ class Noting(Device):
         shadows = {id(x): self.shadows.of(x) for x in args if isinstance(x, Mat)}
         return tuple([shadows.get(id(x), x) for x in args])
 
+    def access_on_host(self, x: Mat, direction: DirectionName) -> None:
+        """Do what an access on the host does with the copies of a Mat."""
+        with (used(self.device), ObservationApart(lambda: self.copies),
+              self.shadows.of(x).facet(ARRAY, direction)):
+            pass
+
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         """Record a call with checked arguments; numbers that it would return are 1."""
         raise NotImplementedError
@@ -449,8 +303,7 @@ class CallsAlone(Noting):
     """
 
     def __init__(self, device: PlannedDevice, limit: int, copies: PlannedCopies) -> None:
-        super().__init__(device, limit)
-        self.copies = copies
+        super().__init__(device, limit, copies)
         self.found = False  # there was an expression
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
@@ -467,40 +320,63 @@ class CallsAlone(Noting):
 
 
 class Planner(Noting):
-    """A device that records calls, and has a planned device carry out their shadows."""
+    """A device that records calls, and has a planned device carry out their shadows.
+
+    A Mat that nobody had written is `AWAY` from its first result on, until the end of the plan.
+    """
 
     def __init__(self, device: PlannedDevice, plan: TilePlan, copies: PlannedCopies,
                  alone: CallsAlone) -> None:
-        super().__init__(device, plan.pool_bytes)
+        super().__init__(device, plan.pool_bytes, copies)
         self.plan = plan
-        self.copies = copies
         self.alone = alone
+        self.foretell: Function = self.foretold
+        self.busy = False  # a call is carried out with shadows
+        self.away: WeakSet[Storage] = WeakSet()
         # ranges of storages that had to be copied to the device once, and the bytes of those that
         # were written
         self.counted: WeakKeyDictionary[Storage, set[Ints]] = WeakKeyDictionary()
         self.results: WeakKeyDictionary[Storage, dict[Ints, int]] = WeakKeyDictionary()
 
+    @contextmanager
+    def with_shadows(self) -> Iterator[None]:
+        """Return a block in which accesses are those of shadows."""
+        before, self.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self.busy = before
+
+    # Operations
+
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
-        self.alone.note(operation, args, kwargs)
-        with used(self.device):
-            found = self.call(operation, args, kwargs)
+        with self.with_shadows():
+            with used(self.device):
+                found = self.call(operation, args, kwargs)
+            self.alone.note(operation, args, kwargs)
         if all(x.device_enabled for x in views):  # else the host computes
             self.plan.calls.append(found)
             self.plan.least += found.least
-        self.note_results(args[k] for k in operation.written)
+        written = [args[k] for k in operation.written]
+        self.note_results(written)
+        for x in written:
+            self.take_away(x.storage)
         return True if operation.result is None else args[operation.result]
 
     def call(self, operation: Op, args: Arguments, kwargs: Keywords) -> PlannedCall:
         """Carry out a call with the shadows of its Mats."""
         inside = self.shadowed(args)
         whole, problem = tile_of(operation, inside, kwargs), ""
-        least = self.least_of(tile_of(operation, args, kwargs).reads)
+        first = self.read_first(tile_of(operation, args, kwargs).reads)
         before = self.copies.to_device
         tiles = self.device.tiles = []
         try:
             operation(*inside, **kwargs)
         except OutOfDeviceMemory as error:
+            names = operation.names() if isinstance(operation, FusedOp) else ()
+            if len(names) > 1:
+                raise  # it is carried out in several passes
             problem = str(error).partition("\n")[0]
             for x in whole.writes:  # calls after it go on as if it had succeeded
                 with on_host(x).facet("array", "output"):
@@ -509,25 +385,129 @@ class Planner(Noting):
             self.device.note_tile(whole.nbytes, (*whole.reads, *whole.writes))
         largest = max(nbytes for nbytes, _ in tiles)
         return PlannedCall(operation.__name__, 0 if problem else len(tiles), tiles[0][1], largest,
-                           self.copies.to_device - before, least, problem,
+                           self.copies.to_device - before, self.count(first), problem,
                            operation.names() if isinstance(operation, FusedOp) else ())
 
-    def least_of(self, reads: Iterable[Mat]) -> int:
-        """Return the bytes that are read for the first time and are not on the device."""
-        least = 0
-        for x in reads:
-            shadow, counted = self.shadows.of(x), self.counted.setdefault(x.storage, set())
-            if (x.layout.bounds not in counted and x.storage not in self.results
-                    and not shadow.storage.pristine
-                    and not shadow.storage.is_fresh(self.device.memory, shadow)):
-                counted.add(x.layout.bounds)
-                least += x.nbytes
-        return least
+    def take_away(self, storage: Storage) -> None:
+        """Have the host know that the elements of a result are on the device."""
+        if storage.fresh & AWAY.bit:
+            storage.fresh = AWAY.bit
+        elif storage.pristine and not storage.fresh and storage.spans is None:
+            self.away.add(storage)
+            storage.handles[AWAY] = PlannedBlock(storage.nbytes)
+            if storage.nbytes > LARGE:
+                with suppress(OutOfMemory):
+                    storage.handles[HOST] = untouched(storage.size, storage.dtype)
+            storage.fresh, storage.pristine = AWAY.bit, False
+
+    def restore(self) -> None:
+        """Let the Mats be as they were before."""
+        for storage in tuple(self.away):
+            if storage.fresh & AWAY.bit:  # else others have written it
+                for memory in (AWAY, HOST):
+                    if memory in storage.handles:
+                        storage.discard(memory)
+                storage.fresh, storage.pristine = 0, True
+        self.away.clear()
+
+    def read_first(self, reads: Iterable[Mat]) -> list[Mat]:
+        """Return those views that are read for the first time and have to be copied to the device:
+        they are not there, and were written before the plan.
+        """
+        found = {(x.storage, x.layout.bounds): x for x in reads}
+        return [x for (storage, bounds), x in found.items()
+                if bounds not in self.counted.get(storage, ()) and storage not in self.results
+                and not is_blank(x)
+                and not self.shadows.of_storage(storage).is_fresh(self.device.memory, x)]
+
+    def count(self, first: list[Mat]) -> int:
+        """Return the bytes of views that are read for the first time, which they are no more."""
+        for x in first:
+            self.counted.setdefault(x.storage, set()).add(x.layout.bounds)
+        return sum(x.nbytes for x in first)
 
     def note_results(self, views: Iterable[Mat]) -> None:
         """Record written views: they have to be copied to the host before use there."""
         for view in views:
             self.results.setdefault(view.storage, {})[view.layout.bounds] = span_bytes(view)
+
+    # What the host does
+
+    def read_on_host(self, record: AccessRecord) -> None:
+        """Count the copies of an access of the program to what was planned before."""
+        view: Any = record.view
+        if not self.busy and record.direction is not OUTPUT and (
+                view.storage in self.shadows.storages):
+            self.access_on_hosts(view, "input")
+
+    def access_on_hosts(self, x: Mat, direction: DirectionName) -> None:
+        """Do what an access on the host does with the copies of a Mat, also with those that there
+        would be without expressions.
+        """
+        with self.with_shadows():
+            self.access_on_host(x, direction)
+            self.alone.access_on_host(x, direction)
+
+    # the parameters are the function's, and what is known of it
+    def foretold(self, function: Function, args: Sequence[object], kwargs: Keywords,
+                 written: Sequence[Mat], name: str) -> Operand:
+        """Return the result of a function that the host would call, of the right form; let it be
+        called where its operands are known and few.
+        """
+        mats = [x for x in operands_in([*args, kwargs]) if isinstance(x, Mat)]
+        for x in mats:
+            x.storage.settle_pending(False)
+        if not written and not any(is_unknown(x) or x.nbytes > LARGE for x in mats):
+            return NotImplemented
+        name = name or function.__name__
+        found = result_of(function, args, kwargs, written, name)
+        before = self.copies.bytes
+        for x in mats:
+            if not any(x is out for out in written):
+                self.access_on_hosts(x, "input")
+        for x in written:
+            self.access_on_hosts(x, "io")
+            self.note_results([x])
+        shape = max((x.shape for x in mats), key=np.prod, default=())
+        self.plan.calls.append(PlannedCall(name, 1, shape, 0, 0, 0, "", (),
+                                           self.copies.bytes - before))
+        return self.made(found, written, all(x.device_enabled for x in mats))
+
+    def made(self, found: Operand, written: Sequence[Mat], enabled: bool) -> Operand:
+        """Return a result with Mats for forms."""
+        if isinstance(found, Target):
+            return written[found.number]
+        if isinstance(found, Form):
+            return self.on_host_now(found, enabled)
+        if isinstance(found, dict):
+            return {k: self.made(v, written, enabled) for k, v in found.items()}
+        if isinstance(found, list | tuple):
+            return rebuilt(found, [self.made(v, written, enabled) for v in found])
+        return found
+
+    def on_host_now(self, form: Form, enabled: bool) -> Mat | Array:
+        """Return a Mat whose elements the host would have computed; an array where Mats cannot have
+        such elements.
+        """
+        if not is_known_dtype(form.dtype):
+            return np.zeros(form.shape, form.dtype)
+        found: Mat = form_of_result(form.shape, form.dtype).new(enabled, None)
+        storage = found.storage
+        self.take_away(storage)
+        storage.handles.setdefault(HOST, untouched(storage.size, storage.dtype))
+        storage.fresh = AWAY.bit | HOST.bit
+        return found
+
+
+def is_blank(x: Mat) -> bool:
+    """Return whether the elements of a Mat were never written."""
+    spans = x.storage.spans
+    return x.storage.pristine if spans is None else not spans.touched(x) - spans.pristine
+
+
+def is_unknown(x: Mat) -> bool:
+    """Return whether the elements of a Mat are arbitrary, or would be computed."""
+    return bool(x.storage.fresh & AWAY.bit) or x.storage.is_arbitrary()
 
 
 def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None,
@@ -579,9 +559,12 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
         alone = CallsAlone(other, limit, others)
         with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
               use_device(device, pool_bytes=limit)):
-            planner = Planner(device, found, copies, alone)
-            with use_device(planner):
-                results = function(*args, **kwargs)
+            planner = copies.planner = Planner(device, found, copies, alone)
+            try:
+                with use_device(planner):
+                    results = function(*args, **kwargs)
+            finally:
+                planner.restore()
             found.least += sum(sum(of.values()) for of in planner.results.values())
     del results  # which are copied to the host by now
     found.moved = copies.bytes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Protocol
@@ -57,6 +57,10 @@ class Device:
     planner : callable or None
         Called with an operation and its arguments, instead of carrying it out, if that is only to
         be planned.
+    foretell : callable or None
+        Called with a function of arrays, its arguments, the Mats that it writes and its name,
+        instead of having the host call it, if that is only to be planned; returns `NotImplemented`
+        where the host is to call it.
     computes : bool
         False if operations only have their copies counted, for a plan.
     """
@@ -68,6 +72,7 @@ class Device:
     stream: int = 1
     implementations: str = ""
     planner: Function | None = None
+    foretell: Function | None = None
     captures: bool = False
     computes: bool = True
 
@@ -281,6 +286,16 @@ def devices_in_use() -> Iterator[Device]:
         yield use.device
         use = still_open(use.parent)
     yield _permanent.device
+
+
+# the parameters are the function's, and what is known of it
+def foretold(function: Function, args: Sequence[object], kwargs: Mapping[str, object],
+             written: Sequence[object], name: str) -> Operand:
+    """Return what a function of arrays would return where calls are only planned; `NotImplemented`
+    where the host is to call it.
+    """
+    foretell = in_use().foretell
+    return NotImplemented if foretell is None else foretell(function, args, kwargs, written, name)
 
 
 class HasDevice(Protocol):

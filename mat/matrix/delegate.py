@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.direction import INPUT, IO, OUTPUT
 from ..core.observers import OBSERVERS, HostCall
+from ..devices.in_use import foretold
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..support.types import Array, Function, Operand
@@ -77,6 +78,9 @@ def delegate(function: Function, args: Sequence[object] = (),
     if not written and "out" not in kwargs:
         return call_reading(function, args, dict(kwargs) if kwargs else _NO_KEYWORDS, name)
     call = _Writing(args, kwargs, written)
+    planned = foretold(function, args, kwargs, (*call.written.values(),), name)
+    if planned is not NotImplemented:
+        return planned
     run = call.run_in_place if in_place else call.run_buffered
     if not OBSERVERS:
         return run(function, args, kwargs)

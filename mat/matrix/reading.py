@@ -19,7 +19,7 @@ from ..core.direction import INPUT
 from ..core.observers import OBSERVERS, HostCall
 from ..core.source_line import SourceLine
 from ..core.unfitting_use import note_read_only
-from ..devices.in_use import note_fallback
+from ..devices.in_use import foretold, note_fallback
 from ..errors import ShapeError
 from ..facets.array import ARRAY
 from ..layout.shapes import MOST_AXES
@@ -222,6 +222,10 @@ def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
 
     Observers call it `name`, by default its own name.
     """
+    if _in_use:
+        planned = foretold(function, args, kwargs, (), name)
+        if planned is not NotImplemented:
+            return planned
     if not _observers:
         return _called(function, args, kwargs, name)
     with HostCall(name or function.__name__):

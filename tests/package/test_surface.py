@@ -55,8 +55,8 @@ ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "RangeError", "StepError", "TextError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "DiskError",
-    "FormatError", "GraphError", "KernelError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "OutOfMemory",
+    "DiskError", "FormatError", "GraphError", "KernelError", "PlanError",
     "SettingError", "ExchangeError", "UninitialisedError", "PerformanceWarning"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *PUBLIC, *PUBLIC_OF_TWO, *REDUCTIONS,
@@ -264,6 +264,7 @@ def test_the_three_spellings_are_one_operation():
     ("ConflictError", RuntimeError),
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
+    ("OutOfMemory", MemoryError), ("PlanError", RuntimeError),
     ("FormatError", ValueError),
     ("KernelError", ValueError), ("GraphError", RuntimeError), ("SettingError", ValueError),
     ("UninitialisedError", RuntimeError)])

@@ -93,6 +93,8 @@ class ByBlocks(Deferral):
         block = block_now()
         if block is None or (_all.busy and _all.busy == threading.get_ident()):
             return False
+        if not device.computes:  # what a plan carries out was deferred before, or cannot be
+            return False
         if type(args[operation.main]) is not _mat:
             return False
         out = args[operation.main]
@@ -107,8 +109,6 @@ class ByBlocks(Deferral):
         if context_value(_cut_now) is not None and being_cut():
             return False
         planned_on = device if uses_kernels(device, out) else CPU
-        if planned_on is not CPU and not planned_on.computes:
-            return False
         plan, args = plan_of(operation, planned_on, args)
         if plan is None:
             return False

@@ -1,0 +1,242 @@
+"""The device on which a plan carries out calls: it allocates, copies and computes nothing, though
+all else happens as on another one. Its memory has sizes only.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.registry import (
+    CubeLike,
+    Facet,
+    Handle,
+    Memory,
+    Presented,
+    ViewLike,
+    register_facet,
+    register_memory,
+)
+from ..core.runs import Runs
+from ..devices.in_use import CPU, Device, DeviceUse
+from ..devices.pooled import PooledDevice, PooledFacet
+from ..errors import OutOfMemory
+from ..facets.array import ARRAY
+from ..memories.pooled import Pooled
+from ..support.types import Array, DType, Operand
+
+# Python has the name from 3.13 on; without it, the system provides no more than it has in all
+NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" and
+                     platform.machine() in ("x86_64", "aarch64") else 0)
+LARGE = 1 << 20  # bytes of a result for which it is worth to ask the system
+FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
+
+
+class PlannedBlock:
+    """A handle without memory."""
+
+    __slots__ = ("__weakref__", "line", "nbytes", "room", "tick")
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = self.room = nbytes
+
+
+class PlannedArray(NamedTuple):
+    """The value of an access, given to operations that do not compute."""
+
+    handle: PlannedBlock
+
+
+class PlannedMemory(Pooled):
+    """A memory of which only the number of bytes is real."""
+
+    def raw_allocate(self, nbytes: int) -> PlannedBlock:
+        return PlannedBlock(nbytes)
+
+    def raw_free(self, handle: PlannedBlock) -> None:
+        pass
+
+    def fit(self, handle: PlannedBlock, nbytes: int) -> bool:
+        handle.nbytes = nbytes
+        return True
+
+    def copy_in(self, cube: CubeLike, handle: Handle, host: Array) -> None:
+        pass
+
+    def copy_out(self, cube: CubeLike, handle: Handle, host: Array) -> None:
+        _clear(host)
+
+    def write_part(self, cube: CubeLike, handle: Handle, part: Array, start: int) -> bool:
+        return True
+
+    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int,
+                  stop: int) -> bool:
+        _clear(host[start:stop])
+        return True
+
+    def write_runs(self, cube: CubeLike, handle: Handle, host: Array, runs: Runs) -> bool:
+        return True
+
+    def read_runs(self, cube: CubeLike, handle: Handle, host: Array, runs: Runs) -> bool:
+        _clear(host)
+        return True
+
+    # the parameters are those of the method of `Memory`
+    def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
+                  runs: Runs) -> bool:
+        return True
+
+    def fill(self, cube: CubeLike, handle: Handle) -> bool:
+        return True
+
+
+def _clear(host: Array) -> None:
+    if host.nbytes <= FEW:
+        host.view(np.uint8).fill(0)
+
+
+class Away(Memory):
+    """Where the results of planned operations are: nowhere. The host reads zeros."""
+
+    name = "planned"
+    limit = -1  # so that every call asks whether there is room
+
+    def allocate(self, cube: CubeLike) -> PlannedBlock:
+        return PlannedBlock(cube.nbytes)
+
+    def copy_in(self, cube: CubeLike, handle: Handle, host: Array) -> None:
+        pass
+
+    def copy_out(self, cube: CubeLike, handle: Handle, host: Array) -> None:
+        if host.nbytes <= LARGE:  # else it is untouched
+            host.view(np.uint8).fill(0)
+
+    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int,
+                  stop: int) -> bool:
+        host[start:stop].view(np.uint8).fill(0)
+        return True
+
+    def write_part(self, cube: CubeLike, handle: Handle, part: Array, start: int) -> bool:
+        return True
+
+
+AWAY = Away()
+
+
+class PlannedFacet(PooledFacet):
+    """The access of operations to a planned memory."""
+
+    letter: str = "E"
+
+    def __init__(self, device: PlannedDevice) -> None:
+        self.name: str = device.memory.name
+        self.memory: Memory = device.memory
+        self.device = device
+
+    def present(self, view: ViewLike, handle: PlannedBlock, writable: bool) -> Presented:
+        return PlannedArray(handle)
+
+
+class PlannedHost(Device):
+    """The CPU, for packing and other work of the host in a plan: it does nothing."""
+
+    name = CPU.name
+    computes = False
+    memory = Memory()  # which has no copies, of which uses would be noted
+    facet: Facet = ARRAY
+
+    @property
+    def host(self) -> Device:
+        return self
+
+
+class PlannedDevice(PooledDevice):
+    """A device in place of another one, with a memory and copies of its own.
+
+    Attributes
+    ----------
+    tiles : list of tuple
+        The bytes that each tile of the last call needs, and the shape of its largest view.
+    """
+
+    dlpack = (1, 0)
+    computes = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory: PlannedMemory = PlannedMemory(f"planned:{len(_devices)}")
+        self.facet: PlannedFacet = PlannedFacet(self)
+        self.tiles: list[tuple[int, tuple[int, ...]]] = []
+        self.plan_for(CPU)
+        register_facet(self.facet)
+        register_memory(AWAY)
+
+    def plan_for(self, like: Device) -> None:
+        """Be called as another device, and have its implementations."""
+        self.like: Device = like
+        self.name = "emulated" if like is CPU else like.name
+        self.implementations = like.implementations
+        self.memory.granule = getattr(like.memory, "granule", 1)
+
+    @property
+    def host(self) -> Device:
+        return _HOST
+
+    def lacks(self, library: str) -> str:
+        return self.like.lacks(library)
+
+    def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
+        self.tiles.append((nbytes, max((x.shape for x in views), key=lambda s: math.prod(s))))
+
+
+def untouched(size: int, dtype: DType) -> Array:
+    """Return a 1-d array of which the system provides no memory until it is touched, however large
+    it is.
+    """
+    if not size:
+        return np.empty(0, dtype)
+    kind, nbytes = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE, size * dtype.itemsize
+    try:
+        return np.frombuffer(mmap.mmap(-1, nbytes, kind), dtype, size)
+    except (OSError, ValueError, OverflowError) as error:
+        raise OutOfMemory(f"a plan needs {nbytes:,} bytes of addresses, though no memory, for "
+                          f"elements on the host, and the system does not give them: {error}; "
+                          "`ulimit -v` limits them") from None
+
+
+_HOST = PlannedHost()
+_devices: list[PlannedDevice] = []  # all of them: operations keep plans for each
+_free: list[PlannedDevice] = []
+
+
+@contextmanager
+def planned_device(like: Device) -> Iterator[PlannedDevice]:
+    """Return a block with a device that nobody else uses, to plan for another one."""
+    try:
+        device = _free.pop()
+    except IndexError:
+        device = PlannedDevice()
+        _devices.append(device)
+    device.plan_for(like)
+    try:
+        yield device
+    finally:
+        _free.append(device)
+
+
+@contextmanager
+def used(device: Device) -> Iterator[None]:
+    """Return a block in which a device is in use that others know already."""
+    use = DeviceUse(device)
+    use.enter()
+    try:
+        yield
+    finally:
+        use.leave()
