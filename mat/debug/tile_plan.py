@@ -38,7 +38,6 @@ from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
-from ..ops.tiles.tiling import span_bytes
 from ..support.dtypes import is_known_dtype
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
 from .counters import CopyCounter
@@ -54,6 +53,7 @@ from .planned_device import (
     used,
 )
 
+MOST_RUNS = 1 << 18  # of a view whose bytes are told apart
 MOST_READ = 1 << 30  # bytes of a result that a block on the host gets, though not computed
 
 
@@ -333,10 +333,9 @@ class Planner(Noting):
         self.foretell: Function = self.foretold
         self.busy = False  # a call is carried out with shadows
         self.away: WeakSet[Storage] = WeakSet()
-        # ranges of storages that had to be copied to the device once, and the bytes of those that
-        # were written
-        self.counted: WeakKeyDictionary[Storage, set[Ints]] = WeakKeyDictionary()
-        self.results: WeakKeyDictionary[Storage, dict[Ints, int]] = WeakKeyDictionary()
+        # which bytes of storages had to be copied to the device once, and which were written
+        self.counted: WeakKeyDictionary[Storage, Runs] = WeakKeyDictionary()
+        self.results: WeakKeyDictionary[Storage, Runs] = WeakKeyDictionary()
 
     @contextmanager
     def with_shadows(self) -> Iterator[None]:
@@ -351,6 +350,7 @@ class Planner(Noting):
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
+        before = self.copies.fallbacks
         with self.with_shadows():
             with used(self.device):
                 found = self.call(operation, args, kwargs)
@@ -359,7 +359,8 @@ class Planner(Noting):
             self.plan.calls.append(found)
             self.plan.least += found.least
         written = [args[k] for k in operation.written]
-        self.note_results(written)
+        if self.copies.fallbacks == before:
+            self.note_results(written)
         for x in written:
             self.take_away(x.storage)
         return True if operation.result is None else args[operation.result]
@@ -369,7 +370,7 @@ class Planner(Noting):
         inside = self.shadowed(args)
         whole, problem = tile_of(operation, inside, kwargs), ""
         first = self.read_first(tile_of(operation, args, kwargs).reads)
-        before = self.copies.to_device
+        before, by_host = self.copies.to_device, self.copies.fallbacks
         tiles = self.device.tiles = []
         try:
             operation(*inside, **kwargs)
@@ -383,6 +384,8 @@ class Planner(Noting):
                     pass
         if not tiles:
             self.device.note_tile(whole.nbytes, (*whole.reads, *whole.writes))
+        if self.copies.fallbacks > by_host:
+            first = {}
         largest = max(nbytes for nbytes, _ in tiles)
         return PlannedCall(operation.__name__, 0 if problem else len(tiles), tiles[0][1], largest,
                            self.copies.to_device - before, self.count(first), problem,
@@ -410,26 +413,28 @@ class Planner(Noting):
                 storage.fresh, storage.pristine = 0, True
         self.away.clear()
 
-    def read_first(self, reads: Iterable[Mat]) -> list[Mat]:
-        """Return those views that are read for the first time and have to be copied to the device:
-        they are not there, and were written before the plan.
+    def read_first(self, reads: Iterable[Mat]) -> dict[Storage, Runs]:
+        """Return which bytes are read for the first time and have to be copied to the device: they
+        are not there, and were written before the plan.
         """
-        found = {(x.storage, x.layout.bounds): x for x in reads}
-        return [x for (storage, bounds), x in found.items()
-                if bounds not in self.counted.get(storage, ()) and storage not in self.results
-                and not is_blank(x)
-                and not self.shadows.of_storage(storage).is_fresh(self.device.memory, x)]
+        found: dict[Storage, Runs] = {}
+        for x in reads:
+            storage, shadow = x.storage, self.shadows.of(x)
+            if not shadow.storage.is_fresh(self.device.memory, shadow):
+                found[storage] = found.get(storage, NONE) | written_bytes(x)
+        return {storage: runs - self.counted.get(storage, NONE) - self.results.get(storage, NONE)
+                for storage, runs in found.items()}
 
-    def count(self, first: list[Mat]) -> int:
-        """Return the bytes of views that are read for the first time, which they are no more."""
-        for x in first:
-            self.counted.setdefault(x.storage, set()).add(x.layout.bounds)
-        return sum(x.nbytes for x in first)
+    def count(self, first: dict[Storage, Runs]) -> int:
+        """Return how many bytes are read for the first time, which they are no more."""
+        for storage, runs in first.items():
+            self.counted[storage] = self.counted.get(storage, NONE) | runs
+        return sum(runs.size for runs in first.values())
 
     def note_results(self, views: Iterable[Mat]) -> None:
         """Record written views: they have to be copied to the host before use there."""
-        for view in views:
-            self.results.setdefault(view.storage, {})[view.layout.bounds] = span_bytes(view)
+        for x in views:
+            self.results[x.storage] = self.results.get(x.storage, NONE) | bytes_of(x)
 
     # What the host does
 
@@ -499,15 +504,28 @@ class Planner(Noting):
         return found
 
 
-def is_blank(x: Mat) -> bool:
-    """Return whether the elements of a Mat were never written."""
-    spans = x.storage.spans
-    return x.storage.pristine if spans is None else not spans.touched(x) - spans.pristine
+def bytes_of(x: Mat) -> Runs:
+    """Return the bytes of a storage that a Mat sees; where these are very many runs, as many bytes
+    from its first one on.
+    """
+    runs = x._runs(MOST_RUNS).times(x.storage.unit)
+    low, _ = runs.bounds
+    return runs if runs.size == x.nbytes or not is_distinct(x) else run(low, low + x.nbytes)
+
+
+def written_bytes(x: Mat) -> Runs:
+    """Return those bytes that were ever written."""
+    storage, spans = x.storage, x.storage.spans
+    if spans is None:
+        return NONE if storage.pristine else bytes_of(x)
+    return bytes_of(x) - spans.pristine.times(storage.unit)
 
 
 def is_unknown(x: Mat) -> bool:
     """Return whether the elements of a Mat are arbitrary, or would be computed."""
-    return bool(x.storage.fresh & AWAY.bit) or x.storage.is_arbitrary()
+    storage = x.storage
+    return bool(storage.fresh & AWAY.bit) or (
+        storage.pristine and not storage.fresh and storage.fill_value is None)
 
 
 def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None,
@@ -565,7 +583,7 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
                     results = function(*args, **kwargs)
             finally:
                 planner.restore()
-            found.least += sum(sum(of.values()) for of in planner.results.values())
+            found.least += sum(runs.size for runs in planner.results.values())
     del results  # which are copied to the host by now
     found.moved = copies.bytes
     found.moved_alone = others.bytes if alone.found else None

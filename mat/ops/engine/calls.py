@@ -214,7 +214,7 @@ class Calls(Operation):
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
-            shortage = error
+            shortage = error.with_traceback(None)  # whose frames keep what the callers have
         return self.carry_out_within(device, args, kwargs, shortage)
 
     def carry_out_whole(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:

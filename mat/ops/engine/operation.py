@@ -256,7 +256,7 @@ class Op(Declaration):
             try:
                 return self.carry_out_whole(device, args, kwargs)
             except OutOfDeviceMemory as error:
-                shortage = error
+                shortage = error.with_traceback(None)  # whose frames keep what the callers have
         if shortage is not None and not of_device:
             raise shortage
         result = carry_out_in_tiles(device, self, now, kwargs, shortage)

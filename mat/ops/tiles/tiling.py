@@ -269,8 +269,11 @@ def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwa
     if not outer and device.computes:  # else it is undone with the tile that it is a part of
         execution.keep_contents()
         execution.progress = TileProgress(operation.__name__, execution.total)
-    with cutting(operation, args) as execution.cut_now:
-        result = execution.run()
+    try:
+        with cutting(operation, args) as execution.cut_now:
+            result = execution.run()
+    finally:
+        execution.shortage = None  # whose frames, if it is raised, refer to this one
     if not outer and execution.count > 1:
         notify_cut(operation.__name__, device.name, execution.count, execution.total)
     return result
@@ -354,7 +357,7 @@ class _Execution:
             except TornError as error:
                 raise _torn(error, self.shortage) from None
             except OutOfDeviceMemory as error:
-                self.shortage = self.shortage or error
+                self.shortage = self.shortage or error.with_traceback(None)
                 self.shortage.used_by_others |= error.used_by_others
                 self.room //= 2
                 if self.number or not self.room:
