@@ -8,12 +8,15 @@ import math
 import mmap
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import NamedTuple
 
 import numpy as np
 
+from ..core.access_record import AccessRecord
+from ..core.cube import Cube
 from ..core.registry import (
     CubeLike,
     Facet,
@@ -27,14 +30,17 @@ from ..core.registry import (
 from ..core.runs import Runs
 from ..devices.in_use import CPU, Device, DeviceUse
 from ..devices.pooled import PooledDevice, PooledFacet
-from ..errors import OutOfMemory
+from ..errors import OutOfMemory, PlanError
 from ..facets.array import ARRAY
+from ..memories.host import HOST
 from ..memories.pooled import Pooled
 from ..support.types import Array, DType, Operand
+from .counters import CopyCounter
 
 # Python has the name from 3.13 on; without it, the system provides no more than it has in all
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" and
                      platform.machine() in ("x86_64", "aarch64") else 0)
+MOST_READ = 1 << 30  # bytes of a result that a block on the host gets, though not computed
 LARGE = 1 << 20  # bytes of a result for which it is worth to ask the system
 FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
 
@@ -130,6 +136,37 @@ class Away(Memory):
 AWAY = Away()
 
 
+class PlannedCopies(CopyCounter):
+    """Counts of the copies of a plan; `to_device` is the bytes of those from the host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_device = 0
+        self.read_on_host: Callable[[AccessRecord], None] | None = None  # told of accesses
+
+    def entered(self, record: AccessRecord) -> None:
+        if self.read_on_host is not None and record.facet.memory is HOST:
+            self.read_on_host(record)
+
+    def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
+        if source is AWAY and cube.nbytes > MOST_READ:
+            raise PlanError(f"the host reads a result of {cube.nbytes:,} bytes, which a plan does "
+                            "not compute")
+
+    # the parameters are those of the method of `Observer`
+    def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
+                    seconds: float) -> None:
+        before = self.bytes
+        super().copied_runs(cube, source, target, runs, seconds)
+        self.to_device += (self.bytes - before) * (source is HOST)
+
+    def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
+        if source is AWAY:
+            return  # it stands for a copy that is counted
+        super().copied(cube, source, target, seconds)
+        self.to_device += cube.nbytes * (source is HOST)
+
+
 class PlannedFacet(PooledFacet):
     """The access of operations to a planned memory."""
 
@@ -174,6 +211,7 @@ class PlannedDevice(PooledDevice):
         self.memory: PlannedMemory = PlannedMemory(f"planned:{len(_devices)}")
         self.facet: PlannedFacet = PlannedFacet(self)
         self.tiles: list[tuple[int, tuple[int, ...]]] = []
+        self.copies = PlannedCopies()
         self.plan_for(CPU)
         register_facet(self.facet)
         register_memory(AWAY)
@@ -191,6 +229,13 @@ class PlannedDevice(PooledDevice):
 
     def lacks(self, library: str) -> str:
         return self.like.lacks(library)
+
+    def copied(self) -> tuple[int, int]:
+        return self.copies.to_device, self.copies.bytes - self.copies.to_device
+
+    def note_copied(self, to_device: int, home: int) -> None:
+        self.copies.to_device += to_device
+        self.copies.bytes += to_device + home
 
     def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
         self.tiles.append((nbytes, max((x.shape for x in views), key=lambda s: math.prod(s))))
@@ -211,20 +256,40 @@ def untouched(size: int, dtype: DType) -> Array:
                           "`ulimit -v` limits them") from None
 
 
+@contextmanager
+def untouched_host() -> Iterator[None]:
+    """Return a block in which this thread gets host memory that nobody is to touch."""
+    here = get_ident()
+    before = HOST.rooms.get(here)
+    HOST.rooms[here] = _room
+    try:
+        yield
+    finally:
+        if before is None:
+            del HOST.rooms[here]
+
+
+def _room(size: int, dtype: DType) -> Array:
+    return untouched(size, dtype) if size * dtype.itemsize > LARGE else HOST.room(size, dtype)
+
+
 _HOST = PlannedHost()
 _devices: list[PlannedDevice] = []  # all of them: operations keep plans for each
 _free: list[PlannedDevice] = []
 
 
 @contextmanager
-def planned_device(like: Device) -> Iterator[PlannedDevice]:
-    """Return a block with a device that nobody else uses, to plan for another one."""
+def planned_device(like: Device, copies: PlannedCopies) -> Iterator[PlannedDevice]:
+    """Return a block with a device that nobody else uses, to plan for another one, and whose copies
+    are counted.
+    """
     try:
         device = _free.pop()
     except IndexError:
         device = PlannedDevice()
         _devices.append(device)
     device.plan_for(like)
+    device.copies = copies
     try:
         yield device
     finally:

@@ -16,16 +16,14 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from ..core.access_record import AccessRecord
-from ..core.cube import Cube
 from ..core.direction import OUTPUT
 from ..core.observers import ObservationApart, Observer
 from ..core.registry import Memory
 from ..core.runs import NONE, Runs, run
 from ..devices.device import use_device
 from ..devices.in_use import CPU, Device, in_use
-from ..errors import OutOfDeviceMemory, OutOfMemory, PlanError, SettingError
+from ..errors import OutOfDeviceMemory, SettingError
 from ..facets.array import ARRAY
-from ..layout.shapes import Ints
 from ..layout.strided import packed
 from ..matrix.base import form_of_result
 from ..matrix.creation import adopted
@@ -40,21 +38,21 @@ from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..support.dtypes import is_known_dtype
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
-from .counters import CopyCounter
 from .foretelling import Form, Target, operands_in, result_of
 from .html_table import html_table
 from .planned_device import (
     AWAY,
     LARGE,
     PlannedBlock,
+    PlannedCopies,
     PlannedDevice,
     planned_device,
     untouched,
+    untouched_host,
     used,
 )
 
 MOST_RUNS = 1 << 18  # of a view whose bytes are told apart
-MOST_READ = 1 << 30  # bytes of a result that a block on the host gets, though not computed
 
 
 class Shadows:
@@ -148,8 +146,7 @@ class PlannedCall(NamedTuple):
         The operations of an expression of `fused`, which are carried out in one pass; none for
         other calls.
     home : int or None
-        The bytes that are copied to the host for a function that NumPy computes there; None for
-        operations.
+        The bytes that are copied to the host for what is carried out there; None on a device.
     """
 
     name: str
@@ -170,7 +167,7 @@ class PlannedCall(NamedTuple):
         if self.problem:
             return f"does not fit: {self.problem}"
         if self.home is not None:
-            return f"by NumPy on the host, of {self.shape}; {self.home:,} copied to it"
+            return f"on the host, of {self.shape}; {self.home:,} copied to it"
         how = "whole" if self.tiles == 1 else f"{self.tiles} tiles"
         return (f"{how} of {self.shape} in {self.nbytes:,} bytes; {self.moved:,} "
                 f"copied to the device, {self.least:,} at least")
@@ -223,37 +220,6 @@ class TilePlan:
         rows = [(f"{c.name} {in_words(c.operations)}".strip(), str(c.tiles), str(c.shape),
                  f"{c.nbytes:,}", f"{c.moved:,}", f"{c.least:,}", c.problem) for c in self.calls]
         return html_table(self._head(), [head, *rows])
-
-
-class PlannedCopies(CopyCounter):
-    """Counts of the copies of a plan; `to_device` is the bytes of those from the host."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.to_device = 0
-        self.planner: Planner | None = None  # is told what else the host reads
-
-    def entered(self, record: AccessRecord) -> None:
-        if self.planner is not None and record.facet.memory is HOST:
-            self.planner.read_on_host(record)
-
-    def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
-        if source is AWAY and cube.nbytes > MOST_READ:
-            raise PlanError(f"the host reads a result of {cube.nbytes:,} bytes, which a plan does "
-                            "not compute")
-
-    # the parameters are those of the method of `Observer`
-    def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
-                    seconds: float) -> None:
-        before = self.bytes
-        super().copied_runs(cube, source, target, runs, seconds)
-        self.to_device += (self.bytes - before) * (source is HOST)
-
-    def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
-        if source is AWAY:
-            return  # it stands for a copy that is counted
-        super().copied(cube, source, target, seconds)
-        self.to_device += cube.nbytes * (source is HOST)
 
 
 class Noting(Device):
@@ -350,7 +316,6 @@ class Planner(Noting):
 
     def note(self, operation: Op, args: Arguments, kwargs: Keywords) -> object:
         views = [x for k in operation.operands if isinstance(x := args[k], Mat)]
-        before = self.copies.fallbacks
         with self.with_shadows():
             with used(self.device):
                 found = self.call(operation, args, kwargs)
@@ -359,7 +324,7 @@ class Planner(Noting):
             self.plan.calls.append(found)
             self.plan.least += found.least
         written = [args[k] for k in operation.written]
-        if self.copies.fallbacks == before:
+        if found.home is None:
             self.note_results(written)
         for x in written:
             self.take_away(x.storage)
@@ -370,7 +335,7 @@ class Planner(Noting):
         inside = self.shadowed(args)
         whole, problem = tile_of(operation, inside, kwargs), ""
         first = self.read_first(tile_of(operation, args, kwargs).reads)
-        before, by_host = self.copies.to_device, self.copies.fallbacks
+        before, fell_back = self.device.copied(), self.copies.fallbacks
         tiles = self.device.tiles = []
         try:
             operation(*inside, **kwargs)
@@ -384,12 +349,13 @@ class Planner(Noting):
                     pass
         if not tiles:
             self.device.note_tile(whole.nbytes, (*whole.reads, *whole.writes))
-        if self.copies.fallbacks > by_host:
-            first = {}
+        to_device, home = (now - old for now, old in zip(self.device.copied(), before, strict=True))
+        by_host = self.copies.fallbacks > fell_back
         largest = max(nbytes for nbytes, _ in tiles)
         return PlannedCall(operation.__name__, 0 if problem else len(tiles), tiles[0][1], largest,
-                           self.copies.to_device - before, self.count(first), problem,
-                           operation.names() if isinstance(operation, FusedOp) else ())
+                           to_device, 0 if by_host else self.count(first), problem,
+                           operation.names() if isinstance(operation, FusedOp) else (),
+                           home if by_host else None)
 
     def take_away(self, storage: Storage) -> None:
         """Have the host know that the elements of a result are on the device."""
@@ -398,9 +364,6 @@ class Planner(Noting):
         elif storage.pristine and not storage.fresh and storage.spans is None:
             self.away.add(storage)
             storage.handles[AWAY] = PlannedBlock(storage.nbytes)
-            if storage.nbytes > LARGE:
-                with suppress(OutOfMemory):
-                    storage.handles[HOST] = untouched(storage.size, storage.dtype)
             storage.fresh, storage.pristine = AWAY.bit, False
 
     def restore(self) -> None:
@@ -510,7 +473,7 @@ def bytes_of(x: Mat) -> Runs:
     """
     runs = x._runs(MOST_RUNS).times(x.storage.unit)
     low, _ = runs.bounds
-    return runs if runs.size == x.nbytes or not is_distinct(x) else run(low, low + x.nbytes)
+    return runs if runs.size <= x.nbytes else run(low, low + x.nbytes)
 
 
 def written_bytes(x: Mat) -> Runs:
@@ -572,14 +535,15 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
         raise SettingError("plan requires pool_bytes, since no device with a limit is in use")
     found = TilePlan(limit)
     EXPRESSIONS.compute(EXPRESSIONS.pending())  # they would be planned only
-    with (ObservationApart(PlannedCopies) as others, planned_device(like) as other,
+    with (ObservationApart(PlannedCopies) as others, planned_device(like, others) as other,
           use_device(other, pool_bytes=limit)):
         alone = CallsAlone(other, limit, others)
-        with (ObservationApart(PlannedCopies) as copies, planned_device(like) as device,
+        with (ObservationApart(PlannedCopies) as copies, planned_device(like, copies) as device,
               use_device(device, pool_bytes=limit)):
-            planner = copies.planner = Planner(device, found, copies, alone)
+            planner = Planner(device, found, copies, alone)
+            copies.read_on_host = planner.read_on_host
             try:
-                with use_device(planner):
+                with use_device(planner), untouched_host():
                     results = function(*args, **kwargs)
             finally:
                 planner.restore()

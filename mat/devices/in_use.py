@@ -127,6 +127,13 @@ class Device:
     def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
         """Receive the bytes and the views of a tile that is only planned."""
 
+    def copied(self) -> tuple[int, int]:
+        """Return the bytes that a plan has copied to the device, and home."""
+        raise NotImplementedError
+
+    def note_copied(self, to_device: int, home: int) -> None:
+        """Receive bytes that are copied for tiles that a plan passes over."""
+
     def check_in_use(self) -> None:
         """Raise `DeviceError` unless this device is in use here, by a block or permanently.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import get_ident
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core.compiled import BLOCKS
 from ..core.registry import CubeLike, Memory
@@ -26,7 +27,12 @@ class Host(Memory):
     # replaced by the direction check, which allocates whole pages
     room: Callable[[int, DType], Array] = staticmethod(host_pool.empty)
 
+    # by the threads that plan only: what they get instead, which takes no memory until it is used
+    rooms: ClassVar[dict[int, Callable[[int, DType], Array]]] = {}
+
     def allocate(self, cube: CubeLike) -> Array:
+        if self.rooms and get_ident() in self.rooms:
+            return self.rooms[get_ident()](cube.size, cube.dtype)
         if cube.nbytes > BLOCKS.largest and spills(cube.nbytes):
             return spilled_array(cube.size, cube.dtype)
         if current().page_locked and cube.nbytes and probe().devices:

@@ -1,8 +1,7 @@
-"""The bytes that `mat.debug.plan` says, beside those of a trace, for functions, shapes, dtypes, views
-and sizes of the device at random.
+"""The bytes that `mat.debug.plan` says, beside those of a trace, for functions, shapes, dtypes,
+views and sizes of the device at random.
 """
 
-import math
 
 import numpy as np
 import pytest
@@ -69,9 +68,11 @@ TWO = {
     "in place": lambda x, y: x.__imul__(y), "out": lambda x, y: np.maximum(x, y, out=x),
     "into": lambda x, y: np.add(x, y, out=mat.empty(x.shape, dtype=np.add(x[:1], y[:1]).dtype)),
     "rows": lambda x, y: x - y[0], "column": lambda x, y: x * y[:, :1],
-    "product": lambda x, y: x[:99] @ y[:99].T, "turned product": lambda x, y: x[:, :99].T @ y[:, :99],
+    "product": lambda x, y: x[:99] @ y[:99].T,
+    "turned product": lambda x, y: x[:, :99].T @ y[:, :99],
     "vector": lambda x, y: x @ y[0], "einsum": lambda x, y: np.einsum("ij,ij->i", x, y),
-    "tensordot": lambda x, y: np.tensordot(x, y, 2), "outer": lambda x, y: np.outer(x[0, :99], y[0, :99]),
+    "tensordot": lambda x, y: np.tensordot(x, y, 2),
+    "outer": lambda x, y: np.outer(x[0, :99], y[0, :99]),
     "dot": lambda x, y: np.vdot(x[0], y[0]), "joined": lambda x, y: np.concatenate([x, y]),
     "stacked": lambda x, y: np.stack([x, y]).sum(0), "beside": lambda x, y: np.hstack([x, y]),
     "average": lambda x, y: np.average(x, axis=0, weights=y[:, 0] + 1),

@@ -83,7 +83,8 @@ def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> It
     for window in grid.windows(lengths, last=axes):
         part, target = grid.arguments(window)
         run = partial(tree.add, part, axes, window, target, (count, args[4:]))
-        yield Tile(run, (part,), (target,) if tree.is_last() else (), numbers=parts.numbers)
+        yield Tile(run, (part,), (target,) if tree.is_last() else (), numbers=parts.numbers,
+                   passed=tree.pass_over)
 
 
 class Tree(Generic[P]):
@@ -102,6 +103,10 @@ class Tree(Generic[P]):
         """Return whether the next tile completes a block of the result."""
         self.asked += 1
         return self.asked % self.count == 0
+
+    def pass_over(self) -> None:
+        """Count a part that is not reduced."""
+        self.added += 1
 
     def add(self, x: Mat, axes: Ints, window: Window, out: Mat,
             more: tuple[int, Arguments]) -> None:

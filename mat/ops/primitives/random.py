@@ -25,6 +25,7 @@ from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.operation import Input, Op, Output, Scalar, op
 from ..linear.blas_level23 import gemv
 from ..linear.linalg import cholesky
+from ..tiles.passing import nothing
 from ..tiles.signatures import by_stacks
 from ..tiles.tiling import Cutter, Tile, TileTooLarge
 from . import philox
@@ -46,7 +47,7 @@ def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
             counter = (int(low) + (int(high) << 32) + start // together) % 2**64
             part = flat[start:start + length]
             yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
-                               part), (), (part,))
+                               part), (), (part,), passed=nothing)
         if packed is not x:
             yield Tile(lambda: x.assign_(packed))
 

@@ -22,6 +22,7 @@ from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, MatOp, Op, Output, op
 from ..tiles.overlap import must_copy
+from ..tiles.passing import nothing
 from ..tiles.signatures import lines_along, over
 from ..tiles.staging import by_host
 from ..tiles.tile_grid import TileGrid
@@ -62,7 +63,7 @@ def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
             last = (*window[:axis], slice(first - 1, first), *window[axis + 1:])
             before = out.over(out.layout.part(last))
         yield Tile(partial(_continue, operation, step, part, target, axis, before),
-                   (part,) if before is None else (part, before), (target,))
+                   (part,) if before is None else (part, before), (target,), passed=nothing)
 
 
 def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
@@ -88,7 +89,7 @@ def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
             longer = (*window[:axis], slice(first - 1, window[axis].stop), *window[axis + 1:])
             run, target = continued, out.over(out.layout.part(longer))
         yield Tile(partial(_on_part, run, part, target, axis),
-                   (part, target) if first else (part,), (target,))
+                   (part, target) if first else (part,), (target,), passed=nothing)
 
 
 def _on_part(operation: Op, x: Mat, out: Mat, axis: int) -> None:

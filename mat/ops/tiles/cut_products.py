@@ -24,6 +24,7 @@ from ...layout.product_blocks import (
 from ...matrix.mat import Mat
 from ...support.dtypes import HALVES
 from ...support.types import DType, Number
+from .passing import nothing
 from .staging import StagedResult, is_there, staged
 from .tile_grid import GridAxes, TileGrid
 from .tiling import Tile, TileTooLarge, span_bytes
@@ -183,7 +184,7 @@ class _Steps:
         parts = (a, outer == "m"), (b, outer == "n")
         ahead = tuple(x for x, stays in parts if not stays)
         kept = tuple(x for x, stays in parts if stays)
-        return Tile(run, ahead, (self.result.target,), stays=kept)
+        return Tile(run, ahead, (self.result.target,), stays=kept, passed=nothing)
 
 
 # the parameters are those of the product, with a block of the result and whether it is finished
@@ -277,7 +278,7 @@ def _as_matrices(product: MatrixProduct) -> MatrixProduct:
 def _tile_of_stack(product: MatrixProduct, views: tuple[Mat, ...]) -> Tile:
     a, b, c = views
     reads = (a, b, c) if product.reads_c else (a, b)
-    return Tile(lambda: product.multiply(a, b, product.beta, c), reads, (c,))
+    return Tile(lambda: product.multiply(a, b, product.beta, c), reads, (c,), passed=nothing)
 
 
 def _one_by_one(product: MatrixProduct, budget: int) -> Iterator[Tile]:

@@ -21,6 +21,7 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...support.types import Arguments, DType, Keywords, Number
 from .overlap import must_copy
+from .passing import nothing
 from .staging import StagedResult, by_host, staged, without_gaps
 from .tile_grid import GridAxes, Gridded, PackedGrid, TileGrid, tile_of, tiles_over
 from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own, span_bytes
@@ -167,7 +168,7 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: 
             result.finish()
 
     return Tile(run, tuple(parts[id(x)] for x in found.reads),
-                tuple(parts[id(x)] for x in found.writes))
+                tuple(parts[id(x)] for x in found.writes), passed=nothing)
 
 
 def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
@@ -264,7 +265,7 @@ def _combined(operation: Gridded, grid: TileGrid, combine: Combine,
     """Yield the tiles of a grid; the last one combines their numbers."""
     found: list[object] = []
     for tile in tiles_over(operation, grid, {}, budget):
-        yield tile._replace(run=partial(_note, found, tile.run))
+        yield tile._replace(run=partial(_note, found, tile.run), passed=partial(found.append, 1))
     dtype = next(v.dtype for v in grid.args if isinstance(v, Mat))
     yield Tile(lambda: combine(found, dtype))
 

@@ -12,6 +12,7 @@ from ...layout.shapes import Ints
 from ...layout.sliding_window import WindowAxis
 from ...matrix.mat import Mat
 from ...support.types import Arguments, Keyword, Keywords, Operand
+from .passing import nothing
 from .tiling import Tile, TileTooLarge
 
 # for each axis of an operand, the axis of the grid with which it is cut; None: it stays whole
@@ -196,7 +197,8 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
                   if isinstance(args[k], Mat)]
     reads = {id(x): x for x, direction in directions if direction is not OUTPUT}
     writes = {id(x): x for x, direction in directions if direction is not INPUT}
-    return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),))
+    return Tile(lambda: operation(*args, **kwargs), (*reads.values(),), (*writes.values(),),
+                passed=nothing)
 
 
 # the parameters are those of a call, and what is known of its tiles

@@ -37,6 +37,7 @@ from ...support.options import current
 from ...support.progress import callback_of
 from ...support.types import Arguments, Array, Keywords, Operand
 from .overlap import overlap
+from .passing import Passing
 
 
 class Tile(NamedTuple):
@@ -58,6 +59,9 @@ class Tile(NamedTuple):
         The views that it reads as well, and those after it: they are copied when it runs.
     numbers : int
         The bytes of intermediate results that the host reads.
+    passed : callable or None
+        What `mat.debug.plan` does in place of `run` after many tiles alike; None if it has to carry
+        out all.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class Tile(NamedTuple):
     free: bool = False
     stays: tuple[Mat, ...] = ()
     numbers: int = 0
+    passed: Callable[[], object] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -405,6 +410,9 @@ class _Execution:
         """Carry out the tiles; return the result of the last one."""
         value, self.count = None, 0
         before: tuple[Mat, ...] = ()
+        if not self.device.computes:
+            written = [x for k in self.operation.written if isinstance(x := self.args[k], Mat)]
+            tiles = Passing(self.device, written, 2 * self.written > self.limit).carried_out(tiles)
         tile = next(tiles, None)
         while tile is not None:
             following = next(tiles, None)
