@@ -336,6 +336,8 @@ RAISING = {  # a statement that raises the error
     "LinAlgError": "mat.linalg.inv(mat.zeros(2, 2))",
     "DeviceError": "mat.use_device('cuda:99', required=True).__enter__()",
     "GraphError": "mat.graph(lambda x: mat.zeros(2))(mat.ones(2))",
+    "OutOfMemory": "mat.debug.plan(lambda: mat.empty(1 << 50) + 1, pool_bytes=1 << 40)",
+    "PlanError": "mat.debug.plan(lambda: mat.unique(mat.ones(999, 999), axis=0), pool_bytes=1)",
     "KernelError": "mat.kernel('y = x', x='in', y='output')",
     "UninitialisedError": "mat.Mat.__new__(mat.Mat).sum()",
     "SettingError": "mat.configure(threads=-1)",

@@ -25,7 +25,7 @@ _LENGTHS = ((11, 41), (13, 47), (17, 59), (19, 67), (23, 79), (29, 97), (31, 103
 _MOST_TIMES = 16  # the length of a result's axis over that of an operand's
 
 
-class Form(NamedTuple):
+class ResultForm(NamedTuple):
     """An array in a result."""
 
     shape: Ints
@@ -86,7 +86,7 @@ class _Samples:
             if value is self.known.get(id(out)):
                 return Target(k)
         if isinstance(value, np.ndarray | np.generic):
-            return Form(value.shape, value.dtype)
+            return ResultForm(value.shape, value.dtype)
         if isinstance(value, dict):
             return {k: self.described(v, outs) for k, v in value.items()}
         if isinstance(value, list | tuple):
@@ -105,27 +105,38 @@ def operands_in(values: object) -> Iterator[Mat | Array]:
 
 def result_of(function: Function, args: Sequence[object], kwargs: Keywords,
               outs: Sequence[Mat], name: str) -> Operand:
-    """Return the result of a function of arrays, with `Form` for arrays in it and `Target` for
-    those in place of the Mats `outs`.
+    """Return the result of a function of arrays, with `ResultForm` for arrays in it and `Target`
+    for those in place of the Mats `outs`.
 
     `PlanError` is raised if the function fails, or if the shape is not one by the operands' shapes.
     """
     shapes = [x.shape for x in operands_in([*args, kwargs])]
-    scales = _scales(shapes, name)
-    error: Exception | None = None
+    joining = _Joining(shapes, _scales(shapes, name), name)
+    found, error = [], None
     for fill in _FILLS:
-        samples = [_Samples(scale, fill) for scale in scales]
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = [s.described(function(*map(s.of, args), **s.of(dict(kwargs))), outs)
-                         for s in samples]
+                found.append(joining.called(function, args, kwargs, outs, fill))
         except Exception as raised:
             error = raised
-            continue
-        return found[0] if len(found) == 1 else _Joining(shapes, scales, name).joined(*found)
-    raise PlanError(f"a plan cannot say what NumPy's {name} returns, which the host computes: with "
-                    f"made-up elements it fails ({type(error).__name__}: {error})") from error
+    if not found:
+        raise PlanError(f"a plan cannot say what NumPy's {name} returns, which the host computes: "
+                        f"with made-up elements it fails ({type(error).__name__}: {error})"
+                        ) from error
+    if any(_forms(value) != _forms(found[0]) for value in found):
+        raise joining.error()
+    return joining.joined(*found[0])
+
+
+def _forms(value: object) -> list[Ints]:
+    """Return the shapes of the arrays in a result."""
+    if isinstance(value, ResultForm):
+        return [value.shape]
+    if isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return [shape for part in parts for shape in _forms(part)]
+    return []
 
 
 def _scales(shapes: Sequence[Ints], name: str) -> list[dict[int, int]]:
@@ -142,22 +153,33 @@ def _scales(shapes: Sequence[Ints], name: str) -> list[dict[int, int]]:
 
 
 class _Joining:
-    """The result of two calls with replaced lengths, as one with those of the operands."""
+    """The results of calls with replaced lengths, as one with those of the operands."""
 
     def __init__(self, shapes: Sequence[Ints], scales: list[dict[int, int]], name: str) -> None:
         self.name = name
-        small, large = scales
+        self.scales = scales
+        small, large = scales[0], scales[-1]
         # lengths and products of such of one operand, in the calls and of the operands
         self.lengths = [(small[n], large[n], n) for n in small]
         self.products = [tuple(prod(scale.get(n, n) for n in some) for scale in (small, large, {}))
                          for shape in shapes for count in range(2, len(shape) + 1)
                          for some in combinations(shape, count)]
 
+    # the parameters are the function's, and the elements of its operands
+    def called(self, function: Function, args: Sequence[object], kwargs: Keywords,
+               outs: Sequence[Mat], fill: Callable[[Ints, DType], Array]) -> tuple[Any, Any]:
+        """Return the results of the first call and of the last one, which may be the same."""
+        samples = [_Samples(scale, fill) for scale in self.scales]
+        found = [s.described(function(*map(s.of, args), **s.of(dict(kwargs))), outs)
+                 for s in samples]
+        return found[0], found[-1]
+
     def joined(self, a: Any, b: Any) -> Operand:
-        if isinstance(a, Form):
-            if not isinstance(b, Form) or len(a.shape) != len(b.shape):
+        """Return the result by those of the two calls."""
+        if isinstance(a, ResultForm):
+            if not isinstance(b, ResultForm) or len(a.shape) != len(b.shape):
                 raise self.error()
-            return Form(tuple(map(self.length, a.shape, b.shape)), a.dtype)
+            return ResultForm(tuple(map(self.length, a.shape, b.shape)), a.dtype)
         if isinstance(a, dict):
             return {k: self.joined(v, b[k]) for k, v in a.items()}
         if isinstance(a, list | tuple) and not isinstance(a, Target):

@@ -38,7 +38,7 @@ from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..support.dtypes import is_known_dtype
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
-from .foretelling import Form, Target, operands_in, result_of
+from .foretelling import ResultForm, Target, operands_in, result_of
 from .html_table import html_table
 from .planned_device import (
     AWAY,
@@ -445,7 +445,7 @@ class Planner(Noting):
         """Return a result with Mats for forms."""
         if isinstance(found, Target):
             return written[found.number]
-        if isinstance(found, Form):
+        if isinstance(found, ResultForm):
             return self.on_host_now(found, enabled)
         if isinstance(found, dict):
             return {k: self.made(v, written, enabled) for k, v in found.items()}
@@ -453,7 +453,7 @@ class Planner(Noting):
             return rebuilt(found, [self.made(v, written, enabled) for v in found])
         return found
 
-    def on_host_now(self, form: Form, enabled: bool) -> Mat | Array:
+    def on_host_now(self, form: ResultForm, enabled: bool) -> Mat | Array:
         """Return a Mat whose elements the host would have computed; an array where Mats cannot have
         such elements.
         """
@@ -515,11 +515,16 @@ def plan(function: Callable[..., Any], *args: Any, pool_bytes: int | None = None
     ------
     SettingError
         If `pool_bytes` is not given, and no device with a limit is in use.
+    PlanError
+        If the shape of a result depends on elements, of a function that NumPy computes.
+    OutOfMemory
+        If the system gives no addresses for the elements on the host.
 
     Notes
     -----
     It takes no memory for elements: operands that `mat.empty` makes, and all results, may be larger
-    than the memory of the machine.
+    than the memory of the machine. What is read of results on the host are zeros. Of very many
+    tiles of a call that are alike, most are counted by the others.
 
     Examples
     --------

@@ -1,12 +1,17 @@
 """`mat.debug.plan`: what it says of calls, and that it neither computes nor copies."""
 
+import gc
+import sys
 from functools import partial
 
 import numpy as np
 import pytest
 
 import mat
-from mat.debug import tile_plan
+from mat.debug.planned_device import untouched
+from mat.matrix.delegate import delegate
+from mat.ops.tiles import passing
+from mat.ops.tiles.tiling import _Execution
 
 from ..support.needs import native
 
@@ -14,8 +19,8 @@ from ..support.needs import native
 def gives_a_terabyte():
     """Whether the system reserves as much for a plan, of which nothing is used."""
     try:
-        return tile_plan.untouched(1 << 40, np.dtype("uint8")).nbytes == 1 << 40
-    except OSError:
+        return untouched(1 << 40, np.dtype("uint8")).nbytes == 1 << 40
+    except mat.OutOfMemory:
         return False
 
 
@@ -265,3 +270,192 @@ def test_expressions_beside_their_operations_one_by_one():
     assert sorted(call.operations) == ["add", "exp", "multiply", "multiply", "multiply"]
     assert "one pass for multiply (3), add, exp" in str(call)
     assert "without mat.fused" in repr(found)
+
+
+# What the host does, and what is not computed
+
+
+def test_counts_of_elements_are_indices_in_a_plan():
+    """Their values are not known: the host reads zeros, and on a device nothing is checked."""
+    x = mat.empty(1000, 2000)
+    found = mat.debug.plan(np.nanmedian, x, axis=0, pool_bytes=1 << 20)
+    assert "gather_along" in {call.name for call in found.calls}
+    quantiles = mat.debug.plan(np.nanpercentile, x, [20, 70], axis=1, pool_bytes=1 << 20)
+    assert "gather_along" in {call.name for call in quantiles.calls}
+
+
+def test_weighted_means_are_not_left_to_numpy():
+    x, w = mat.empty(10_000_000, 2000), mat.empty(10_000_000)
+    found = mat.debug.plan(np.average, x, axis=0, weights=w, pool_bytes=1 << 33)
+    assert {"multiply", "sum", "divide"} <= {call.name for call in found.calls}
+    assert found.moved >= 2 * x.nbytes  # the products go home and back
+
+
+@pytest.mark.parametrize(("function", "shape"), [
+    (np.i0, (1 << 17, 1 << 10)), (np.ptp, (1 << 17, 1)), (lambda x: np.apply_along_axis(
+        np.sum, 0, x), (1 << 10,)),
+    (lambda x: np.unwrap(x, period=3, axis=0), (1 << 17, 1 << 10)),
+    (lambda x: np.i0(x[1:, :40]), ((1 << 17) - 1, 40)), (lambda x: np.i0(x).T, (1 << 10, 1 << 17))])
+def test_functions_of_the_host_are_told_by_the_forms_of_their_results(function, shape):
+    x = mat.empty(1 << 17, 1 << 10)
+    seen = []
+
+    def call():
+        y = x + 1
+        found = np.ptp(y, 1, keepdims=True) if function is np.ptp else function(y)
+        seen.append(found.shape)
+
+    mat.debug.plan(call, pool_bytes=1 << 28)
+    assert seen == [shape]
+
+
+def test_a_function_of_the_host_copies_its_operands_there_once():
+    x = mat.array(np.ones((2000, 1000)))
+    found = mat.debug.plan(lambda: np.i0(x + 1) + x, pool_bytes=1 << 26)
+    assert [call.name for call in found.calls] == ["add", "i0", "add"]
+    assert found.calls[1].home == x.nbytes
+    assert "on the host, of (2000, 1000); 16,000,000 copied to it" in repr(found)
+    assert found.moved == 4 * x.nbytes  # x, the sum, what NumPy finds, and the result
+    with mat.use_device("emulated", pool_bytes=1 << 26), mat.debug.trace() as trace:
+        (np.i0(x + 1) + x).to_numpy()
+    assert trace.bytes == found.moved
+
+
+@pytest.mark.host
+def test_functions_of_the_host_that_write_are_not_called():
+    x = mat.ones(100, 100)
+    with mat.use_device("emulated", pool_bytes=1 << 26):
+        mat.debug.plan(delegate, np.fill_diagonal, [x, 5], written=[x])
+        mat.debug.plan(delegate, np.multiply, [x, 2], {"out": x})
+    assert x.sum() == 10_000
+
+
+def test_what_elements_decide_is_an_error_with_the_name_of_the_function():
+    x = mat.empty(1 << 12, 1 << 12)
+
+    def evens(a):
+        return a[:, :int(a.shape[0] ** 0.5)]
+
+    with pytest.raises(mat.PlanError, match="NumPy's evens returns"), mat.use_device("emulated"):
+        mat.debug.plan(delegate, evens, [x], pool_bytes=1 << 26)
+
+
+@pytest.mark.host
+def test_numbers_that_are_not_computed_are_zeros_and_are_copied():
+    x = mat.array(np.ones((1000, 100)))
+    seen = []
+
+    def function():
+        y = x.sum(0)
+        seen.extend([float(y[3]), y.tolist()[5], float(x.sum())])
+        return x / 2
+
+    found = mat.debug.plan(function, pool_bytes=1 << 24)
+    assert seen == [0, 0, 0]
+    assert found.moved == 2 * x.nbytes + 100 * 8 + 8
+    assert x.sum() == 100_000
+
+
+@pytest.mark.host
+def test_results_are_as_they_were_before():
+    out, zeros = mat.empty(1000), mat.zeros(1000)
+    mat.debug.plan(lambda: (mat.exp(zeros, out=out), zeros.add_(1), zeros.to_numpy()),
+                   pool_bytes=1 << 20)
+    assert out.fresh == set()
+    assert zeros.tolist() == [0] * 1000
+
+
+# The least that has to be copied
+
+
+def test_what_was_never_written_need_not_be_copied():
+    zeros, empty = mat.zeros(1000, 1000), mat.empty(1000, 1000)
+    for pool_bytes in (1 << 20, 1 << 24):
+        found = mat.debug.plan(lambda: (zeros + empty, zeros + 1), pool_bytes=pool_bytes)
+        assert found.moved == found.least == 2 * zeros.nbytes
+
+
+def test_elements_that_several_views_see_have_to_be_copied_once():
+    x = mat.array(np.ones((1000, 100)))
+    found = mat.debug.plan(lambda: [x[:600].sum(), x[400:].sum(), x[:, ::2].sum()],
+                           pool_bytes=1 << 24)
+    assert found.least == x.nbytes + 3 * 8
+
+
+# Expressions
+
+
+@native
+@pytest.mark.host
+def test_an_expression_without_room_is_planned_in_parts():
+    x, y = mat.zeros(40_000, 20).normal_(), mat.zeros(40_000, 20).normal_()
+
+    def function():
+        with mat.fused():
+            return (x * y).sum(1)
+
+    found = mat.debug.plan(function, pool_bytes=400_000)
+    with mat.use_device("emulated", pool_bytes=400_000), mat.debug.trace() as trace:
+        function().to_numpy()
+    assert found.moved == trace.bytes
+    assert [call.problem for call in found.calls] == ["", ""]
+
+
+# Many tiles, and little memory
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x + 1, lambda x: x.T + 1, lambda x: x.__iadd__(1), lambda x: x.sum(1),
+    lambda x: x.sum(), lambda x: np.cumsum(x), lambda x: np.cumsum(x.T), lambda x: np.sort(x, 0),
+    lambda x: np.sort(x.reshape(-1)), lambda x: x @ x[:50].T, lambda x: np.where(x > 0, x, 0)])
+@pytest.mark.sample(2)
+def test_tiles_that_are_passed_over_are_counted(function, monkeypatch):
+    x = mat.array(np.ones((3000, 60)))
+    exact = mat.debug.plan(function, x, pool_bytes=40_000)
+    for name, value in {"BEFORE": 16, "COUNTED": 16, "LAST": 8}.items():
+        monkeypatch.setattr(passing, name, value)
+    found = mat.debug.plan(function, x, pool_bytes=40_000)
+    assert [call.tiles for call in found.calls] == [call.tiles for call in exact.calls]
+    assert found.moved == pytest.approx(exact.moved, rel=0.02)
+    assert found.least == exact.least
+
+
+@pytest.mark.skipif(not gives_a_terabyte(), reason="the system does not overcommit memory")
+def test_only_some_tiles_are_carried_out(monkeypatch):
+    """However many there are."""
+    carried_out = []
+    monkeypatch.setattr(_Execution, "carry_out",
+                        lambda *args, of=_Execution.carry_out: carried_out.append(1) or of(*args))
+    x = mat.empty(1 << 17, 1 << 20)
+    found = mat.debug.plan(lambda: np.cumsum(x.T), pool_bytes=1 << 32)
+    assert found.moved == pytest.approx(4 * x.nbytes, rel=0.001)
+    assert sum(call.tiles for call in found.calls) > 3000
+    assert len(carried_out) < 2000  # also those without expressions
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is of Linux")
+def test_a_plan_without_addresses_says_so():
+    resource = pytest.importorskip("resource")
+    x = mat.empty(1 << 30)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, limits[1]))
+    try:
+        with pytest.raises(mat.OutOfMemory, match="8,589,934,592 bytes of addresses") as caught:
+            mat.debug.plan(lambda: x + 1, pool_bytes=1 << 30)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert isinstance(caught.value, MemoryError)
+
+
+def test_what_a_tile_without_room_had_kept_is_freed():
+    """Not before a collection of garbage: it would be copied to the host."""
+    x = mat.array(np.ones((254, 100), "h"))
+    gc.collect()
+    gc.disable()
+    try:
+        with mat.use_device("emulated", pool_bytes=40_000), mat.debug.count_copies() as copies:
+            np.tril(x)
+        moved = copies.bytes
+    finally:
+        gc.enable()
+    assert moved < 3 * x.nbytes

@@ -18,7 +18,7 @@ COUNTED = 256  # tiles whose copies are counted
 LAST = 32  # tiles that are carried out again, so that what is left on the device is theirs
 
 
-class Copies:
+class CountedTiles:
     """Bytes that were copied to and from a device, and those of the views of some tiles."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Copies:
         self.read += sum(x.nbytes for x in (*tile.reads, *tile.stays))
         self.written += sum(x.nbytes for x in tile.writes)
 
-    def scaled(self, to_device: int, home: int, others: Copies) -> tuple[int, int]:
+    def scaled(self, to_device: int, home: int, others: CountedTiles) -> tuple[int, int]:
         """Return how much is copied for others, if so much is for these."""
         return (_share(to_device, others.read, self.read, others.tiles, self.tiles),
                 _share(home, others.written, self.written, others.tiles, self.tiles))
@@ -57,7 +57,7 @@ class Passing:
         self.device = device
         self.written = written
         self.at_home = at_home
-        self.counted, self.passed = Copies(), Copies()
+        self.counted, self.passed = CountedTiles(), CountedTiles()
         self.before = self.copied = 0, 0
         self.recent: deque[Tile] = deque(maxlen=2)  # the last one is not carried out yet
         self.by_tiles = False  # results are marked with their tiles
