@@ -54,9 +54,8 @@ def pytest_cmdline_main(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     selection.choose(config.getoption("--all"))
-    # processes of pytest-xdist do so themselves: they read the bytecode beside the libraries
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
-    config.mat_bytecode = None if distributes else selection.share_bytecode()
+    config.mat_bytecode = selection.share_bytecode(distributes)
     # a slow machine is no failure, and neither is a walk that only one of many runs would take,
     # unless such walks are looked for, by a seed
     seed = os.environ.get("MAT_SEED")

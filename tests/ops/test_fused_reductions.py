@@ -87,7 +87,7 @@ def copies_of(function, x, pool_bytes):
     return copies.bytes
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -95,7 +95,7 @@ def test_over_files(in_file, function, shape, dtype):
     assert_same(function, in_file(elements(shape, dtype)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["f", "d", "e", "i4"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", FUNCTIONS)

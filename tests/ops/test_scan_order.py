@@ -50,7 +50,7 @@ def test_the_order_of_long_lines(dtype, name, threads, rng):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_order_by_numpy(dtype, name, rng):
-    for shape in SHAPES:
+    for shape in SHAPES[:-1]:  # there are no blocks of columns
         a = np.moveaxis(numbers(rng, shape, dtype), int(np.argmax(shape)), -1)
         if a.shape[-1] > 4096:
             found = np.zeros_like(a)

@@ -112,10 +112,15 @@ def test_about_one_of_so_many_names_is_drawn():
 
 
 def test_bytecode_is_not_written_beside_the_sources(monkeypatch):
+    environ = selection.os.environ
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", "before")
-    folder = selection.share_bytecode()
-    assert selection.os.environ["PYTHONPYCACHEPREFIX"] == folder.name
-    assert "PYTHONDONTWRITEBYTECODE" not in selection.os.environ
-    assert selection.share_bytecode() is None
+    monkeypatch.setenv(selection.BYTECODE, "")
+    monkeypatch.delenv(selection.BYTECODE)
+    folder = selection.share_bytecode(distributes=True)
+    assert environ["PYTHONPYCACHEPREFIX"] == "before"
+    assert selection.share_bytecode(distributes=False) is None  # in another process
+    assert environ["PYTHONPYCACHEPREFIX"] == environ[selection.BYTECODE] == folder.name
+    assert "PYTHONDONTWRITEBYTECODE" not in environ
     folder.cleanup()
+    assert selection.share_bytecode(distributes=False) is None
