@@ -358,7 +358,7 @@ class Planner(Noting):
                            home if by_host else None)
 
     def take_away(self, storage: Storage) -> None:
-        """Have the host know that the elements of a result are on the device."""
+        """Mark the elements of a result as current on the device only, also for the host."""
         if storage.fresh & AWAY.bit:
             storage.fresh = AWAY.bit
         elif storage.pristine and not storage.fresh and storage.spans is None:

@@ -110,14 +110,14 @@ class Passing:
             _be_at_home(tile.writes)
 
     def finish_at_home(self) -> None:
-        """Have the results on the host."""
+        """Make the results current on the host."""
         for x in self.recent[0].writes:
             with x.facet("array", "input"):
                 pass
         _be_at_home(self.written)
 
     def finish_there(self) -> None:
-        """Have the results on the device, if there is room."""
+        """Make the results current on the device, if there is room."""
         for x in self.written:
             with suppress(OutOfDeviceMemory), self.device.overwriting(x):
                 pass
