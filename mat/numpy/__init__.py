@@ -9,9 +9,9 @@ from ..support.plugins import plugin
 
 def load_ipython_extension(shell: Any) -> None:
     """Load the extension into an IPython shell; ``%load_ext mat.numpy`` calls this."""
-    plugin("numpy_extension").load(shell)
+    plugin("run").load_extension(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Let further cells import NumPy itself; ``%unload_ext mat.numpy`` calls this."""
-    plugin("numpy_extension").unload(shell)
+    plugin("run").unload_extension(shell)

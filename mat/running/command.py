@@ -13,15 +13,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..devices.device import cuda_available, set_device
+import numpy as np
+
+from ..devices.device import cuda_available, in_use, set_device
 from ..errors import MatError, SettingError
 from ..support.plugins import plugin
-from .fallback import falling_back
+from .fallback import as_in_numpy, falling_back
 from .imports import ProgramFiles, importing, package_place
-from .methods import as_in_numpy
 from .profile import Profile, profiled
 from .report import Report
 from .stand_in import NUMPYS_RANDOM, stand_in
@@ -180,3 +182,40 @@ def _show(error: BaseException | None) -> None:
     traceback.print_exception(type(error), error, frame)
 
 
+# The extension of IPython, ``%load_ext mat.numpy``: cells import stand-ins of NumPy's modules, and
+# ``%mat_report`` shows what their lines have cost
+
+
+Shell: TypeAlias = Any  # an IPython.InteractiveShell
+_open: list[ExitStack] = []  # the block of the extension, while it is loaded
+
+
+def load_extension(shell: Shell) -> None:
+    """Give the cells of a shell, and modules in its folder, `mat` in place of NumPy."""
+    if _open:
+        return
+    block = ExitStack()
+    profile = block.enter_context(in_place_of_numpy(ProgramFiles([os.getcwd()])))
+    _open.append(block)
+
+    def mat_report(line: str) -> Report:
+        """Show what the lines of cells have cost; write it as HTML to the file that is named."""
+        profile.seconds = perf_counter() - profile.begun
+        report = Report(profile, "notebook", str(in_use().name))
+        if line.strip():
+            report.save(line.strip())
+        return report
+
+    shell.register_magic_function(mat_report, "line", "mat_report")
+    names = shell.user_ns
+    for name in [n for n, value in names.items() if value is np]:
+        names[name] = stand_in("numpy")
+
+
+def unload_extension(shell: Shell) -> None:
+    """Let further cells import NumPy itself."""
+    while _open:
+        _open.pop().close()
+    names, ours = shell.user_ns, stand_in("numpy")
+    for name in [n for n, value in names.items() if value is ours]:
+        names[name] = np

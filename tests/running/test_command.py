@@ -10,10 +10,9 @@ import pytest
 import mat
 import mat.numpy
 from mat.errors import SettingError
-from mat.running.advice import advice
 from mat.running.imports import ProgramFiles, package_place
 from mat.running.profile import LineCost, Profile
-from mat.running.report import Report
+from mat.running.report import Report, advice
 
 from .running import PROGRAMS, by_mat, run
 
