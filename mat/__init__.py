@@ -57,7 +57,6 @@ from .errors import (
     UninitialisedError,
 )
 from .facets import array as _array
-from .facets import cuda_host as _cuda_host
 from .interop import adapters as _adapters
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros

@@ -7,7 +7,6 @@ Functions that do the same have the names and arguments of the host's engine. No
 from __future__ import annotations
 
 from ..cpu.elementwise import KernelPlaces
-from .kernels.accumulate import prepare_accumulate
 from .kernels.compare import prepare_comparison
 from .kernels.conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .kernels.convert import prepare_convert
@@ -35,15 +34,8 @@ from .kernels.reduce import (
     reduction,
 )
 from .kernels.scan import prepare_scan
-from .kernels.search import (
-    prepare_bincount,
-    prepare_firsts,
-    prepare_inverse_order,
-    prepare_placed,
-    prepare_searchsorted,
-    prepare_weighted,
-)
 from .kernels.selection import (
+    prepare_accumulate,
     prepare_gather,
     prepare_gather_along,
     prepare_mask_positions,
@@ -52,7 +44,15 @@ from .kernels.selection import (
     prepare_select,
     prepare_within,
 )
-from .kernels.sort import prepare_sort
+from .kernels.sort import (
+    prepare_bincount,
+    prepare_firsts,
+    prepare_inverse_order,
+    prepare_placed,
+    prepare_searchsorted,
+    prepare_sort,
+    prepare_weighted,
+)
 from .kernels.user import UserKernel, prepare_user_kernel
 from .libraries.blas import COUNTS as LIMIT
 from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
@@ -67,13 +67,15 @@ from .libraries.factor import (
     prepare_solution,
 )
 from .libraries.products import (
+    ScaledSums,
+    ScalingProduct,
+    ThroughWider,
     prepare_either,
     prepare_gemm,
     prepare_gemm_batched,
     prepare_gemv,
     prepare_scale_vector,
 )
-from .libraries.scaled import ScaledSums, ScalingProduct, ThroughWider
 from .runtime.kernel import OPERANDS, CudaKernel
 from .runtime.nvrtc import Program
 

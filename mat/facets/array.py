@@ -1,5 +1,6 @@
 """Facets of host memory: ``array``, the visible elements as a NumPy array without a copy;
-``backing``, the whole storage as one of one axis; ``foreign``, C pointers for C code and BLAS.
+``backing``, the whole storage as one of one axis; ``foreign``, C pointers for C code and BLAS;
+``cuda_host``, the same with locked pages, so that copies from and to a GPU are fast.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from ..core.registry import Engine, Facet, Memory, register_facet
 from ..cpu import engine
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..memories.host import HOST
+from ..memories.file_pages import SpillPages, pages_of
+from ..memories.host import HOST, page_locking
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import EXTENSIONS
 from ..support.native import core
@@ -138,3 +140,27 @@ class BackingFacet(Facet):
 
 
 BACKING = register_facet(BackingFacet())
+
+
+class CudaHostFacet(Facet):
+    """C pointers to page-locked host memory.
+
+    An access raises `DeviceError`, which says why, if there is no CUDA device. Pages that the
+    driver does not lock are presented all the same; others remain locked for as long as the
+    storage exists.
+    """
+
+    name: str = "cuda_host"
+    letter: str = "H"
+    memory: Memory = HOST
+    engine: Engine = engine
+
+    def present(self, view: Any, handle: Array, writable: bool) -> ForeignArray:
+        pages = page_locking()
+        # what is spilled is to be in memory no longer than the system likes
+        if not isinstance(pages_of(handle), SpillPages):
+            pages.lock_for(view.storage, handle)
+        return ForeignArray(handle, view.layout)
+
+
+CUDA_HOST = register_facet(CudaHostFacet())

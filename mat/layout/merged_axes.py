@@ -1,4 +1,4 @@
-"""Common axes of several operands, and the ones that a loop can merge.
+"""Common axes of several operands, and the ones that a loop or a library can merge.
 
 An axis is a tuple: its length, then the step of each operand along it. All units are the caller's:
 elements or bytes.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
+
+from .shapes import Ints
 
 
 class CopyAxis(NamedTuple):
@@ -132,3 +134,41 @@ def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, i
 
 def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
     return list(map(ReductionAxis._make, merged(axes)))
+
+
+# Stacks of blocks in memory, as libraries of Fourier transforms describe them
+
+
+class Embedding(NamedTuple):
+    """Blocks `distance` elements apart, each a part of a packed block of `lengths` whose elements
+    are `step` apart. The first of the lengths says nothing.
+    """
+
+    lengths: Ints
+    step: int
+    distance: int
+
+
+def embedding(shape: Ints, strides: Ints, rank: int) -> Embedding | None:
+    """Return how blocks over the last `rank` axes lie in memory; None if it cannot be said so."""
+    batch = len(shape) - rank
+    (_, distance), *others = merged(zip(shape[:batch], strides[:batch], strict=True)) or [(1, 1)]
+    if others or distance < 1:
+        return None
+    lengths = list(shape[batch:])
+    step = below = 0  # of the innermost axis, and of the last one seen, of more than one element
+    at = rank
+    for k in reversed(range(rank)):
+        n, stride = shape[batch + k], strides[batch + k]
+        if n == 1:
+            continue
+        if stride < 1:
+            return None
+        if not step:
+            step = stride
+        elif stride % below or stride // below < lengths[at]:
+            return None
+        else:
+            lengths[at] = stride // below
+        at, below = k, stride
+    return Embedding(tuple(lengths), step or 1, distance)

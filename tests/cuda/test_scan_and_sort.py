@@ -18,7 +18,7 @@ from ..tools.mock_driver.harness import compiler
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.kernels import scan, search, sort
+from mat.cuda.kernels import scan, sort
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 RULES = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
@@ -166,7 +166,7 @@ def test_searching(dtype, rng):
         v = with_ties(rng, (7, 50), dtype)[:, ::2]
         for right in (False, True):
             out = np.full(v.shape, -1)
-            launch_all(search.prepare_searchsorted(form(a), form(v), form(out), right), [a, v, out])
+            launch_all(sort.prepare_searchsorted(form(a), form(v), form(out), right), [a, v, out])
             assert_array_equal(out, np.searchsorted(a, v, "right" if right else "left"))
 
 
@@ -176,7 +176,7 @@ def test_searching(dtype, rng):
 def test_counting_in_bins(bins, count, rng):
     x = rng.integers(-1, bins + 1, count)  # those without a bin are left out
     out = np.full(bins, -1)
-    kernel = search.prepare_bincount(form(x), form(out))
+    kernel = sort.prepare_bincount(form(x), form(out))
     assert kernel.then.kernel == ("counting_few" if bins <= min(count, 8192) else "counting_bins")
     launch_all(kernel, [x, out])
     assert_array_equal(out, np.bincount(x[(x >= 0) & (x < bins)], minlength=bins))
@@ -186,11 +186,11 @@ def test_counting_in_bins(bins, count, rng):
 def test_counting(rng):
     x, weights = rng.integers(0, 40, 900), rng.standard_normal(900)
     out, sums, order = np.full(50, -1), np.zeros(50), np.argsort(x, kind="stable")
-    launch_all(search.prepare_bincount(form(x), form(out)), [x, out])
+    launch_all(sort.prepare_bincount(form(x), form(out)), [x, out])
     assert_array_equal(out, np.bincount(x, minlength=50))
     for few in (40, 3, 1):
         x = rng.integers(0, few, 900)
-        launch_all(search.prepare_weighted(form(x), form(sums)),
+        launch_all(sort.prepare_weighted(form(x), form(sums)),
                    [x, np.argsort(x, kind="stable"), weights, sums])
         assert_array_equal(sums, np.bincount(x, weights, 50))  # added in NumPy's order
     x = rng.integers(0, 40, 900)
@@ -199,13 +199,13 @@ def test_counting(rng):
     for dtype in ("int8", "float16", "float32", "int64", "complex128"):
         a = rng.standard_normal(900).astype(dtype)
         firsts = np.zeros(ranks[-1], dtype)
-        launch_all(search.prepare_placed(form(a), form(firsts)), [a, ranks, firsts])
+        launch_all(sort.prepare_placed(form(a), form(firsts)), [a, ranks, firsts])
         wanted = a[np.unique(ranks, return_index=True)[1]]
         assert_array_equal(firsts, wanted)
         later = np.zeros(ranks[-1], dtype)  # the first rank began before
-        launch_all(search.prepare_placed(form(a), form(later[1:])), [a, ranks - 1, later[1:]])
+        launch_all(sort.prepare_placed(form(a), form(later[1:])), [a, ranks - 1, later[1:]])
         assert_array_equal(later, np.append(np.zeros(1, dtype), wanted[1:]))
     inverse = np.full(900, -1)
-    launch_all(search.prepare_inverse_order(form(order), form(inverse)),
+    launch_all(sort.prepare_inverse_order(form(order), form(inverse)),
                [order, ranks, inverse])
     assert_array_equal(inverse, np.unique(x, return_inverse=True)[1])

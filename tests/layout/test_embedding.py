@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mat.layout.embedding import embedding
+from mat.layout.merged_axes import embedding
 
 
 def places(shape, found):

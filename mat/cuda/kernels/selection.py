@@ -1,5 +1,5 @@
-"""Selection by integers, masks and conditions on the device: the kernels of
-``native/cuda/select.cuh`` and their frames.
+"""Selection by integers, masks and conditions on the device, and accumulation at positions: the
+kernels of ``native/cuda/select.cuh`` and ``accumulate.cuh``, and their frames.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 
 from ...layout.merged_axes import merged
 from ...layout.shapes import Ints
+from ...support.dtypes import BY_CHAR, DISTINCT
 from ...support.types import Operand, Presented
 from ..runtime.kernel import CudaKernel
-from ..runtime.nvrtc import Program
+from ..runtime.nvrtc import EXACT, Program
 from .compare import Flags, read_flags
-from .division import magic
-from .elementwise import THREADS, StridedLoop, strided_loop
+from .elementwise import THREADS, StridedLoop, lines, magic, of_equal, strided_loop, type_of
 
 EACH = 4  # elements of a thread
 TILE = 16 * THREADS  # bytes of a mask
@@ -24,6 +24,8 @@ CHOSEN = 8  # axes that are chosen of, at most
 BLOCKS = 1024  # that look for integers out of range, at most: each reads on
 _UNITS = 1, 2, 4, 8, 16  # bytes
 WAYS = {"steps": "uint32_t", "long": "uint64_t"}
+RULES = ("add", "subtract", "multiply", "maximum", "minimum")  # of accumulation
+KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT)
 _SLOTS = 2  # of the table of places, for each position
 
 
@@ -58,6 +60,7 @@ def programs() -> Iterator[Program]:
         yield gathering_program(unit)
         yield selecting_program(unit)
     yield position_program()
+    yield from map(accumulating_program, KINDS)
 
 
 # Gathers and scatters
@@ -214,3 +217,35 @@ def prepare_within(at: Operand, low: int, high: int) -> Callable[..., bool]:
             read_flags(gpu, found, address)
         return not found.any()
     return within
+
+
+# Items at positions combined with others, in a fixed order
+
+
+@cache
+def accumulating_program(kind: str) -> Program:
+    """Return the kernels for elements of a type."""
+    rules = " ".join(f"MAT_RULE{of_equal(name, kind)}({name})" for name in RULES
+                     if lines()[name].computes(kind))
+    kernels = (f"MAT_ACCUMULATE({kind}, {way}, {count})" for way, count in WAYS.items())
+    return Program("\n".join(['#include "accumulate.cuh"', f"MAT_RULES({kind}, {rules})",
+                              *kernels, ""]), (EXACT,))
+
+
+def prepare_accumulate(at: Operand, source: Operand, x: Operand, rule: str,
+                       chosen: Ints) -> CudaKernel:
+    """Return the kernel that combines the items of `x` at positions with those of `source`, whose
+    first axis is that of the positions. Its arguments: positions, their sorting kernel, `x` and
+    `source`.
+    """
+    rest, steps = apart(x, chosen)
+    strides = source.layout.strides
+    n = at.layout.size
+    more = (0,) * len(rest)
+    found = strided_loop(source.layout.shape, [(0, *rest), (1, *more), (0, *strides[1:])], 1,
+                         tuple(WAYS))
+    kind = type_of(x.dtype)
+    frame = (*found.frame, 0, *steps, n, strides[0], list(lines()).index(rule))
+    grid = -(-found.items // THREADS), 1, 1
+    return CudaKernel(accumulating_program(kind), f"mat_accumulate_{kind}_{found.way}", frame, grid,
+                      (THREADS, 1, 1))

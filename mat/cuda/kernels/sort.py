@@ -1,5 +1,6 @@
 """Sorting on the device: by merging of runs (``native/cuda/sort.cuh``), and long lines of elements
-of up to 8 bytes by digits (``radix.cuh``).
+of up to 8 bytes by digits (``radix.cuh``); searching and counting (``search.cuh``,
+``counting.cuh``).
 
 CUB was tried through NVRTC (CCCL 13.3): one kernel with one of its blocks takes 1.4 s to compile,
 all six of a type here 1.1 s. Its sorts of devices need 29 MB of headers and internal names, and the
@@ -20,13 +21,14 @@ from ..runtime.nvrtc import Program
 from .reduce import axes_frame
 from .scan import nothing
 
-THREADS = 256  # as in sort.cuh
+THREADS = 256  # as in the kernels
 TILE = 1024  # elements that a block sorts at once
 INDEX = 4  # bytes of an index in the workspace
 KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT if char != BOOL)  # that are compared
 RADIXED = tuple(kind for kind in KINDS if kind[0] != "c")
 RADIX_TILE, DIGITS, DIGIT_BITS = 4096, 256, 8  # as in radix.cuh
 MERGES = 1.5  # that take as long as a pass over a digit, by the bytes that are moved
+COUNTING = Program('#include "counting.cuh"\n')
 _OPERANDS = -1  # in place of an area of the workspace
 
 
@@ -42,10 +44,18 @@ def radix_program(kind: str) -> Program:
     return Program(f'#include "radix.cuh"\nMAT_RADIX({kind}, mat_{kind})\n')
 
 
+@cache
+def search_program(kind: str) -> Program:
+    """Return the program that searches among elements of a type."""
+    return Program(f'#include "search.cuh"\nMAT_SEARCH({kind}, mat_{kind})\n')
+
+
 def programs() -> Iterator[Program]:
     """Yield all programs."""
-    yield from (program(kind) for kind in KINDS)
-    yield from (radix_program(kind) for kind in RADIXED)
+    for made in (program, search_program):
+        yield from map(made, KINDS)
+    yield from map(radix_program, RADIXED)
+    yield COUNTING
 
 
 def suffix_of(x: Operand) -> str:
@@ -116,3 +126,62 @@ def _widths(length: int) -> Iterator[int]:
     while width < length:
         yield width
         width *= 2
+
+
+# Searching and counting
+
+
+WARPS = THREADS // 32
+ROOM = 8192  # bins in the shared memory of a block
+EACH, BLOCKS = 32, 1024  # integers of a thread at least, blocks at most, where there are few bins
+
+
+# what a kernel is launched with
+def _launch(made_by: Program, name: str, frame: list[int], count: int,
+            then: CudaKernel | None = None) -> CudaKernel:
+    return CudaKernel(made_by, name, frame, (-(-count // THREADS), 1, 1), (THREADS, 1, 1),
+                      then=then)
+
+
+def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> Function:
+    """Return the kernel that searches in the vector `a`."""
+    axes = merged(sorted(zip(v.shape, v.element_strides, out.element_strides, strict=True),
+                         key=lambda axis: -abs(axis[2])))
+    frame = [a.size, a.element_strides[0], v.size, int(right),
+             *axes_frame([ReductionAxis(*axis) for axis in axes])]
+    return _launch(search_program(suffix_of(a)), f"search_{suffix_of(a)}_found", frame,
+                   v.size) if v.size else nothing
+
+
+def prepare_firsts(x: Operand, equal_nan: bool) -> Function:
+    """Return the kernel that finds where sorted elements differ from those before them."""
+    frame = [x.size, int(equal_nan), 0]
+    return _launch(search_program(suffix_of(x)), f"search_{suffix_of(x)}_firsts", frame,
+                   x.size) if x.size else nothing
+
+
+def prepare_bincount(x: Operand, out: Operand) -> Function:
+    """Return the kernels that count equal integers."""
+    frame = [x.size, out.size]
+    if 0 < out.size <= min(ROOM, x.size):
+        blocks = min(BLOCKS, -(-x.size // (THREADS * EACH)))
+        counting = CudaKernel(COUNTING, "counting_few", [*frame, min(WARPS, ROOM // out.size)],
+                              (blocks, 1, 1), (THREADS, 1, 1))
+    else:
+        counting = _launch(COUNTING, "counting_bins", frame, x.size)
+    return _launch(COUNTING, "counting_zeros", frame, out.size, counting)
+
+
+def prepare_weighted(x: Operand, out: Operand) -> Function:
+    """Return the kernel that adds up the weights of equal integers."""
+    return _launch(COUNTING, "counting_weights", [x.size, out.size], out.size)
+
+
+def prepare_placed(x: Operand, out: Operand) -> Function:
+    """Return the kernel that copies the first element of each rank."""
+    return _launch(COUNTING, f"counting_placed_{x.itemsize}", [x.size, out.size], x.size)
+
+
+def prepare_inverse_order(order: Operand, out: Operand) -> Function:
+    """Return the kernel that puts ranks where elements were before they were sorted."""
+    return _launch(COUNTING, "counting_inverse", [order.size, out.size], order.size)

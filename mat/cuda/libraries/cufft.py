@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...core.observers import OBSERVERS
 from ...core.recorder import RECORDERS, DifferentCallError
 from ...errors import OutOfDeviceMemory
-from ...layout.embedding import Embedding, embedding
+from ...layout.merged_axes import Embedding, embedding
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
 from ...support.types import CData, Function

@@ -17,8 +17,7 @@ from ...support.types import Array, Bytes
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
-from .rows import are_thin, move_rows
-from .staging import Rows, Stage, StreamEvent, copy_2d, stage
+from .staging import Rows, Stage, StreamEvent, are_thin, copy_2d, move_rows, stage
 
 PIECE, BUFFERS = 4 << 20, 3  # bytes of a staging buffer, and how many there are; not yet measured
 STAGED = 1 << 20  # bytes above which threads and a copy at a time outdo the driver's own staging
