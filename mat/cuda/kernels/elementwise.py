@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...layout.merged_axes import loops
-from ...layout.shapes import Ints, signed
+from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.c_compiler import HEADERS
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from ...support.types import DType, Function, Number, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
+from .division import magic
 
 THREADS = 256
 MOST_AXES = 8
@@ -47,18 +48,6 @@ _FILLED = {BY_CHAR[char].name: BY_CHAR[char].suffix for char in BLAS_TYPES}
 _FIRST = {"maximum": ("f16", "c64", "c128"), "minimum": ("f16", "c64", "c128"),
           "clip": ("f16", "bf16")}
 _DECLARED = re.compile(r"^([A-Z_]+)\((\w+), (b?i?f?c?), (LIGHT|HEAVY),", re.MULTILINE)
-
-
-def magic(n: int, bits: int) -> tuple[int, int]:
-    """Return a factor, as a signed word, and a shift: ``x // n`` is
-    ``((x * factor >> bits) + x) >> shift`` for x below ``2**(bits - 1)``.
-
-    Kernels compute coordinates by it. Source: Granlund and Montgomery, "Division by invariant
-    integers using multiplication" (1994).
-    """
-    n = max(n, 1)
-    shift = (n - 1).bit_length()
-    return signed(((1 << bits) * ((1 << shift) - n)) // n + 1), shift
 
 
 class Line(NamedTuple):

@@ -27,7 +27,7 @@ from ...support.dtypes import (
 )
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
-from .elementwise import magic
+from .division import magic
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh

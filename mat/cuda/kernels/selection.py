@@ -16,7 +16,8 @@ from ...support.types import Operand, Presented
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .compare import Flags, read_flags
-from .elementwise import THREADS, StridedLoop, lines, magic, of_equal, strided_loop, type_of
+from .division import magic
+from .elementwise import THREADS, StridedLoop, lines, of_equal, strided_loop, type_of
 
 EACH = 4  # elements of a thread
 TILE = 16 * THREADS  # bytes of a mask
