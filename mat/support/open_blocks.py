@@ -36,19 +36,21 @@ class Block(Generic[T]):
     """
 
     __slots__ = ("__weakref__", "body", "late", "running", "unused")
-    _names: tuple[str, ...] = ()  # of the attributes
+    body: Any  # of the same class
+    unused: Unused | None
+    # of a body
+    late: weakref.ref[Any] | None
+    running: bool
+    _names: tuple[str, ...] = ()  # of the attributes that subclasses have
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        slots = (name for kind in cls.__mro__ for name in vars(kind).get("__slots__", ()))
-        cls._names = tuple(name for name in slots if name != "__weakref__")
+        kinds = cls.__mro__[:cls.__mro__.index(Block)]
+        cls._names = tuple(name for kind in kinds for name in vars(kind).get("__slots__", ()))
 
     def __init__(self) -> None:
-        self.body: Any = None  # of the same class
-        self.unused: Unused | None = None
-        # of a body
-        self.late: weakref.ref[Any] | None = None
-        self.running: bool = False
+        self.body = self.unused = self.late = None
+        self.running = False
 
     def warn_unless_entered(self, call: str) -> None:
         """Warn if self, made by `call`, becomes garbage before it is entered.
@@ -77,7 +79,7 @@ class Block(Generic[T]):
     def __enter__(self) -> T:
         if self.entered:
             raise self.already_open()
-        self.body = self.unused = None  # the body is that of the time before, which the copy keeps
+        self.unused = None
         self.body = body = self._copied()
         try:
             body.running = True
@@ -89,6 +91,7 @@ class Block(Generic[T]):
 
     def _copied(self) -> Self:
         made = object.__new__(type(self))
+        Block.__init__(made)
         for name in self._names:
             setattr(made, name, getattr(self, name))
         return made
@@ -131,9 +134,7 @@ class Decorating(Block[T]):
 
     def again(self) -> Self:
         """Return a new block like this one."""
-        found = self._copied()
-        found.body = None
-        return found
+        return self._copied()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         self.unused = None
