@@ -88,6 +88,7 @@ cdef class HostBlocks:
     cdef void copy(self, uintptr_t target, uintptr_t source, size_t nbytes) noexcept
     cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
                         Py_ssize_t step, Py_ssize_t step_from) noexcept
+    cdef void spread(self, uintptr_t address, Py_ssize_t size, tuple shape, tuple strides)
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,

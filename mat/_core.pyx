@@ -137,6 +137,22 @@ cdef inline uint64_t bits_at(uintptr_t address, int size, Py_ssize_t k) noexcept
     return (<const uint32_t *>address)[k] if size == 4 else (<const uint16_t *>address)[k]
 
 
+cdef void repeat_along(char *to, const char *element, Py_ssize_t size, int axes,
+                       const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
+    """Write an element of `size` bytes to all places of `axes` axes that begin at `to`."""
+    cdef Py_ssize_t k
+    for k in range(lengths[0]):
+        if axes > 1:
+            repeat_along(to, element, size, axes - 1, lengths + 1, steps + 1)
+        elif size == 8:
+            (<uint64_t *>to)[0] = (<const uint64_t *>element)[0]
+        elif size == 4:
+            (<uint32_t *>to)[0] = (<const uint32_t *>element)[0]
+        else:
+            memcpy(to, element, size)
+        to += steps[0]
+
+
 cdef class HostBlocks:
     """The allocator of blocks of host memory: the pool of host_pool.h, which is in another
     extension.
@@ -206,6 +222,21 @@ cdef class HostBlocks:
         for k in range(rows):
             row = rows - 1 - k if target > source else k  # so that none is overwritten before
             memmove(<char *>target + row * step, <const char *>source + row * step_from, nbytes)
+
+    cdef void spread(self, uintptr_t address, Py_ssize_t size, tuple shape, tuple strides):
+        """Copy the element at an address, of at most 16 bytes, to all places of a layout that
+        begins there.
+        """
+        cdef Py_ssize_t lengths[MOST_AXES]
+        cdef Py_ssize_t steps[MOST_AXES]
+        cdef uint64_t element[2]
+        cdef int k, axes = len(shape)
+        memcpy(element, <const void *>address, size)
+        for k in range(axes):
+            lengths[k] = shape[k]
+            steps[k] = size * <Py_ssize_t>strides[k]
+        if axes:
+            repeat_along(<char *>address, <const char *>element, size, axes, lengths, steps)
 
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1:

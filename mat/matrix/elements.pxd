@@ -10,10 +10,11 @@ from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use, _only_mats
-cdef object _host, _float64, _float32, _int64, _float64_scalar
+cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool
 cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
+cdef double _NO_OVERFLOW
 
 
 cdef class Elements(MatBase):
@@ -24,10 +25,14 @@ cdef class Elements(MatBase):
     @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
     cpdef bint _are_natural(self) except -1
     cdef bint _set_quickly(self, object index, object value) except -1
+    cpdef bint _fill_quickly(self, object value) except -1
     @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
                    address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t,
-                   most=Py_ssize_t, whole=bint)
+                   most=Py_ssize_t)
     cdef bint _set_number(self, object index, object value) except -1
+    @cython.locals(count=Py_ssize_t, adjacent=Py_ssize_t)
+    cdef _write_number(self, uintptr_t address, Py_ssize_t size, object value, object given,
+                       Layout part)
     @cython.locals(form=Form)
     cdef Py_ssize_t _size_if_it_has(self, object value) except -1
     @cython.locals(layout=Layout, part=Layout)

@@ -17,7 +17,7 @@ from ..facets.array import ARRAY, FOREIGN
 from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
-from ..support.types import DType, Index, Number, Operand
+from ..support.types import Array, DType, Index, Number, Operand
 from .base import MatBase
 from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
 
@@ -26,11 +26,13 @@ _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
+_bool = np.dtype(np.bool_)
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
+_NO_OVERFLOW = 1e4  # no dtype of floating-point numbers for which NumPy warns overflows below that
 # NumPy's scalars that are numbers of Python without a loss
 _EXACT = {np.float64: float, np.float32: float, np.int8: int, np.int16: int, np.int32: int,
-          np.int64: int, np.uint8: int, np.uint16: int, np.uint32: int}
+          np.int64: int, np.uint8: int, np.uint16: int, np.uint32: int, np.bool_: bool}
 
 
 class Elements(MatBase):
@@ -115,7 +117,7 @@ class Elements(MatBase):
         kind = type(value)
         if _observers:
             return False
-        if kind is float or kind is int or kind is _float64_scalar:
+        if kind is float or kind is int or kind is bool or kind is _float64_scalar:
             return self._set_number(index, value)
         if kind is type(self):
             return self._set_part_quickly(index, value)
@@ -123,24 +125,37 @@ class Elements(MatBase):
             return self._set_number(index, _EXACT[kind](value))
         return False
 
+    def _fill_quickly(self, value: Operand) -> bool:
+        """Write a number to all elements; return False, with nothing done, if `value` is not one
+        that can be written at once.
+        """
+        try:
+            return self._set_quickly(..., value)
+        except OverflowError:  # as above
+            return False
+
     def _set_number(self, index: Index, value: float) -> bool:
-        """Write a number to one element, or to the packed elements of a part."""
+        """Write a number to one element, or to those of a part."""
         layout, storage, dtype = self.layout, self.storage, self.element_type
         facet: Facet = _array
-        whole = type(value) is int
-        size = _size_if_plain(dtype, whole)
-        if not size and whole and dtype.kind in "iu":
+        if dtype is _bool or type(value) is bool:
+            value = int(value != 0)
+        size, given = _size_if_plain(dtype, type(value) is int), None
+        if not size:
             size = self._size_if_it_has(value)
+            if size and dtype.kind not in "iub":
+                given = np.asarray(value, dtype)
         if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
         k, count = -1, 1
+        part: Layout | None = None
         if type(index) is int or type(index) is tuple:
             k = layout.element(index)
         if k < 0:
             part = _part_of(layout, index) if none_else() else None
-            # integers would be planned anew each time
-            most = MOST_AT_ONCE if dtype.kind == "f" else LARGE
-            if part is None or not part.contiguous or not 0 < size * part.size < most:
+            # a kernel fills more floats, by several threads
+            most = MOST_AT_ONCE if dtype.kind in "fc" else LARGE
+            if part is None or not 0 < size * part.size < most:
                 return False
             k, count, facet = part.displacement, part.size, _foreign
         if not storage.address:
@@ -150,10 +165,7 @@ class Elements(MatBase):
         address = storage.ready(facet.mask, facet.bit, size * count != storage.nbytes,
                                 True) if _blocks.enabled else 0
         if address:
-            if whole and dtype is not _float64 and dtype is not _float32:
-                _blocks.fill_integers(address + size * k, size, count, value)
-            else:
-                _blocks.fill_floats(address + size * k, size, count, value)
+            self._write_number(address + size * k, size, value, given, part)
         elif count != 1 or dtype is not _float64 or storage.dtype is not dtype:
             return False
         else:
@@ -164,8 +176,28 @@ class Elements(MatBase):
         storage.written(_array.mask)
         return True
 
+    def _write_number(self, address: int, size: int, value: float, given: Array | None,
+                      part: Layout | None) -> None:
+        """Write a number, or the element of the array `given`, at an address, and to all places of
+        the part that begins there.
+        """
+        count = 1 if part is None else part.size
+        adjacent = 1 if part is None or given is not None or not part.contiguous else count
+        if given is not None:
+            _blocks.copy_of_array(address, given, size, False)
+        elif self.element_type is _float64 or self.element_type is _float32:
+            _blocks.fill_floats(address, size, adjacent, value)
+        else:
+            _blocks.fill_integers(address, size, adjacent, value)
+        if part is not None and adjacent != count:
+            _blocks.spread(address, size, part.shape, part.strides)
+
     def _size_if_it_has(self, value: float) -> int:
-        """Return the bytes of an element if the integer dtype can represent the value, else 0."""
+        """Return the bytes of an element if the dtype can represent the value, else 0."""
+        if self.element_type.kind not in "iub":
+            return self.element_size if -_NO_OVERFLOW < value < _NO_OVERFLOW else 0
+        if type(value) is not int:
+            return 0
         form = self._find_form() if self.known_form is None else self.known_form
         return form.itemsize if form.lowest <= value <= form.highest else 0
 

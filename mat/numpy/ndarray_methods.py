@@ -48,6 +48,8 @@ def fill(self: Mat, value: Number) -> None:
     DTypeError
         If the dtype cannot represent it.
     """
+    if self._fill_quickly(value):
+        return
     if isinstance(value, Mat):
         self[...] = value.reshape(())
         return

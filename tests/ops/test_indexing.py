@@ -303,6 +303,46 @@ def test_numbers_that_do_not_fit_are_refused(name, value, index):
     assert x.storage.version == 0
 
 
+PARTS = {"element": (1, 2), "row": 1, "column": (slice(None), 1), "window": np.s_[1:, 1:],
+         "steps": np.s_[::2, ::-1], "all": ..., "axis": np.s_[None, :, 1]}
+
+
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("value", [0, 1, 2, True, 2.5, 1e6, np.nan, np.True_])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32",
+                                   "float64", "complex64", "complex128"])
+def test_numbers_in_parts_of_all_kinds(dtype, value, flip):
+    for index in PARTS.values():
+        x, a = twins((3, 4), dtype, flip)
+        with np.errstate(all="ignore"):
+            try:
+                a[index] = value
+            except (ValueError, OverflowError):
+                return  # see test_numbers_that_do_not_fit_are_refused
+            if np.dtype(dtype).kind in "iu" and np.int64(value) != a[1, 1]:
+                return  # NumPy lets it wrap around
+            x[index] = value
+        assert_array_equal(host(x), a, strict=True)
+
+
+def test_numbers_are_not_written_where_that_is_refused():
+    for x in (mat.ones(3, dtype="bool"), mat.ones((3, 4), dtype="int64")):
+        x.flags.writeable = False
+        for write in (lambda x: x.fill(0), lambda x: x.T.__setitem__(0, 0)):
+            with pytest.raises(MatError):
+                write(x)
+        assert x.to_numpy().all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16"])
+def test_filled_again_by_a_plan(dtype):
+    x, a = twins((3, 4), dtype)
+    for value in (1, True, 0, 1):
+        x[1:, ::2].fill_(value)
+        a[1:, ::2] = value
+        assert_array_equal(host(x), a)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, [np.nan], np.float32(np.nan)])
 def test_nan_is_true(value):
     x = mat.zeros(1, dtype="bool")

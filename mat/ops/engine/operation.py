@@ -268,8 +268,10 @@ class Op(Declaration):
         for k in self.written:
             args[k].allowed(IO)
         plan = make_plan(self, implementation, args, kwargs, device)
-        # else it depends on values, such as whether integers can take a number
-        if self.by_form and not (self.numbers and is_integer(args[self.main].element_type)):
+        # else it depends on values: whether integers can take a number, which only plans that call
+        # Python check
+        if self.by_form and not (self.numbers and is_integer(args[self.main].element_type) and (
+                plan.at_once or self.adapt is not None)):
             self.remember(self.root_of(device), args, kwargs, plan)
         return plan
 

@@ -145,10 +145,11 @@ class Plan:
         for k, name in self.operation.numbers:
             if self.number_types is not None:
                 check_exact(args[k], self.number_types[name], name)
-            elif type(args[k]) is not float:
-                view: Operand = args[self.operation.main]
-                if view is None:
-                    view = out
+                continue
+            view: Operand = args[self.operation.main]
+            if view is None:
+                view = out
+            if type(args[k]) is not float or view.element_type.kind in "iu":
                 check_number(args[k], view.element_type, name)
 
     def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
