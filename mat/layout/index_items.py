@@ -63,7 +63,13 @@ def is_all(item: slice) -> bool:
 def resolve(item: slice, n: int) -> tuple[int, int, int]:
     """Return first index, length and step of a slice of an axis of length `n`."""
     try:
-        first, stop, step = item.indices(n)
+        if item.start is None and item.stop is None and type(item.step) is int and (
+                -_FAR < item.step < _FAR and item.step):  # the most frequent ones
+            step = item.step
+            first = 0 if step > 0 else n - 1
+            stop = n if step > 0 else -1
+        else:
+            first, stop, step = item.indices(n)
     except TypeError as error:
         raise IndexTypeError(f"bad slice {item}: {error}") from None
     except ValueError as error:

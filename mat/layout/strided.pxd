@@ -35,6 +35,13 @@ cdef class Layout:
     @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
     cdef bint _has_size_of(self, tuple shape)
     cpdef Layout reshape(self, object shape)
+    @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, shape=list, strides=list)
+    cpdef Layout swapped(self, object i, object j)
+    @cython.locals(axes=tuple)
+    cpdef Layout squeeze(self, object axis=*)
+    @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, down=Py_ssize_t, right=Py_ssize_t,
+                   shift=Py_ssize_t, length=Py_ssize_t, start=Py_ssize_t)
+    cpdef Layout diagonal(self, object offset, object axis1, object axis2)
     cpdef Layout viewed_as(self, tuple shape)
     @cython.locals(known=Known, like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t,
                    first=Py_ssize_t, stop=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t,

@@ -292,6 +292,19 @@ class Layout:
         return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order),
                       self.displacement)
 
+    def swapped(self, i: object, j: object) -> Layout:
+        """Return self with two axes exchanged."""
+        rank = len(self.shape)
+        a, b = as_axis(i, rank), as_axis(j, rank)
+        if a == b:
+            return self
+        if rank == 2:
+            return self.transposed()
+        shape, strides = list(self.shape), list(self.strides)
+        shape[a], shape[b] = shape[b], shape[a]
+        strides[a], strides[b] = strides[b], strides[a]
+        return _made(tuple(shape), tuple(strides), self.displacement)
+
     def broadcast_to(self, shape: Ints) -> Layout:
         """Return self broadcast to `shape`, by NumPy's rule."""
         new = len(shape) - self.ndim
@@ -304,15 +317,17 @@ class Layout:
 
     def squeeze(self, axis: object = None) -> Layout:
         """Return self without the axes `axis`, or without all axes of length 1."""
+        if axis is None and 1 not in self.shape:
+            return self
         if axis is None or (not self.shape and axis in (0, -1)):  # as NumPy has it
-            axes: Ints = tuple(k for k, n in enumerate(self.shape) if n == 1)
+            axes: Ints = tuple([k for k, n in enumerate(self.shape) if n == 1])
         else:
             axes = as_axes(axis, self.ndim)
-        if any(self.shape[k] != 1 for k in axes):
+        if any([self.shape[k] != 1 for k in axes]):  # noqa: C419  # compiled, a generator is none
             raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape "
                              f"{self.shape}")
         keep = [k for k in range(self.ndim) if k not in axes]
-        return Layout(tuple(self.shape[k] for k in keep), tuple(self.strides[k] for k in keep),
+        return Layout(tuple([self.shape[k] for k in keep]), tuple([self.strides[k] for k in keep]),
                       self.displacement)
 
     def expand_dims(self, axis: object) -> Layout:
@@ -326,14 +341,17 @@ class Layout:
         if self.ndim < 2:
             raise ShapeError(f"diagonal needs at least two dimensions, got shape {self.shape}")
         shift = integer(offset, "the offset of a diagonal")
-        a, b = as_axes((axis1, axis2), self.ndim)
+        rank = len(self.shape)
+        a, b = as_axis(axis1, rank), as_axis(axis2, rank)
+        if a == b:
+            raise ShapeError(f"axes {(axis1, axis2)} name one axis twice")
         down, right = max(0, -shift), max(0, shift)
         length = max(0, min(self.shape[a] - down, self.shape[b] - right))
         start = self.displacement + (down * self.strides[a] + right * self.strides[b] if length
                                      else 0)
-        keep = [k for k in range(self.ndim) if k not in (a, b)]
-        return Layout((*(self.shape[k] for k in keep), length),
-                      (*(self.strides[k] for k in keep), self.strides[a] + self.strides[b]), start)
+        keep = [k for k in range(rank) if k not in (a, b)]
+        return _made((*[self.shape[k] for k in keep], length),
+                     (*[self.strides[k] for k in keep], self.strides[a] + self.strides[b]), start)
 
     # Indexing
 

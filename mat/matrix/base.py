@@ -297,6 +297,13 @@ class MatBase(Operators):
         with _changing:
             return self._copied()
 
+    def _alone(self) -> Self:
+        """Return a view of what self sees now, whose layout is the caller's to change."""
+        if _is_compiled:
+            return self._view_of(self.layout)
+        with _changing:
+            return self._view_of(self.layout)
+
     def _copied(self) -> Self:
         """Return the result of `_as_now`."""
         now = self._view_of(self.layout)

@@ -1,9 +1,12 @@
 cimport cython
 
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_copies cimport none_else
 from mat.matrix.creation cimport copy_of_array
+from mat.matrix.elements cimport copied_from_array
 from mat.matrix.exports cimport copied_array
+from mat.matrix.storage cimport Storage
 
 cdef frozenset _PLAIN, _NESTS, _METHODS
 cdef set _known
@@ -22,5 +25,11 @@ cdef object _with_mats(object value, bint enabled)
 @cython.locals(made=MatBase)
 cdef object _mat_of(object value, bint enabled)
 
+@cython.locals(arguments=list)
+cdef list _all_copied(tuple args, bint writable)
+@cython.locals(options=dict)
+cdef dict _keywords_copied(dict kwargs, bint writable)
+@cython.locals(target=MatBase, layout=Layout, storage=Storage, arguments=list)
+cpdef bint write_briefly(object function, tuple args, dict kwargs) except -1
 @cython.locals(arguments=list)
 cpdef object call_briefly(object function, tuple args, dict kwargs, bint writable=*)

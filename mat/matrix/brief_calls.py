@@ -16,6 +16,7 @@ from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .base import is_numpys
 from .brief_copies import none_else
 from .creation import KNOWN, adopted, copy_of_array
+from .elements import copied_from_array
 from .exports import copied_array
 from .mat import Mat
 
@@ -117,6 +118,54 @@ def _find_inside(function: Function) -> Function:
     return found
 
 
+def _all_copied(args: Arguments, writable: bool) -> list[Operand] | None:
+    """Return arguments with copies for Mats; None if one of them is not for such a call."""
+    arguments: list[Operand] = []
+    for value in args:
+        item = _copied(value, writable)
+        if item is _not_brief:
+            return None
+        arguments.append(item)
+    return arguments
+
+
+def _keywords_copied(kwargs: Keywords, writable: bool) -> Keywords | None:
+    """Return the same of keywords, none of which is `out`."""
+    options = kwargs
+    for name, value in kwargs.items():
+        if type(value) in _PLAIN:
+            continue
+        item = _not_brief if name == "out" else _copied(value, writable)
+        if item is _not_brief:
+            return None
+        if options is kwargs:
+            options = dict(kwargs)
+        options[name] = item
+    return options
+
+
+def write_briefly(function: Function, args: Arguments, kwargs: Keywords) -> bool:
+    """Call a function of arrays that writes its first argument, a small packed Mat, with copies of
+    Mats, and copy that back; return False, with nothing written, for others, as `call_briefly`.
+    """
+    if not args or type(args[0]) is not _mat or not none_else():
+        return False
+    target: Any = args[0]
+    layout, storage = target.layout, target.storage
+    if not storage.writable or layout.size * target.element_size > _MOST_RESULT:
+        return False
+    version = storage.version
+    arguments, options = _all_copied(args, True), _keywords_copied(kwargs, True)
+    if arguments is None or options is None:
+        return False
+    try:
+        function(*arguments, **options)
+    except Exception:
+        return False
+    # if nobody has written it meanwhile
+    return storage.version == version and copied_from_array(target, layout, storage, arguments[0])
+
+
 def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
                  writable: bool = False) -> Operand:
     """Call a function of arrays with copies of Mats, and return Mats for arrays.
@@ -130,22 +179,9 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
     """
     if not none_else():
         return _not_brief
-    arguments: list[Operand] = []
-    for value in args:
-        item = _copied(value, writable)
-        if item is _not_brief:
-            return item
-        arguments.append(item)
-    options = kwargs
-    for name, value in kwargs.items():
-        if type(value) in _PLAIN:
-            continue
-        item = _not_brief if name == "out" else _copied(value, writable)
-        if item is _not_brief:
-            return item
-        if options is kwargs:
-            options = dict(kwargs)
-        options[name] = item
+    arguments, options = _all_copied(args, writable), _keywords_copied(kwargs, writable)
+    if arguments is None or options is None:
+        return _not_brief
     inside = _inside.get(function)
     if inside is None:
         inside = _find_inside(function)

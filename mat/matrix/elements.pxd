@@ -22,6 +22,9 @@ cdef class Elements(MatBase):
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
+    cpdef object _number_at(self, Py_ssize_t k)
+    @cython.locals(layout=Layout)
+    cpdef object _number_in_order(self, object k)
     @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
     cpdef bint _are_natural(self) except -1
     cdef bint _set_quickly(self, object index, object value) except -1
@@ -60,3 +63,7 @@ cdef bint _makes_a_view(tuple index) except -1
                nbytes=Py_ssize_t, itemsize=Py_ssize_t, rows=Py_ssize_t, step=Py_ssize_t,
                step_from=Py_ssize_t)
 cpdef bint copied_to_part(MatBase target, Layout layout, Layout part, MatBase source) except -1
+
+@cython.locals(nbytes=size_t, to=uintptr_t)
+cpdef bint copied_from_array(MatBase target, Layout layout, Storage storage,
+                             object value) except -1

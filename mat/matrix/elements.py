@@ -20,6 +20,7 @@ from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import Array, DType, Index, Number, Operand
 from .base import MatBase
 from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
+from .storage import Storage
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
@@ -70,7 +71,7 @@ class Elements(MatBase):
                 if part is None and _makes_a_view(index):
                     part = layout.part(index)
                 return None if part is None else self._view_of(part)
-        return None
+        return self._view_of(layout.part((None,))) if index is None else None
 
     def _element(self, k: int) -> Number | None:
         """Return element `k` of the storage as NumPy's scalar; None if that needs an access."""
@@ -90,6 +91,13 @@ class Elements(MatBase):
         found = self._element(k)
         convert = _EXACT.get(type(found))  # which `item` takes longer for
         return None if found is None else found.item() if convert is None else convert(found)
+
+    def _number_in_order(self, k: int) -> Number | None:
+        """Return the number with row-major index `k` of packed elements; None for others."""
+        layout = self.layout
+        if not layout.contiguous or not 0 <= k < layout.size:
+            return None
+        return self._number_at(layout.displacement + k)
 
     def _are_natural(self: Any) -> bool:
         """Return whether the elements are a few int64 that are not negative."""
@@ -363,6 +371,24 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
         _blocks.move_rows(to, at, rows, nbytes // rows, step, step)
     else:
         copy_rows(at, to, rows, nbytes // rows, step, step_from)
+    storage.written(_foreign.mask)
+    return True
+
+
+def copied_from_array(target: MatBase, layout: Layout, storage: Storage, value: Array) -> bool:
+    """Fast path: overwrite a packed Mat, if it has that layout and storage, with an array of its
+    dtype and size; return False, with nothing done, where an access has to be opened.
+    """
+    nbytes = layout.size * target.element_size
+    if not none_else() or not layout.contiguous or not storage.writable:
+        return False
+    storage.find_address()
+    if target.layout is not layout or target.storage is not storage:
+        return False
+    to = storage.ready(_foreign.mask, _foreign.bit, nbytes != storage.nbytes, True)
+    if not to or not _blocks.copy_of_array(to + layout.displacement * target.element_size, value,
+                                           nbytes, False):
+        return False
     storage.written(_foreign.mask)
     return True
 

@@ -370,6 +370,10 @@ class Mat(Exports, Methods):
             If there is no such element.
         """
         given: tuple[Any, ...] = index
+        if len(given) == 1 and type(given[0]) is int:
+            found = self._number_in_order(given[0])
+            if found is not None:
+                return found
         if len(given) == 1 and not isinstance(given[0], tuple):
             k = integer(given[0], "an index")
         elif given:

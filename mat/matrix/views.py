@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
-from ..layout.shapes import as_axis, as_shape, integer
+from ..layout.shapes import as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.types import AxisLike, DTypeLike, Scalar, ShapeLike
 from .base import Window
@@ -76,12 +76,13 @@ class Views(Elements):
         """
         if isinstance(shape, str | type | np.dtype):
             if isinstance(shape, type) and issubclass(shape, Views):
-                return self._as_now()
+                return self._alone()
             shape, dtype = None, shape
-        now = self._as_now()
+        now = self._alone()
         if dtype is None:
-            return now if shape is None is displacement else now.over(
-                now._packed_at(now.shape if shape is None else shape, displacement))
+            if not shape is None is displacement:
+                now.layout = now._packed_at(now.shape if shape is None else shape, displacement)
+            return now
         if not shape is None is displacement:
             raise DTypeError("a view has either another dtype or another shape: "
                              "x.view(dtype).view(shape) has both")
@@ -125,9 +126,10 @@ class Views(Elements):
         Mat
             A view.
         """
-        now = self._as_now()
-        return now.over(now.layout.permute(axes[0] if len(axes) == 1
-                                           and not isinstance(axes[0], int) else axes))
+        now = self._alone()
+        now.layout = now.layout.permute(axes[0] if len(axes) == 1
+                                        and not isinstance(axes[0], int) else axes)
+        return now
 
     def swapaxes(self, i: int, j: int) -> Self:
         """Return the view with two axes exchanged.
@@ -142,11 +144,9 @@ class Views(Elements):
         Mat
             A view.
         """
-        now = self._as_now()
-        axes = list(range(now.ndim))
-        a, b = as_axis(i, now.ndim), as_axis(j, now.ndim)
-        axes[a], axes[b] = b, a
-        return now.over(now.layout.permute(axes))
+        now = self._alone()
+        now.layout = now.layout.swapped(i, j)
+        return now
 
     def broadcast_to(self, *shape: ShapeLike) -> Self:
         """Return a view of a larger shape: axes of length 1 repeat with stride 0.
@@ -161,8 +161,9 @@ class Views(Elements):
         Mat
             A view, which cannot be written.
         """
-        now = self._as_now()
-        return now.over(now.layout.broadcast_to(as_shape(shape[0] if len(shape) == 1 else shape)))
+        now = self._alone()
+        now.layout = now.layout.broadcast_to(as_shape(shape[0] if len(shape) == 1 else shape))
+        return now
 
     def squeeze(self, axis: AxisLike = None) -> Self:
         """Return the view without axes of length 1.
@@ -177,8 +178,9 @@ class Views(Elements):
         Mat
             A view.
         """
-        now = self._as_now()
-        return now.over(now.layout.squeeze(axis))
+        now = self._alone()
+        now.layout = now.layout.squeeze(axis)
+        return now
 
     def expand_dims(self, axis: int) -> Self:
         """Return the view with a new axis of length 1.
@@ -193,8 +195,9 @@ class Views(Elements):
         Mat
             A view.
         """
-        now = self._as_now()
-        return now.over(now.layout.expand_dims(axis))
+        now = self._alone()
+        now.layout = now.layout.expand_dims(axis)
+        return now
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Return the view of the diagonal of two axes; it can be written.
@@ -211,8 +214,9 @@ class Views(Elements):
         Mat
             A view.
         """
-        now = self._as_now()
-        return now.over(now.layout.diagonal(offset, axis1, axis2))
+        now = self._alone()
+        now.layout = now.layout.diagonal(offset, axis1, axis2)
+        return now
 
     # Changing the layout of self
 

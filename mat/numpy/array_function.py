@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..matrix.base import is_numpys
-from ..matrix.brief_calls import NOT_BRIEF, call_briefly
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
@@ -95,6 +95,8 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
 
 def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a NumPy function that has no short way for these arguments."""
+    if func in WRITING and write_briefly(func, args, kwargs):
+        return None
     if func in _ordering and (kwargs or not _are_plain(args)):
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:

@@ -14,12 +14,14 @@ import numpy as np
 from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, SettingError, ShapeError
 from ..layout.shapes import as_axes, as_axis
+from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
+from ..matrix.exports import copied_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat, is_foreign, is_operand, numpy_gives
-from ..ops.engine.operation import named
+from ..ops.engine.operation import NO_KEYWORDS, named
 from ..ops.engine.roles import method_like
 from ..ops.indexing.sorting import sort_in_place
 from ..ops.linear.matmul import matmul
@@ -59,7 +61,8 @@ def fill(self: Mat, value: Number) -> None:
 
 def _write_by(function: Function, self: Mat, *args: object, **kwargs: object) -> None:
     """Write self by a method of NumPy's arrays."""
-    delegate(function, (self, *args), kwargs, written=(self,))
+    if not write_briefly(function, (self, *args), kwargs):
+        delegate(function, (self, *args), kwargs, written=(self,))
 
 
 def _check_order(order: object) -> None:
@@ -91,6 +94,9 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
     AxisError
         If there is no such axis.
     """
+    if kind is order is stable is descending is None and write_briefly(
+            np.ndarray.sort, (self, axis), NO_KEYWORDS):
+        return
     _check_order(order)
     k = as_axis(axis, self.ndim)
     given = {"stable": stable, "descending": descending}
@@ -334,6 +340,9 @@ def tobytes(self: Mat, order: Any = "C") -> bytes:
     >>> mat.array([1, 2], "int8").tobytes()
     b'\x01\x02'
     """
+    found = copied_array(self, True)
+    if found is not None:
+        return found.tobytes(order)
     with self.facet("array", "input") as a:
         return a.tobytes(order)
 

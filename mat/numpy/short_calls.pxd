@@ -6,7 +6,7 @@ from mat.matrix.brief_calls cimport call_briefly
 from mat.ops.engine.calls cimport Calls
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief
+cdef object _mat, _not_brief, _result_type
 cdef Calls _product
 cdef dict _ways
 cdef set _of_many
@@ -56,6 +56,23 @@ cdef class ByNumPy(Way):
 cdef object only_axis(tuple args, dict kwargs, object default)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object raveled(object x)
+@cython.locals(view=MatBase, layout=Layout)
+cpdef object at_least_1d(object x)
+cpdef object at_least_2d(object x)
+@cython.locals(view=MatBase)
+cpdef object shape_of(object x)
+cpdef object rank_of(object x)
+@cython.locals(view=MatBase)
+cpdef object size_of(object x)
+@cython.locals(view=MatBase)
+cpdef object has_complex_dtype(object x)
+
+
+cdef class ResultType(Way):
+    @cython.locals(view=MatBase, dtypes=list)
+    cpdef object call(self, tuple args, dict kwargs)
+
+
 @cython.locals(view=MatBase)
 cpdef object length(object x)
 @cython.locals(one=MatBase, other=MatBase)

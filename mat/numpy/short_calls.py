@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
+from ..layout.shapes import Ints
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.creation import adopted
@@ -45,6 +46,7 @@ from .registry import OF_MANY
 
 # with types of C
 _in_use, _observers, _mat, _not_brief, _product = IN_USE, OBSERVERS, Mat, NOT_BRIEF, product
+_result_type = np.result_type
 
 
 class Way:
@@ -189,6 +191,67 @@ def raveled(x: object) -> Operand:
     return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
 
 
+def at_least_1d(x: object) -> Operand:
+    """Return the view of a Mat that has axes."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    layout = view.layout
+    return view._view_of(layout) if layout.shape else None
+
+
+def at_least_2d(x: object) -> Operand:
+    """Return the view of a vector as a matrix of one row, or that of a Mat of more axes."""
+    found: Any = at_least_1d(x)
+    return found[None] if found is not None and len(found.layout.shape) == 1 else found
+
+
+def shape_of(x: object) -> Ints | None:
+    """Return the shape of a Mat."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view._seen().shape
+
+
+def rank_of(x: object) -> int | None:
+    """Return the number of axes of a Mat."""
+    shape = shape_of(x)
+    return None if shape is None else len(shape)
+
+
+def size_of(x: object) -> int | None:
+    """Return the number of elements of a Mat."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view._seen().size
+
+
+def has_complex_dtype(x: object) -> bool | None:
+    """Return whether the elements of a Mat are complex."""
+    if shape_of(x) is None:
+        return None
+    view: Any = x
+    return view.element_type.kind == "c"
+
+
+class ResultType(Way):
+    """The dtype of results of Mats that have axes, and other arguments, by NumPy."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        dtypes = list(args)
+        for k in range(len(args)):
+            if type(args[k]) is _mat:
+                view: Any = args[k]
+                if not view.layout.shape:  # whose values counted before NumPy 2
+                    return None
+                dtypes[k] = view.element_type
+        return None if kwargs else _result_type(*dtypes)
+
+
 def length(x: object) -> Operand:
     """Return the Euclidean norm of all elements, if BLAS has their type."""
     if type(x) is not _mat:
@@ -232,8 +295,10 @@ def _reductions() -> dict[object, Way]:
 WAYS: dict[object, Way] = {
     np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
-    np.diag: Of(diagonal), np.linalg.norm: Of(length), np.dot: Of(matrix_product, 2),
-    np.vdot: Of(vector_product, 2), **_reductions()}
+    np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
+    np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
+    np.result_type: ResultType(), np.diag: Of(diagonal), np.linalg.norm: Of(length),
+    np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
 
 

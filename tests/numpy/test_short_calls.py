@@ -345,3 +345,56 @@ def test_columns_come_one_after_another_by_a_transposed_view(monkeypatch):
     monkeypatch.setattr("mat.ops.primitives.reshape.axes_of_loop", refuse)
     for found in (x.ravel("F"), x.flatten("F")):
         assert_array_equal(found.to_numpy(), [0, 3, 1, 4, 2, 5])
+
+
+WRITES = {
+    "putmask": lambda xp, z: xp.putmask(z, z > 1, 1), "put": lambda xp, z: xp.put(z, [0, 2], 1),
+    "place": lambda xp, z: xp.place(z, z < 2, [0, 1]), "copyto": lambda xp, z: xp.copyto(z, True),
+    "fill_diagonal": lambda xp, z: xp.fill_diagonal(z, 1), "sort": lambda xp, z: z.sort(),
+    "part": lambda xp, z: xp.copyto(z[1:], z[:-1]), "partition": lambda xp, z: z.partition(1, 0)}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex128"])
+@pytest.mark.parametrize("name", WRITES)
+def test_few_elements_are_written_by_numpy_without_an_access(name, dtype, rng, monkeypatch):
+    a = rng.integers(0, 4, (3, 3)).astype(dtype)
+    x = mat.array(np.vstack([a, a]))
+    z, view = x[:3], x.T
+    monkeypatch.setattr(mat.Mat, "facet", None)
+    WRITES[name](np, z)
+    WRITES[name](np, a)
+    assert_array_equal(z.to_numpy(), a, strict=True)
+    monkeypatch.undo()
+    assert_array_equal(view.to_numpy().T[:3], a)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_no_copy_is_written_where_an_error_is_due(name):
+    z = mat.ones((3, 3))
+    z.flags.writeable = False
+    with pytest.raises(mat.MatError):
+        WRITES[name](np, z)
+    with pytest.raises((TypeError, ValueError)):
+        np.copyto(z, np.ones(2))
+    assert z.to_numpy().all()
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (1, 3), (2, 3), (2, 1, 3)])
+def test_queries_and_views_as_numpys(shape):
+    a = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype("complex64")
+    x = mat.array(a)
+    for f in (np.shape, np.ndim, np.size, np.iscomplexobj):
+        assert f(x) == f(a)
+    assert np.result_type(x, mat.ones(2)) == np.result_type(a, np.ones(2))
+    for f in (np.atleast_1d, np.atleast_2d, np.squeeze, lambda v: v.squeeze(), lambda v: v[None],
+              lambda v: v.swapaxes(0, -1), lambda v: v[..., ::-1], lambda v: v.diagonal(),
+              lambda v: np.rollaxis(v, 1), lambda v: np.rollaxis(v, 0, 2)):
+        try:
+            wanted = f(a)
+        except (ValueError, IndexError) as error:
+            with pytest.raises(type(error)):
+                f(x)
+            continue
+        found = f(x)
+        assert_array_equal(found.to_numpy(), wanted, strict=True)
+        assert found is x or found.storage is x.storage

@@ -66,6 +66,13 @@ def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
     return _with_axes(a, layout, order)
 
 
+@implements("rollaxis")
+def numpy_rollaxis(a: Operand, axis: int, start: int = 0) -> Result:
+    i = _place(a, axis)
+    leave_if(type(start) is not int or not 0 <= start <= len(a.layout.shape))
+    return numpy_moveaxis(a, i, start - (i < start))
+
+
 @implements("broadcast_to")
 def numpy_broadcast_to(array: Operand, shape: Operand, subok: bool = False) -> Result:
     leave_if(type(shape) is not tuple)

@@ -36,7 +36,11 @@ FUNCTIONS = (
     "where(b, x, 0)", "where(b, x, y)", "zeros_like(x)")
 STATEMENTS = (  # of which some write z
     "x[1:-1, 1:-1]", "x[i]", "x[b]", "z[1:] += z[:-1]", "z[:, 1:] = z[:, :-1]", "x[1:, 1:] + 1",
-    "list(x)", "x.tolist()", "for row in x: pass")
+    "list(x)", "x.tolist()", "for row in x: pass", "z.fill(1)", "z[0, 0] = 1", "z[:, 0] = 1",
+    "z.T[0] = 2", "z[1:, 1:] = 0", "xp.putmask(z, b, 1)", "xp.fill_diagonal(z, 0)", "z[0].sort()",
+    "x.squeeze()", "xp.atleast_1d(x)", "x.swapaxes(0, 1)", "x.diagonal()", "x[None]", "x[:, ::2]",
+    "xp.shape(x)", "xp.result_type(x, y)", "x.item(0)", "x.tobytes()", "b.argmax()",
+    "xp.degrees(x)", "xp.add.accumulate(x)")
 LONG = {  # of vectors with 2,000 elements, or rows
     "for k in range(2000): x[k] += 1": "x = given", "for k in range(2000): x[k] = 1.0": "x = given",
     "for k in range(2000): float(x[k])": "x = given", "list(x)": "x = given",
