@@ -36,6 +36,7 @@ from ..ops.expressions.passes import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
+from ..ops.tiles.tiling import being_cut
 from ..support.dtypes import is_known_dtype
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
 from .foretelling import ResultForm, Target, operands_in, result_of
@@ -320,7 +321,8 @@ class Planner(Noting):
             with used(self.device):
                 found = self.call(operation, args, kwargs)
             self.alone.note(operation, args, kwargs)
-        if all(x.device_enabled for x in views):  # else the host computes
+        # else the host computes, or they are parts of a call that is noted itself
+        if all(x.device_enabled for x in views) and not being_cut():
             self.plan.calls.append(found)
             self.plan.least += found.least
         written = [args[k] for k in operation.written]

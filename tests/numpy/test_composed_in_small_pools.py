@@ -2,6 +2,8 @@
 tiles, so that the results are the same; but some factorisations and transforms are of the whole.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,78 @@ def test_each_element_is_copied_once(k):
     moved = sum(device.transfers[way] - before[way] for way in ("h2d", "d2h"))
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-12)
     assert moved <= (1.3 if k in MERGED else 1.01) * nbytes, moved / nbytes
+
+
+# Functions composed element by element: each part of an operand is copied once for all operations
+
+COMPOSED = [
+    "np.float_power(2, y)", "np.logaddexp2(x, v)", "np.spacing(x)", "np.modf(x)",
+    "np.frexp(x)", "np.ldexp(x, k)", "np.degrees(k)", "np.fabs(k)", "np.bitwise_count(k)",
+    "np.isclose(x, y)", "np.isclose(x.T, 0.5, atol=0.4)", "np.isclose(x, y, equal_nan=True)",
+    "np.nan_to_num(n)", "np.nan_to_num(z, nan=2.0)", "np.nan_to_num(k)", "np.sinc(x)",
+    "np.sinc(w)", "np.angle(z)", "np.angle(z.T, deg=True)", "np.round(x, 2)", "np.round(z, 1)",
+    "np.isreal(z)", "np.iscomplex(z)", "np.digitize(x, [-1.0, 0.0, 1.0])",
+    "np.digitize(x, [1.0, 0.0, -1.0], right=True)", "np.interp(x, [-1, 0, 2], [3.0, 4.0, 5.0])",
+    "np.interp(n, [-1, 0, 2], [3.0, 4.0, 5.0], left=-7)",
+    "np.interp(x, [-1, 0, 2], [3.0, 4.0, 5.0], period=3)",
+    "np.interp(k, [-1, 0, 2], [3j, 4.0, 5.0])"]
+
+
+def large_operands():
+    """Arrays by name."""
+    rng = np.random.default_rng(2)
+    x, y, parts = rng.standard_normal((3, 16, 25))
+    n = np.where(abs(x) > 2, np.nan, np.where(y > 2, np.inf, x))
+    return {"x": x, "y": y, "v": x[0].copy(), "n": n, "z": n + 1j * parts,
+            "w": x + 1j * parts, "k": rng.integers(-50, 50, (16, 25))}
+
+
+def in_pool(call, operands):
+    """Results of a call with Mats, a tuple, and how many bytes were copied."""
+    with mat.use_device("emulated", pool_bytes=4800) as device:
+        before = dict(device.transfers)
+        found = eval(call, {"np": np, **operands})
+        found = found if isinstance(found, tuple) else (found,)
+        results = [np.asarray(part) for part in found]
+    return results, sum(device.transfers[way] - before[way] for way in ("h2d", "d2h"))
+
+
+@pytest.mark.parametrize("call", COMPOSED)
+def test_a_composed_function_copies_each_element_once(call):
+    arrays = large_operands()
+    wanted = eval(call, {"np": np, **arrays})
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    results, moved = in_pool(call, {name: mat.array(a) for name, a in arrays.items()})
+    for found, whole in zip(results, wanted, strict=True):
+        assert found.dtype == whole.dtype
+        np.testing.assert_allclose(found, whole, rtol=1e-14, atol=1e-14)
+    read = [arrays[name] for name in {*re.findall(r"\b[a-z]\b", call)}]
+    nbytes = sum(a.nbytes for a in (*wanted, *read))
+    assert moved <= 1.05 * nbytes
+
+
+@pytest.mark.parametrize("call", COMPOSED)
+def test_a_plan_foretells_a_composed_function(call):
+    operands = {name: mat.array(a) for name, a in large_operands().items()}
+    plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=4800)
+    assert plan.moved == in_pool(call, operands)[1]
+
+
+def test_a_table_can_be_an_operand_too():
+    at = np.sort(large_operands()["x"].reshape(-1))
+    [found], _ = in_pool("np.interp(t, t, t)", {"t": mat.array(at)})
+    assert np.array_equal(found, at)
+    [found], _ = in_pool("np.interp(x, t, t)", {"t": mat.array(at[::40]), "x": mat.array(at)})
+    np.testing.assert_allclose(found, np.interp(at, at[::40], at[::40]), rtol=1e-14)
+
+
+def test_composed_results_can_be_given_and_are_parts_of_fused_expressions():
+    arrays = large_operands()
+    x, y, k = (mat.array(arrays[name]) for name in "xyk")
+    out = mat.empty(x.shape)
+    with mat.use_device("emulated", pool_bytes=4800):
+        assert np.ldexp(x, k, out=out) is out
+        with mat.fused():
+            near = np.isclose(x * 2, y + x)
+    assert np.array_equal(out.to_numpy(), np.ldexp(arrays["x"], arrays["k"]))
+    assert np.array_equal(near.to_numpy(), np.isclose(arrays["x"] * 2, arrays["y"] + arrays["x"]))

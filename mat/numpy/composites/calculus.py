@@ -28,6 +28,7 @@ from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES
 from ...support.types import Function, Number, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result, implements
+from .in_tiles import in_tiles
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
@@ -266,39 +267,44 @@ _FLOAT = np.dtype(np.float64)
 _CORRELATED = ("e", "f", "d", *INTEGERS)
 _MODES = {"valid": "valid", "same": "same", "full": "full", 0: "valid", 1: "same", 2: "full"}
 _Vectors = Callable[[Mat, Mat, str], Mat]
-Interpolated = tuple[Mat, Mat, Mat, Mat, Mat]  # the arguments of `_interpolated`
 
 
 # the parameters are NumPy's
 @implements("interp", on_device=3, of_many=True)
 def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
                  right: Operand = None, period: Operand = None) -> Result:
-    if fp.dtype.kind == "c":
-        leave_if(left is not None or right is not None)
-        parts = [numpy_interp(x, xp, part(fp), period=period)
-                 for part in (real_part, imaginary_part)]
-        return complex_of(*parts)
+    parts = [real_part(fp), imaginary_part(fp)] if fp.dtype.kind == "c" else [fp]
+    leave_if(len(parts) > 1 and (left is not None or right is not None))
     leave_if(not (period is None or (type(period) in (int, float) and period)))
-    leave_if(any(m.dtype.kind not in "iuf" for m in (x, xp, fp)))
-    at, points, values = (m.astype(_FLOAT, copy=False) for m in (x, xp, fp))
-    leave_if(points.ndim != 1 or not points.size or points.shape != values.shape)
+    leave_if(any(m.dtype.kind not in "iuf" for m in (x, xp, *parts)))
+    points, *values = (m.astype(_FLOAT, copy=False) for m in (xp, *parts))
+    leave_if(points.ndim != 1 or not points.size or points.shape != fp.shape)
     leave_if(not all(v is None or type(v) in (int, float) for v in (left, right)))
     if period is not None:
-        return _interpolated(*_repeated(at, points, values, abs(period)))
-    beyond = (values[k, ...] if v is None else float(v) for k, v in ((0, left), (-1, right)))
-    return _interpolated(at, points, values, *beyond)
+        points, values = _repeated(points, values, abs(period))
+    beyond = [line[k, ...] if v is None or period is not None else float(v)
+              for line in values for k, v in ((0, left), (-1, right))]
+
+    def interp(x: Mat, points: Mat, *lines: Operand) -> Mat:
+        at = as_dtype(x, _FLOAT)
+        at = at if period is None else ufuncs.remainder(at, abs(period))
+        values, beyond = lines[:len(parts)], lines[len(parts):]
+        found = [_interpolated(at, points, line, *beyond[2 * k:2 * k + 2])
+                 for k, line in enumerate(values)]
+        return found[0] if len(found) == 1 else complex_of(*found)
+
+    return in_tiles(interp, tables=1 + len(parts))(x, points, *values, *beyond)
 
 
-def _repeated(at: Mat, points: Mat, values: Mat, period: float) -> Interpolated:
-    """Return the places within a period, the points there in ascending order, with the last one
-    before these and the first one after them, and the values beyond, never used.
+def _repeated(points: Mat, lines: list[Mat], period: float) -> tuple[Mat, list[Mat]]:
+    """Return the points within a period in ascending order, with the last one before these and the
+    first one after them, and the values there of each line.
     """
-    at, points = ufuncs.remainder(at, period), ufuncs.remainder(points, period)
+    points = ufuncs.remainder(points, period)
     order = argsort(points)
-    points, values = (gathered_at(m, order, 0, (0,)) for m in (points, values))
+    points, *lines = (gathered_at(m, order, 0, (0,)) for m in (points, *lines))
     points = concat([points[-1:] - period, points, points[:1] + period])
-    values = concat([values[-1:], values, values[:1]])
-    return at, points, values, values[0, ...], values[-1, ...]
+    return points, [concat([values[-1:], values, values[:1]]) for values in lines]
 
 
 @implements("correlate", on_device=2)

@@ -18,6 +18,7 @@ from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, composes, implements
+from .in_tiles import in_tiles
 from .there import as_dtype, as_floats, is_there, with_axis_moved
 
 _REAL = (int, float)
@@ -69,6 +70,11 @@ def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e
                   equal_nan: bool = False) -> Result:
     leave_if(not all(type(v) in _REAL for v in (rtol, atol)) or not _has_distances(a)
              or not (_has_distances(b) or type(b) in _REAL))
+    return _isclose(a, b, rtol, atol, equal_nan)
+
+
+@in_tiles
+def _isclose(a: Mat, b: Operand, rtol: Number, atol: Number, equal_nan: bool) -> Mat:
     a, b = (as_floats(v) if isinstance(v, Mat) else v for v in (a, b))
     near = elementwise.less_equal(elementwise.abs(a - b), atol + rtol * elementwise.abs(b))
     finite = elementwise.isfinite(b) if isinstance(b, Mat) else bool(np.isfinite(b))
@@ -92,6 +98,7 @@ _PAIRS, _FOURS, _EIGHTS, _ONES = (0x5555555555555555, 0x3333333333333333, 0x0F0F
 
 
 @composes("bitwise_count")
+@in_tiles
 def bitwise_count(x: Mat) -> Result:
     """Count the bits of the absolute values: of neighbours, of pairs of these, and so on."""
     leave_if(x.dtype.kind not in "iu")

@@ -20,6 +20,7 @@ from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
 from ...support.types import Function, Number, Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
+from .in_tiles import in_tiles
 from .there import FLOATS, REAL, as_dtype, as_floats, is_there
 
 _FLOATS = "e" + REAL_TYPES  # of NumPy
@@ -47,6 +48,7 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
     return elementwise.clip(a, low, high, out)
 
 
+@in_tiles
 def _rounded_there(a: Operand, decimals: int) -> Result:
     """Return integers as they are, and complex numbers with both parts rounded."""
     leave_if(not is_there(a) or type(decimals) is not int)
@@ -145,6 +147,15 @@ def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
         return _rounded_there(a, decimals)
     if decimals == 0:
         return elementwise.rint(a, out=out)
+    return _round(a, decimals) if out is None else _rounded_into(out, a, decimals)
+
+
+@in_tiles
+def _round(a: Mat, decimals: int) -> Mat:
+    return _rounded_into(None, a, decimals)
+
+
+def _rounded_into(out: Mat | None, a: Mat, decimals: int) -> Mat:
     scaled, unscaled = elementwise.multiply, elementwise.divide
     if decimals < 0:
         scaled, unscaled = unscaled, scaled
@@ -163,6 +174,11 @@ _TINY = 1e-20  # what `sinc` has for the complex number 0
 @implements("angle", on_device=1)
 def numpy_angle(z: Operand, deg: bool = False) -> Result:
     leave_if(not (z.dtype.char in BLAS_TYPES or z.dtype.kind in "biu"))
+    return _angle(z, deg)
+
+
+@in_tiles
+def _angle(z: Mat, deg: bool) -> Mat:
     found = ufuncs.arctan2(imaginary_part(z) if z.dtype.kind in "fc" else 0, real_part(z))
     return found * (180 / np.pi) if deg else found
 
@@ -177,6 +193,7 @@ def numpy_iscomplex(x: Operand) -> Result:
     return _compared(elementwise.not_equal, False, x)
 
 
+@in_tiles
 def _compared(compare: Function, of_real: bool, x: Operand) -> Result:
     """Compare the imaginary parts with 0; `of_real` is the result for those of real numbers."""
     if x.dtype.char in "FD":
@@ -199,6 +216,11 @@ def numpy_real_if_close(a: Operand, tol: Number = 100) -> Result:
 @implements("sinc", on_device=1)
 def numpy_sinc(x: Operand) -> Result:
     leave_if(not (x.dtype.char in "efdFD" or x.dtype.kind in "biu"))
+    return _sinc(x)
+
+
+@in_tiles
+def _sinc(x: Mat) -> Mat:
     angles = as_floats(x) * np.pi
     least = float(np.finfo(angles.dtype).eps) if angles.dtype.kind == "f" else _TINY
     angles = where(elementwise.not_equal(angles, 0), angles, least)

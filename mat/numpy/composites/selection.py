@@ -25,6 +25,7 @@ from ...ops.tiles.overlap import DEVICE_AXES, apart_from, must_copy
 from ...support.dtypes import is_known_dtype, represents
 from ...support.types import Array, DType, Function, Operand
 from ..registry import NO_VALUE, Casting, Result, implements
+from .in_tiles import in_tiles
 from .there import as_dtype, is_there, mats_there
 
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of dtypes that can take them
@@ -216,11 +217,16 @@ def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
 def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: Operand = None,
                      neginf: Operand = None) -> Result:
     given = (nan, posinf, neginf)
-    if x.dtype.char in "FD" and copy:
-        parts = [numpy_nan_to_num(part(x), True, *given) for part in (real_part, imaginary_part)]
-        return complex_of(*parts)
-    leave_if(x.dtype.name not in _FLOATS or not copy
-             or not all(type(v) in (int, float, type(None)) for v in given))
+    leave_if(not copy or not all(type(v) in (int, float, type(None)) for v in given))
+    return x.copy() if x.dtype.kind in "biu" else _nan_to_num(x, *given)
+
+
+@in_tiles
+def _nan_to_num(x: Mat, nan: Operand, posinf: Operand, neginf: Operand) -> Mat:
+    if x.dtype.char in "FD":
+        return complex_of(*(_nan_to_num(part(x), nan, posinf, neginf)
+                            for part in (real_part, imaginary_part)))
+    leave_if(x.dtype.name not in _FLOATS)
     most = float(np.finfo(x.dtype).max)
     found = selecting.where(elementwise.isnan(x), float(nan), x)
     for infinity, value in ((np.inf, most if posinf is None else float(posinf)),

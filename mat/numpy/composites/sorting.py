@@ -27,6 +27,7 @@ from ...ops.primitives.ufuncs import logical_and
 from ...support.types import Array, Function, Operand
 from ..operands import as_mat_if_possible
 from ..registry import NO_VALUE, Result, implements
+from .in_tiles import in_tiles
 from .selection import compress, take
 from .there import as_dtype, as_floats, is_there, mats_there, with_axis_moved
 
@@ -121,11 +122,16 @@ def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
     values, edges = mats_there(x, bins)
     leave_if("c" in (values.dtype.kind, edges.dtype.kind))
     leave_if(edges.ndim != 1 or not edges.size)
-    if _ascends(bins):
-        return sorting.searchsorted(edges, values, right=not right)
-    leave_if(not _ascends(bins[::-1]))  # NumPy's error
-    places = sorting.searchsorted(edges[::-1], values, right=not right)
-    return elementwise.subtract(edges.size, places)
+    ascends = _ascends(bins)
+    leave_if(not ascends and not _ascends(bins[::-1]))  # NumPy's error
+
+    def digitize(values: Mat, edges: Mat) -> Mat:
+        if ascends:
+            return sorting.searchsorted(edges, values, right=not right)
+        places = sorting.searchsorted(edges[::-1], values, right=not right)
+        return elementwise.subtract(edges.size, places)
+
+    return in_tiles(digitize, tables=1)(values, edges)
 
 
 def _ascends(edges: Operand) -> bool:

@@ -18,6 +18,7 @@ from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, where
 from ...support.types import Array, Function, Operand
 from ..registry import Result, composes, implements
+from .in_tiles import in_tiles
 from .selection import take
 from .there import FLOATS, as_dtype, in_floats, with_axis_moved
 
@@ -33,16 +34,19 @@ _FLOAT, _INT = np.dtype(np.float64), np.dtype(np.int32)
 
 
 @composes("degrees")
+@in_tiles
 def degrees(x: Operand) -> Result:
     return in_floats(np.degrees, ufuncs.rad2deg, x)
 
 
 @composes("radians")
+@in_tiles
 def radians(x: Operand) -> Result:
     return in_floats(np.radians, ufuncs.deg2rad, x)
 
 
 @composes("fabs")
+@in_tiles
 def fabs(x: Operand) -> Result:
     return in_floats(np.fabs, elementwise.abs, x)
 
@@ -54,6 +58,7 @@ def positive(x: Mat) -> Result:
 
 
 @composes("float_power")
+@in_tiles
 def float_power(x: Operand, y: Operand) -> Result:
     dtype = loop_dtypes(np.float_power, x, y)[-1]
     return elementwise.pow(*(as_dtype(v, dtype) if isinstance(v, Mat) else dtype.type(v).item()
@@ -64,6 +69,7 @@ def float_power(x: Operand, y: Operand) -> Result:
 
 
 @composes("logaddexp2")
+@in_tiles
 def logaddexp2(x: Operand, y: Operand) -> Result:
     return in_floats(np.logaddexp2, _log2_of_sum, x, y, wide=_FLOAT)
 
@@ -80,6 +86,7 @@ def _log2_of_sum(x: Operand, y: Operand) -> Mat:
 
 
 @composes("spacing")
+@in_tiles
 def spacing(x: Mat) -> Result:
     leave_if(x.dtype.char not in FLOATS[1:])
     away = ufuncs.copysign(np.inf, x + 0.0)  # of -0.0 as of 0.0
@@ -87,6 +94,7 @@ def spacing(x: Mat) -> Result:
 
 
 @composes("modf")
+@in_tiles
 def modf(x: Operand) -> Result:
     return in_floats(np.modf, _fraction_and_whole, x)
 
@@ -98,6 +106,7 @@ def _fraction_and_whole(x: Mat) -> tuple[Mat, Mat]:
 
 
 @composes("frexp")
+@in_tiles
 def frexp(x: Operand) -> Result:
     return in_floats(np.frexp, _mantissa_and_exponent, x)
 
@@ -123,6 +132,7 @@ def _mantissa_and_exponent(x: Mat) -> tuple[Mat, Mat]:
 
 
 @composes("ldexp")
+@in_tiles
 def ldexp(x: Operand, k: Operand) -> Result:
     dtype = loop_dtypes(np.ldexp, x, k)[0]
     exponents = as_mat(k, "exponents")

@@ -1,0 +1,111 @@
+"""Functions that are composed of operations element by element, carried out in tiles as one
+operation where a device has no room for their operands: each part is then copied once for all of
+the operations, whose intermediate results stay on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import wraps
+from typing import Any
+
+from ...core.direction import INPUT, OUTPUT, Direction
+from ...devices.in_use import in_use
+from ...errors import OutOfDeviceMemory
+from ...layout.shapes import broadcast_shapes
+from ...matrix.mat import Mat, new_like
+from ...ops.expressions.deferral import INNERMOST, PERMANENT
+from ...ops.tiles.signatures import over
+from ...ops.tiles.tiling import Cutter, Tile, being_cut, carry_out_in_tiles, cutting, span_bytes
+from ...support.open_blocks import still_open
+from ...support.types import Arguments, Function, Keyword, Keywords, Operand
+from ..registry import Result
+
+_TIMES = 16  # as many bytes as operands and results take, intermediate results take at most
+
+
+def in_tiles(function: Function, tables: int = 0) -> Function:
+    """Return a function of Mats and numbers, each element of whose results depends on those of the
+    operands at its position, that computes large operands in tiles; so many vectors after the first
+    operand stay whole.
+    """
+    @wraps(function)
+    def call(*operands: Operand) -> Result:
+        limit = in_use().limit
+        if limit is not None and _TIMES * span_bytes(*operands) > limit and not _is_a_part():
+            with suppress(OutOfDeviceMemory):  # each operation may have smaller ones
+                return _in_tiles(function, operands, tables)
+        return function(*operands)
+
+    return call
+
+
+def _is_a_part() -> bool:
+    """Return whether operations are parts of a tile, or of the expressions of a fused block."""
+    return bool(being_cut() or PERMANENT) or still_open(INNERMOST.get()) is not None
+
+
+def _in_tiles(function: Function, operands: Arguments, tables: int) -> Result:
+    whole = range(1, 1 + tables)
+    cut = {k: x for k, x in enumerate(operands) if isinstance(x, Mat) and k not in whole}
+    empty = {k: new_like(x, (0,), x.dtype) for k, x in cut.items()}
+    # parts of this call also for observers, since they tell dtypes only
+    with cutting(_Composition(function, operands, 1), ()):
+        forms = function(*(empty.get(k, x) for k, x in enumerate(operands)))
+    shape = broadcast_shapes([x.shape for x in cut.values()])
+    like = next(iter(cut.values()))
+    results = tuple(new_like(like, shape, form.dtype) for form in _as_tuple(forms))
+    _Composition(function, operands, len(results), tables)(*operands, *results)
+    return results if isinstance(forms, tuple) else results[0]
+
+
+def _as_tuple(results: Result) -> tuple[Mat, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+class _Composition:
+    """A function of Mats as an operation into results, whose tiles are calls of itself."""
+
+    whole_because = ""
+
+    def __init__(self, function: Function, operands: Arguments, outputs: int,
+                 tables: int = 0) -> None:
+        self.__name__ = function.__name__.strip("_")
+        self.function = function
+        self.inputs = len(operands)
+        self.operands = [*range(self.inputs + outputs)]
+        self.positional = [f"x{k}" for k in self.operands]
+        self.written = self.operands[self.inputs:]
+        self.result: Any = self.inputs
+        self.reads_once = self.of_elements = not tables
+        self.whole = span_bytes(*operands[1:1 + tables])
+        signature = ",".join("_" if 0 < k <= tables else "..." for k in self.operands)
+        self.tiles = over(self, signature, free=True, packs=True)
+        self.cutter: Cutter | None = self.cut
+
+    def declared_direction(self, k: int, _: Arguments) -> Direction:
+        return INPUT if k < self.inputs else OUTPUT
+
+    def read_once(self, _: Arguments) -> list[int]:
+        return []
+
+    def cut(self, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        """Return tiles that leave room for intermediate results."""
+        return self.tiles(args, kwargs, (budget - self.whole) // _TIMES + self.whole)
+
+    def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand:
+        device = in_use()
+        if being_cut():
+            self.compute(args)
+        elif device.planner is not None:
+            device.planner(self, args, kwargs)
+        else:
+            carry_out_in_tiles(device, self, args, kwargs)
+        return args[self.result]
+
+    def compute(self, args: Arguments) -> None:
+        """Compute the results of a tile."""
+        found = _as_tuple(self.function(*args[:self.inputs]))
+        for result, part in zip(args[self.inputs:], found, strict=True):
+            result.assign_(part)
