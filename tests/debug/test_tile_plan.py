@@ -232,7 +232,7 @@ def check_is_traced(function, shape, pool_bytes):
 @pytest.mark.parametrize("pool_bytes", [200_000, 400_000, 900_000, 2_500_000])
 @pytest.mark.parametrize("shape", [(1000, 100), (300, 400), (2000, 37)])
 @pytest.mark.parametrize("name", SINGLE)
-@pytest.mark.sample(4)
+@pytest.mark.sample(6)
 def test_a_plan_has_the_bytes_of_a_trace(name, shape, pool_bytes):
     check_is_traced(SINGLE[name], shape, pool_bytes)
 
@@ -241,7 +241,7 @@ def test_a_plan_has_the_bytes_of_a_trace(name, shape, pool_bytes):
 @pytest.mark.parametrize("pool_bytes", [200_000, 400_000, 900_000, 2_500_000])
 @pytest.mark.parametrize("shape", [(1000, 100), (300, 400), (2000, 37)])
 @pytest.mark.parametrize("name", COMPOSED)
-@pytest.mark.sample(4)
+@pytest.mark.sample(6)
 def test_a_plan_of_several_operations_has_the_bytes_of_a_trace(name, shape, pool_bytes):
     check_is_traced(COMPOSED[name], shape, pool_bytes)
 

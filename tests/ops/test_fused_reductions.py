@@ -3,6 +3,7 @@ those that a device has no room for. They have the bits that they have without t
 """
 
 import contextlib
+from functools import cache
 
 import numpy as np
 import pytest
@@ -61,8 +62,11 @@ def in_file(tmp_path, monkeypatch):
     return make
 
 
+@cache
 def elements(shape, dtype="f"):
-    return (np.random.default_rng(0).normal(size=shape) * 10).astype(dtype)
+    found = (np.random.default_rng(0).normal(size=shape) * 10).astype(dtype)
+    found.flags.writeable = False
+    return found
 
 
 def small_pool():
