@@ -16,6 +16,7 @@ from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
+from ...memories import file_pages
 from ...memories.spill import spills
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
@@ -279,7 +280,7 @@ def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: S
 def is_cut(device: Device, x: Mat, out: Mat) -> bool:
     """Return whether a device has to reduce `x` in tiles."""
     if device is CPU:
-        return is_large(*those_in_files((x,)))
+        return x.storage.nbytes >= file_pages.LEAST_LARGE and is_large(*those_in_files((x,)))
     return x.device_enabled and is_too_large(device, x, out)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...devices.in_use import in_use
+from ...devices.in_use import CPU, in_use
 from ...matrix.mat import Mat
 from .nodes import Expressions, Leaf, Node, viewers
 from .passes import ALONE, in_order, readers_of
@@ -12,7 +12,8 @@ MOST = 1 << 28  # bytes that a block's expressions may keep; on a device, a quar
 
 def most_kept() -> int:
     """Return how many bytes pending expressions may keep."""
-    limit = in_use().limit
+    device = in_use()
+    limit = None if device is CPU else device.limit
     return MOST if limit is None else min(MOST, limit // 4)
 
 

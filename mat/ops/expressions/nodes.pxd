@@ -11,16 +11,22 @@ cdef Nodes _values
 cdef LiveObjects _live, _cubes
 
 
+cdef class Node
+
+
 cdef class Nodes:
     cdef public long long last
     cdef public unsigned long busy
     cdef public bint rows
+    @cython.locals(node=Node, found=list)
     cpdef list wanted(self)
 
 
 cdef class Statements:
     cdef readonly long long least
     cdef public long long reads, most
+    @cython.locals(node=Node, found=list)
+    cpdef list wanted(self)
 
 
 cdef class Leaf:

@@ -45,12 +45,17 @@ class Nodes:
 
     def wanted(self) -> list[Node]:
         """Return the nodes that are wanted and not computed, in the order of their statements."""
-        found = [n for n in LIVE_NODES.all() if n.leaf is None and n.wanted() is not None]
-        return sorted(found, key=attrgetter("number"))
+        found = []
+        for node in _live.all():
+            if node.leaf is None and node.wanted() is not None:
+                found.append(node)  # noqa: PERF401  # with types of C, as no comprehension
+        if len(found) > 1:
+            found.sort(key=attrgetter("number"))
+        return found
 
 
 LIVE_NODES = _live = NewLiveObjects()
-_values = VALUES = Nodes()  # of all storages; with a type of C
+_values = VALUES = Nodes()  # of all storages; both with types of C
 
 
 class Statements:
@@ -65,7 +70,11 @@ class Statements:
 
     def wanted(self) -> list[Node]:
         """Return their nodes that are wanted and not computed."""
-        return [node for node in VALUES.wanted() if node.block is self]
+        found = []
+        for node in _values.wanted():
+            if node.block is self:
+                found.append(node)  # noqa: PERF401  # with types of C, as no comprehension
+        return found
 
 
 def pending_of(storage: Storage) -> Pending:

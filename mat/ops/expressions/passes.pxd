@@ -7,6 +7,7 @@ from mat.matrix.storage cimport Storage
 from mat.ops.expressions.nodes cimport Leaf, Node
 
 cdef dict _programs
+cdef object _mat
 cdef Maker _maker
 
 
@@ -21,7 +22,7 @@ cdef class Pass:
     cdef public set outside
     cdef public object known
     cdef readonly list order, operands, codes, letters
-    cdef readonly dict position, targets, updates, slots
+    cdef readonly dict position, targets, updates
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
     @cython.locals(node=Node)
@@ -30,8 +31,9 @@ cdef class Pass:
     cdef bint reads_after(self, int k, Leaf old) except -1
     @cython.locals(node=Node, key=list, code=int)
     cpdef object program(self)
-    @cython.locals(node=Node, leaf=Leaf)
+    @cython.locals(node=Node)
     cpdef int code_of(self, object argument) except? -1
+    @cython.locals(view=MatBase, other=MatBase, form=Form, k=int)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int)
     cpdef run(self)

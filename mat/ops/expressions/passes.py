@@ -30,7 +30,7 @@ MOST_NODES = 64  # of a pass; other values are computed in the next one
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
 PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
-_programs, _maker = PROGRAMS, MAKER  # with types of C
+_programs, _maker, _mat = PROGRAMS, MAKER, Mat  # with types of C
 _MOST = 512
 
 
@@ -101,8 +101,6 @@ class Pass:
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
         self.letters: list[str] = []  # "i" for a Mat among them, "n" for a number
-        # what is read of leaves, by these and by their keys: see `code_of`
-        self.slots: dict[object, int] = {}
         self.codes: list[int] = []  # of what nodes read, in their order
         self.known: FusedOp | None = None  # the program, once it was asked for
 
@@ -215,23 +213,25 @@ class Pass:
             self.operands.append(argument)
             self.letters.append("n")
             return len(self.operands) - 1
-        leaf: Any = argument
-        code = self.slots.get(leaf)
-        if code is None:
-            code = self.slots[leaf] = self.code_of_leaf(leaf)
-        return code
+        return self.code_of_leaf(argument)
 
     def code_of_leaf(self, leaf: Leaf) -> int:
-        """Return the number of a leaf that was not seen yet, perhaps that of another one."""
-        key = leaf.key
-        if key in self.updates:
-            return -1 - 2 * self.updates[key]
-        slot = self.slots.get(key)
-        if slot is None:
-            slot = self.slots[key] = len(self.operands)
-            self.operands.append(leaf.view)
-            self.letters.append("i")
-        return slot
+        """Return the number of a leaf, that of another one if it sees the same elements alike."""
+        if self.updates:
+            key = leaf.key
+            if key in self.updates:
+                return -1 - 2 * self.updates[key]
+        view = leaf.view
+        form = view._find_form() if view.known_form is None else view.known_form
+        for k, operand in enumerate(self.operands):  # there are few: hashing keys takes longer
+            if type(operand) is _mat:
+                other = operand
+                if (other.storage is view.storage and other.known_form is form
+                        and other.layout.displacement == view.layout.displacement):
+                    return k
+        self.operands.append(view)
+        self.letters.append("i")
+        return len(self.operands) - 1
 
     def structure(self) -> Structure:
         """Return the structure of the program."""
