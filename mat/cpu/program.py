@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..support.native import ffi, lib
 from ..support.types import CData
 from .composed import ComposedLoop, KernelStep, compose
-from .kernel import BRIEF, CpuKernel
+from .kernel import BRIEF, CpuKernel, Finish
 
 # bytes of the temporary elements of a block, of which several fit into the first cache; shorter
 # blocks are in `program.c`
@@ -34,12 +34,12 @@ class ProgramParts(NamedTuple):
 
     steps: Sequence[KernelStep]
     slots: Sequence[Slot]
-    fold: Fold | None
+    folds: Sequence[Fold]
     alive: list[object]
 
 
 class Fold(NamedTuple):
-    """The reduction of a program: its kernel, how many elements are a unit of the program, and how
+    """A reduction of a program: its kernel, how many elements are a unit of the program, and how
     many units of its own these are; the slot of the elements, and the operand for the result.
     """
 
@@ -51,15 +51,15 @@ class Fold(NamedTuple):
 
 
 def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands: int, count: int,
-                    fold: Fold | None = None) -> CpuKernel:
+                    folds: Sequence[Fold] = ()) -> CpuKernel:
     """Return the kernel that carries out element-wise kernels in turn, for `count` elements, and
-    perhaps a reduction; it has so many operands.
+    perhaps reductions of the same units; it has so many operands.
     """
     block = BLOCK // max((slot.size for slot in slots if slot.operand < 0), default=8)
-    unit = block if fold is None else fold.unit
+    unit = folds[0].unit if folds else block
     places, room = [], 0
     for k, slot in enumerate(slots):
-        whole = fold is not None and k == fold.slot
+        whole = any(k == fold.slot for fold in folds)
         places.append((slot.operand, room, slot.size, whole))
         if slot.operand < 0:
             room += -(-(unit if whole else block) * slot.size // LINE) * LINE + APART
@@ -68,15 +68,10 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
     frame.slots = table
     brief = room + len(steps) * STEP <= KEPT and count <= _brief(steps)
     units = -(-count // unit)
-    folded = None if fold is None else _folded(fold, operands)
-    finish = None if fold is None else fold.kernel.finish
-    if folded is not None:
-        frame.fold = folded
-    if finish is not None:
-        finish = finish._replace(address=int(ffi.cast("uintptr_t", lib.mat_finish_program)))
+    folded, finish = put_folds(frame, folds, operands)
     return CpuKernel(lib.mat_run_program, frame, units, max(1, SHARE // unit),
                      brief=units if brief else 0, keep=ProgramParts(
-                         steps, slots, fold, [made, table, folded]),
+                         steps, slots, folds, [made, table, folded]),
                      finish=finish, refusal=None if brief else lambda: MemoryError(_MEMORY),
                      result="" if brief else "i")
 
@@ -96,7 +91,7 @@ def composed_steps(program: CpuKernel) -> list[ComposedLoop | KernelStep]:
     """Return the steps of a program, those that can be one loop composed."""
     parts: Any = program.keep
     kept = [k for k, slot in enumerate(parts.slots) if slot.operand >= 0]
-    return compose(parts.steps, kept if parts.fold is None else [*kept, parts.fold.slot])
+    return compose(parts.steps, [*kept, *(fold.slot for fold in parts.folds)])
 
 
 def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep],
@@ -123,15 +118,22 @@ def _brief(steps: Sequence[KernelStep]) -> float:
     return CACHED / sum(1 / step.kernel.brief for step in steps)
 
 
-def _folded(fold: Fold, operands: int) -> CData:
-    """Return what a program's frame says of its reduction."""
-    kernel, finish = fold.kernel, fold.kernel.finish
-    made = ffi.new("mat_fold *", {"frame": kernel.frame, "each": fold.each, "total": kernel.count,
-                                  "slot": fold.slot, "out": fold.out, "parts": operands})
-    made.kernel = ffi.cast("mat_kernel *", kernel.address)
-    if finish is not None:
-        made.finish = ffi.cast("mat_kernel *", finish.address)
-    return made
+def put_folds(frame: CData, folds: Sequence[Fold], operands: int) -> tuple[CData, Finish | None]:
+    """Let the frame of a program have those reductions; return what it points to, and the second
+    stage of all.
+    """
+    made, room, results = ffi.new("mat_fold[]", len(folds)), 0, 0
+    for one, fold in zip(made, folds, strict=True):
+        kernel, finish = fold.kernel, fold.kernel.finish
+        one.kernel, one.frame = ffi.cast("mat_kernel *", kernel.address), kernel.frame
+        one.each, one.total, one.slot, one.out = fold.each, kernel.count, fold.slot, fold.out
+        one.parts, one.at = operands, room
+        if finish is not None:
+            one.finish, one.results = ffi.cast("mat_kernel *", finish.address), finish.units
+            room, results = room + -(-finish.room // LINE) * LINE, max(results, finish.units)
+    frame.fold, frame.folds = made, len(folds)
+    address = int(ffi.cast("uintptr_t", lib.mat_finish_program))
+    return made, Finish(address, results, room) if results else None
 
 
 def writes_to_caches(kernel: CpuKernel) -> CpuKernel:

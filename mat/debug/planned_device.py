@@ -28,7 +28,7 @@ from ..core.registry import (
     register_memory,
 )
 from ..core.runs import Runs
-from ..devices.in_use import CPU, Device, DeviceUse
+from ..devices.in_use import CPU, Device
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import OutOfMemory, PlanError
 from ..facets.array import ARRAY
@@ -294,14 +294,3 @@ def planned_device(like: Device, copies: PlannedCopies) -> Iterator[PlannedDevic
         yield device
     finally:
         _free.append(device)
-
-
-@contextmanager
-def used(device: Device) -> Iterator[None]:
-    """Return a block in which a device is in use that others know already."""
-    use = DeviceUse(device)
-    use.enter()
-    try:
-        yield
-    finally:
-        use.leave()

@@ -21,7 +21,7 @@ from ..core.observers import ObservationApart, Observer
 from ..core.registry import Memory
 from ..core.runs import NONE, Runs, run
 from ..devices.device import use_device
-from ..devices.in_use import CPU, Device, in_use
+from ..devices.in_use import CPU, Device, in_use, used
 from ..errors import OutOfDeviceMemory, SettingError
 from ..facets.array import ARRAY
 from ..layout.strided import packed
@@ -32,7 +32,7 @@ from ..matrix.reading import rebuilt
 from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..ops.engine.operation import Op
-from ..ops.expressions.passes import EXPRESSIONS
+from ..ops.expressions.computing import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
@@ -50,7 +50,6 @@ from .planned_device import (
     planned_device,
     untouched,
     untouched_host,
-    used,
 )
 
 MOST_RUNS = 1 << 18  # of a view whose bytes are told apart

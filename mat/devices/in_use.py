@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -303,6 +303,17 @@ def foretold(function: Function, args: Sequence[object], kwargs: Mapping[str, ob
     """
     foretell = in_use().foretell
     return NotImplemented if foretell is None else foretell(function, args, kwargs, written, name)
+
+
+@contextmanager
+def used(device: Device) -> Iterator[None]:
+    """Return a block in which a device is in use that others know already."""
+    use = DeviceUse(device)
+    use.enter()
+    try:
+        yield
+    finally:
+        use.leave()
 
 
 class HasDevice(Protocol):

@@ -189,6 +189,8 @@ class Mat(Exports, Methods):
     def fresh(self) -> set[str]:
         """The names of the memories that have the current data, of the elements that self sees."""
         storage = self.storage
+        if storage.is_pending:
+            return set()
         return {m.name for m in memories.values() if storage.is_fresh(m, self)}
 
     @property
@@ -478,6 +480,8 @@ class Mat(Exports, Methods):
     def _letters(self) -> list[tuple[str, bool]]:
         """Return the letters of facets that were accessed, and whether their memory is fresh."""
         storage = self.storage
+        if storage.is_pending:
+            return []
         return [(f.letter, storage.is_fresh(f.memory, self)) for f in all_facets()
                 if storage.seen & f.bit]
 

@@ -407,7 +407,8 @@ def test_an_expression_without_room_is_planned_in_parts():
 @pytest.mark.parametrize("function", [
     lambda x: x + 1, lambda x: x.T + 1, lambda x: x.__iadd__(1), lambda x: x.sum(1),
     lambda x: x.sum(), lambda x: np.cumsum(x), lambda x: np.cumsum(x.T), lambda x: np.sort(x, 0),
-    lambda x: np.sort(x.reshape(-1)), lambda x: x @ x[:50].T, lambda x: np.where(x > 0, x, 0)])
+    lambda x: np.sort(x.reshape(-1)), lambda x: x @ x[:50].T, lambda x: np.where(x > 0, x, 0),
+    lambda x: x.reshape(36, -1).mean(0), lambda x: x.reshape(36, -1).var(0)])
 @pytest.mark.sample(2)
 def test_tiles_that_are_passed_over_are_counted(function, monkeypatch):
     x = mat.array(np.ones((3000, 60)))
@@ -416,7 +417,7 @@ def test_tiles_that_are_passed_over_are_counted(function, monkeypatch):
         monkeypatch.setattr(passing, name, value)
     found = mat.debug.plan(function, x, pool_bytes=40_000)
     assert [call.tiles for call in found.calls] == [call.tiles for call in exact.calls]
-    assert found.moved == pytest.approx(exact.moved, rel=0.02)
+    assert found.moved == pytest.approx(exact.moved, rel=0.03)
     assert found.least == exact.least
 
 

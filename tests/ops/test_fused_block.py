@@ -154,7 +154,7 @@ def nothing_open():
     assert DEFERRALS == []
     assert deferral.PERMANENT == []
     assert not deferral.EXPRESSIONS.lock.count
-    assert not deferral.EXPRESSIONS.busy
+    assert not deferral.VALUES.busy
 
 
 def test_a_function_in_a_block(pair):

@@ -3,6 +3,7 @@ those that a device has no room for. They have the bits that they have without t
 """
 
 import contextlib
+import operator
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import mat
 from mat.errors import MatError
 from mat.memories import file_pages
+from mat.ops.expressions import computing
 from mat.ops.tiles import file_tiles
 from mat.support.native import lib
 
@@ -38,7 +40,14 @@ def gelu(x):
     return 0.5 * x * (1 + mat.tanh(0.8 * (x + 0.04 * x * x * x)))
 
 
-FUNCTIONS = standardise, extremes, clipped
+def moments(x):
+    """Reductions of expressions that share operands, and of one."""
+    a = x * 0.5 + 1
+    return (a.mean(axis=0), a.std(axis=0), a.sum(), x.max(axis=0), (a + 1).min(axis=-1),
+            (a * a).mean(), (a - a.mean(axis=0)).std(axis=0), x.var(axis=0))
+
+
+FUNCTIONS = standardise, extremes, clipped, moments
 EXPRESSIONS = {
     "sum": lambda x, y: gelu(x).sum(), "columns": lambda x, y: gelu(x).sum(axis=0),
     "rows": lambda x, y: gelu(x).max(axis=-1), "clipped": lambda x, y: clipped(x),
@@ -198,6 +207,89 @@ def test_they_see_what_was_there_at_the_statement(in_file):
     assert same(total.to_numpy(), expected)
 
 
+def moments_of_one(x, y):
+    a = gelu(x) + y
+    return a.mean(axis=0), a.std(axis=0)
+
+
+def sums_of_two(x, y):
+    a = gelu(x) + y
+    b, c = a + 1, a * 2
+    return b.sum(axis=0), c.max(axis=0)
+
+
+@pytest.mark.parametrize("function", [moments_of_one, sums_of_two])
+@pytest.mark.parametrize("dtype", ["f", "d", "i4"])
+def test_reductions_of_expressions_are_one_pass_on_the_host(function, dtype):
+    x, y = (mat.array(elements((6000, 100), dtype) + k) for k in range(2))
+    expected = function(x, y)
+    with mat.debug.trace() as trace, mat.fused():
+        found = function(x, y)
+        assert "pending" in repr(found[0])
+    assert len([e for e in trace.operations if e.mat.endswith("2 operands, 2 results")]) == 1
+    for a, b in zip(found, expected, strict=True):
+        assert same(a.to_numpy(), b.to_numpy())
+
+
+@pytest.mark.parametrize("function", [moments_of_one, sums_of_two])
+@pytest.mark.parametrize("spills", [False, True])
+def test_reductions_of_expressions_read_files_once(in_file, function, spills, tmp_path,
+                                                   monkeypatch):
+    x, y = in_file(elements((6000, 100))), mat.array(elements((1, 100)))
+    reads = Reads(monkeypatch)
+    with mat.settings(spill_dir=tmp_path, spill_above=(1 << 19) if spills else None):
+        expected = function(x, y)
+        reads.bytes = 0
+        with mat.debug.trace() as trace, mat.fused():
+            found = function(x, y)
+    assert len({e.mat.partition(", tile")[0] for e in trace.operations}) == 1
+    assert reads.bytes <= 1.02 * x.nbytes
+    for a, b in zip(found, expected, strict=True):
+        assert same(a.to_numpy(), b.to_numpy())
+
+
+@pytest.mark.parametrize("case", [(moments_of_one, 0), (moments_of_one, 1), (sums_of_two, 0)])
+def test_reductions_of_expressions_copy_operands_once(case):
+    function, of = case
+    x, y = mat.array(elements((6000, 100))), mat.array(elements(((1, 100), (6000, 100))[of]))
+    plan = mat.debug.plan(mat.fused(function), x, y, pool_bytes=x.nbytes // 4)
+    assert plan.moved == copies_of(lambda x: mat.fused(function)(x, y), x, x.nbytes // 4)
+    assert plan.moved <= 1.02 * (x.nbytes + y.nbytes)
+    assert len(plan.calls) == 1
+
+
+@pytest.mark.parametrize("dtype", ["e", "i4", "i2", "?"])
+@pytest.mark.parametrize("axis", [0, None])
+def test_moments_of_other_types_go_together(dtype, axis):
+    x = mat.array(elements((6000, 100), dtype))
+
+    def run(x):
+        return x.mean(axis=axis), x.std(axis=axis)
+    plan = mat.debug.plan(mat.fused(run), x, pool_bytes=x.nbytes // 2)
+    assert plan.calls[0].operations == ("mean", "assign", "var")
+    assert plan.moved == copies_of(mat.fused(run), x, x.nbytes // 2) < 2 * x.nbytes
+    assert_same(run, x, lambda: mat.use_device("emulated", pool_bytes=x.nbytes // 2))
+
+
+def test_results_that_are_read_between_are_right():
+    x = mat.array(elements((6000, 100)))
+    expected = [one.to_numpy() for one in moments_of_one(x, x)]
+    with mat.fused():
+        a = gelu(x) + x
+        found = [a.mean(axis=0).to_numpy(), a.std(axis=0).to_numpy()]
+    assert all(map(same, found, expected))
+
+
+def test_a_block_within_a_device_has_the_bits_of_its_statements(in_file):
+    x = in_file(elements((6000, 100)))
+    expected = (x * 2).sum().to_numpy(), x.sum().to_numpy()
+    with mat.fused():
+        found = (x * 2).sum(), x.sum()
+        with mat.use_device("emulated"):
+            assert same(found[0].to_numpy(), expected[0])
+            assert same(found[1].to_numpy(), expected[1])
+
+
 def test_a_failure_leaves_all_pending(in_file, monkeypatch):
     x = in_file(elements((4000, 75)))
     expected = x.std(axis=0).to_numpy()
@@ -228,3 +320,57 @@ def test_a_trace_has_the_lines():
     texts = {event.mat.partition(", tile")[0] for event in trace.operations}
     assert len(texts) == 1
     assert texts.pop().startswith("fused: 2 operations of line ")
+
+
+# Blocks that become garbage in the middle of a computation
+
+STEPS = pytest.mark.parametrize("step", ["joined_with", "how_of", "run_in_program", "settle"])
+
+
+def is_garbage_at(patch, step, blocks):
+    """Have a list lose its blocks when a function of `computing` is called first."""
+    real = getattr(computing, step)
+
+    def call(*args):
+        blocks.clear()
+        return real(*args)
+    patch.setattr(computing, step, call)
+
+
+def entered(block):
+    block.__enter__()
+    return block
+
+
+@STEPS
+def test_the_block_of_a_device_ends_in_the_middle(step, monkeypatch):
+    x = mat.array(elements((400, 75)))
+    expected = moments(x)
+    with mat.fused():
+        found = moments(x)
+        blocks = [entered(mat.use_device("emulated"))]
+        is_garbage_at(monkeypatch, step, blocks)
+        first = found[0].to_numpy()
+        assert not blocks
+    assert same(first, expected[0].to_numpy())
+    for one, other in zip(found, expected, strict=True):
+        assert same(one.to_numpy(), other.to_numpy())
+
+
+@STEPS
+def test_another_block_ends_in_the_middle(step, monkeypatch, in_file, tmp_path):
+    x, a = mat.array(elements((400, 75))), elements((4000, 75))
+    y, expected = in_file(a), moments(x)
+    with mat.fused():
+        found = moments(x)
+        blocks = [entered(mat.fused())]
+        operator.imul(y, 2)
+        others = moments(x)
+        is_garbage_at(monkeypatch, step, blocks)
+        found[0].to_numpy()
+        assert not blocks
+        assert not computing.EXPRESSIONS.late
+        assert same(np.load(tmp_path / "x.npy"), a * 2)
+    for one, other, result in zip(found, others, expected, strict=True):
+        assert same(one.to_numpy(), result.to_numpy())
+        assert same(other.to_numpy(), result.to_numpy())

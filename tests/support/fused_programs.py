@@ -20,7 +20,9 @@ import pytest
 
 import mat
 import mat.cpu.program
-from mat.ops.expressions import block, passes
+from mat.ops.expressions import block, computing
+
+from .fused_reductions import Reductions
 
 EXACT = ["e", "d", "f", "i4", "i8", "u1", "?", "i1", "u2", "u4", "u8", "i2", "F", "D"]
 DTYPES = [*EXACT[:5] * 3, *EXACT]
@@ -32,7 +34,6 @@ TWO = {"add": "biufc", "subtract": "iufc", "multiply": "iufc", "maximum": "biuf"
        "logical_and": "b", "divide": "f", "bitwise_and": "biu", "arctan2": "f",
        "not_equal": "iufc", "floor_divide": "f"}
 IN_PLACE = (operator.iadd, operator.isub, operator.imul)
-FOLDS = ("sum", "max", "min", "mean", "any", "all", "count_nonzero", "argmax", "var", "prod")
 NUMBERS = (2, 0.5, -3, 1.25, 0, True)
 
 
@@ -57,7 +58,7 @@ class World:
         self.context.run(self.blocks.close)
 
 
-class Program:
+class Program(Reductions):
     """Statements on values, each of which is three: a Mat in blocks, one outside, and an array."""
 
     def __init__(self, seed, folder=None, device=None, pool_bytes=None):
@@ -288,56 +289,6 @@ class Program:
         if kind == 5 and a.dtype.kind == "c":
             return self.each(lambda m, x: x.real, x, own=True)
         return x
-
-    def fold(self):
-        name = self.random.choice(FOLDS)
-        x = self.any("iuf" if name != "any" else "biuf")
-        if x is None or not x[2].size:
-            return None
-        axis = self.random.choice([None, *range(x[2].ndim)])
-        more = {"keepdims": True} if self.random.random() < 0.3 else {}
-        return self.each(lambda m, x: m.asarray(getattr(m, name)(x, axis=axis, **more)), x)
-
-    def standard(self):
-        """Compute with several reductions of one Mat, perhaps in a file."""
-        x = self.any("f")
-        if self.folder and self.random.random() < 0.5:
-            a = np.array([self.random.randrange(-40, 40) / 4 for _ in range(48)])
-            a = a.reshape(6, 8).astype(self.random.choice("fde"))
-            x = *(self.file(a) for _ in range(2)), a
-            self.add(x)
-        if x is None or x[2].ndim < 2 or not x[2].size:
-            return None
-        axis = self.random.choice((0, 0, None))
-        first, second = (self.random.choice(("mean", "min", "sum", "var")) for _ in range(2))
-
-        def run(m, x):
-            return (x - getattr(x, first)(axis=axis)) * (getattr(x, second)(axis=axis) + 1)
-        return self.each(run, x)
-
-    def rows(self):
-        """Compute with what the rows of a value, or of an expression, are reduced to."""
-        x = self.any("f")
-        if x is None or x[2].ndim < 2 or not x[2].size:
-            return None
-        names = [self.random.choice(("max", "sum", "mean", "min", "var")) for _ in range(2)]
-        kinds = [self.random.choice(("", "in place", "kept", "alone")) for _ in range(2)]
-
-        def run(m, x):
-            found = x if kinds[0] else x * 0.5
-            for name, kind in zip(names, kinds, strict=True):
-                one = getattr(found, name)(axis=-1, keepdims=True)
-                if kind == "in place" and found is not x:
-                    found -= one
-                elif kind == "alone":
-                    found = found - (one + 1)
-                else:
-                    found = found - one
-            return found + one if kinds[1] == "kept" else found
-        if x[2].dtype != "e":
-            return self.each(run, x)
-        found = self.each(run, x, own=True)  # means of few digits that cancel out are not NumPy's
-        return found and (*found[:2], found[1].to_numpy().copy())
 
     def other(self):
         x = self.any("iuf")
@@ -588,7 +539,8 @@ class Program:
 
 
 KINDS = {"new": 3, "one": 5, "two": 9, "chain": 8, "clip": 1, "cast": 4, "update": 8, "part": 5,
-         "out": 5, "view": 5, "fold": 3, "rows": 3, "standard": 0, "other": 1, "read": 3,
+         "out": 5, "view": 5, "fold": 3, "moments": 2, "rows": 3, "standard": 0,
+         "standard_in_place": 2, "other": 1, "read": 3,
          "delete": 6, "facet": 1, "open_facet": 1, "export": 1, "release": 2, "owner_writes": 1,
          "copies": 1, "on_device": 1, "drop": 1, "reform": 1, "adjust": 1, "close": 1, "shown": 1,
          "fill": 1, "nested": 1}
@@ -696,20 +648,20 @@ class Counted:
         self.passes = self.nodes = self.updates = 0
 
     def __enter__(self):
-        self.run = run = passes.Passes.run
+        self.run = run = computing.Passes.run
         self.least, block.LEAST = block.LEAST, 1
         self.block = mat.cpu.program.BLOCK
 
         def counted(all_, one):
             self.passes += 1
             self.nodes += len(one.order)
-            run(all_, one)
+            run(one)
             self.updates += len(one.updates)
-        passes.Passes.run = counted
+        computing.Passes.run = counted
         return self
 
     def __exit__(self, *error):
-        passes.Passes.run, block.LEAST = self.run, self.least
+        computing.Passes.run, block.LEAST = staticmethod(self.run), self.least
         mat.cpu.program.BLOCK = self.block
 
 

@@ -1,4 +1,4 @@
-/* Programs of element-wise kernels, block by block, and of a reduction, unit by unit. */
+/* Programs of element-wise kernels, block by block, and of reductions, unit by unit. */
 #include "mat.h"
 
 #include <stdlib.h>
@@ -97,10 +97,13 @@ static void begin_unit(const state *s) {
                 s->direct[k].at[j] = place(s, p->step[k].slot[j]);
 }
 
+static char *parts_of(const mat_fold *fold, char *const *operands) {
+    return fold->finish ? operands[fold->parts] + fold->at : NULL;
+}
+
 /* Reduce the elements of unit k. */
-static void do_fold(const state *s, int64_t k) {
-    const mat_fold *fold = s->program->fold;
-    char *at[3] = {place(s, fold->slot), s->operands[fold->out], s->operands[fold->parts]};
+static void do_fold(const state *s, const mat_fold *fold, int64_t k) {
+    char *at[3] = {place(s, fold->slot), s->operands[fold->out], parts_of(fold, s->operands)};
     const int64_t start = k * fold->each, stop = start + fold->each;
     fold->kernel(fold->frame, at, s->numbers, s->result, start,
                  stop < fold->total ? stop : fold->total);
@@ -124,10 +127,10 @@ void mat_run_program(const void *frame, char *const *operands, const double *num
     for (int64_t k = start; k < stop; k++) {
         s.unit = k * p->unit;
         const int64_t end = s.unit + p->unit < p->count ? s.unit + p->unit : p->count;
-        if (p->fold) begin_unit(&s);
+        if (p->folds) begin_unit(&s);
         for (s.block = s.unit; s.block < end; s.block += block)
             do_block(&s, s.block + block < end ? s.block + block : end);
-        if (p->fold) do_fold(&s, k);
+        for (int64_t j = 0; j < p->folds; j++) do_fold(&s, p->fold + j, k);
     }
     mat_stream_end();
     if (room != kept) free(room);
@@ -135,9 +138,13 @@ void mat_run_program(const void *frame, char *const *operands, const double *num
 
 void mat_finish_program(const void *frame, char *const *operands, const double *numbers,
                         double *result, int64_t start, int64_t stop) {
-    const mat_fold *fold = ((const mat_program *)frame)->fold;
-    char *at[3] = {NULL, operands[fold->out], operands[fold->parts]};
-    fold->finish(fold->frame, at, numbers, result, start, stop);
+    const mat_program *p = frame;
+    for (const mat_fold *fold = p->fold; fold < p->fold + p->folds; fold++) {
+        char *at[3] = {NULL, operands[fold->out], parts_of(fold, operands)};
+        const int64_t end = stop < fold->results ? stop : fold->results;
+        if (fold->finish && start < end)
+            fold->finish(fold->frame, at, numbers, result, start, end);
+    }
 }
 
 void mat_replace_program(mat_program *program, const mat_program *composed) {

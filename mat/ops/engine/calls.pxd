@@ -42,7 +42,7 @@ cdef class Calls(Operation):
     cdef public PlanNode root, new_root
     cdef public list device_roots
     cdef public int count
-    cdef public bint folds, of_elements, reads_once
+    cdef public bint assigns, folds, of_elements, reads_once
     cdef public object meets_read
     @cython.locals(node=PlanNode, plan=Plan)
     cdef object carry_out(self, tuple args, dict kwargs)

@@ -113,8 +113,8 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "count", "device_roots", "folds", "main", "meets_read", "new_root",
-                 "of_elements", "others", "reads_once", "root", "settings", "zero_at")
+    __slots__ = ("arity", "assigns", "count", "device_roots", "folds", "main", "meets_read",
+                 "new_root", "of_elements", "others", "reads_once", "root", "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -128,6 +128,7 @@ class Calls(Operation):
         # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
         self.folds: bool = False  # it is a reduction
+        self.assigns: bool = False  # it copies or converts its first operand
         self.of_elements: bool = False  # each element of the result depends on those at its place
         # whether the result is to go to a Mat of its own first, since `main` overlaps what is read
         self.meets_read: Callable[[Arguments], bool] | None = None

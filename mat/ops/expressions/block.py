@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import TypeVar, overload
 
 from ...devices.in_use import BEFORE_LEAVING
 from ...errors import DTypeError
 from ...support.open_blocks import Decorating, enter, leave, still_open
 from ...support.types import Function
-from .deferral import INNERMOST, PERMANENT, Fused, compute_values
+from .computing import EXPRESSIONS
+from .deferral import INNERMOST, PERMANENT, Fused, compute_updates, compute_values
+from .in_place import overwrites
+from .nodes import VALUES
 
 F = TypeVar("F", bound=Function)
 LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
@@ -35,13 +40,22 @@ class FusedBlock(Decorating[None]):
             return
         leave(INNERMOST, use)
         use.end()
+        self.use = None
         if error is None:
             compute_values(use)
-        self.use = None
+            return
+        try:
+            compute_updates(use)
+        except Exception as other:
+            error.add_note(f"updates of files in the block failed, too: {other!r}")
 
 
 def compute_here() -> None:
-    """Compute the pending values of this context's blocks."""
+    """Compute the pending values of this context's blocks, unless this thread does: the block of a
+    device that is left may be garbage.
+    """
+    if VALUES.busy == threading.get_ident():
+        return
     use = still_open(INNERMOST.get())
     while use is not None:
         compute_values(use)
@@ -54,6 +68,7 @@ def fuse_permanently(fused: bool) -> None:
     """Put every context into a block, or end that block and compute its values."""
     if fused and not PERMANENT:
         use = Fused(LEAST)
+        use.statements.held = None  # files are updated at once, since the block may have no end
         use.begin()
         PERMANENT.append(use)
     elif not fused and PERMANENT:
@@ -62,7 +77,15 @@ def fuse_permanently(fused: bool) -> None:
         compute_values(use)
 
 
+def compute_before_fork() -> None:
+    """Compute updates of files: else parent and child would carry them out, one after the other."""
+    if VALUES.in_place and VALUES.busy != threading.get_ident():
+        EXPRESSIONS.compute([node for node in VALUES.wanted() if overwrites(node)])
+
+
 BEFORE_LEAVING.append(compute_here)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=compute_before_fork)
 
 
 @overload

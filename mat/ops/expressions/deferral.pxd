@@ -48,5 +48,4 @@ cdef compute_unlike(Calls operation, tuple args, MatBase out)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
 @cython.locals(found=Node)
 cdef object argument_of(object value, MatBase out, object old)
-cdef bint uses_kernels(object device, MatBase out) except -1
 cdef keep(Statements block, Node node)

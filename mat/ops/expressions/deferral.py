@@ -13,11 +13,8 @@ from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
-from ...layout.shapes import broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
-from ...memories import file_pages
-from ...memories.spill import spills
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
 from ...support.open_blocks import Nested, remove, still_open
@@ -26,8 +23,25 @@ from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.file_tiles import is_large, those_in_files
-from ..tiles.tiling import CUT_NOW, being_cut, is_too_large
+from ..tiles.tiling import CUT_NOW, being_cut
+from .computing import EXPRESSIONS, Computing
+from .folds import (
+    IN_PROGRAM,
+    IN_TILES,
+    OF_ELEMENTS,
+    has_shape_of_operands,
+    is_cut,
+    is_cut_on,
+    uses_kernels,
+    way_of,
+)
+from .in_place import (
+    can_wait_in_place,
+    compute_other_readers,
+    is_in_place,
+    overwrites,
+    updates_all,
+)
 from .kept import kept_bytes, most_kept
 from .nodes import (
     VALUES,
@@ -38,19 +52,17 @@ from .nodes import (
     leaf_of,
     new_leaf,
     new_node,
+    readers_of,
     viewers,
 )
 from .passes import (
     ALONE,
-    EXPRESSIONS,
     MOST_NODES,
     Pass,
     in_order,
-    is_cut_on,
     is_plain,
-    readers_of,
 )
-from .program import fold_of, fold_part_of, is_loop, part_of
+from .program import fold_part_of, is_loop, part_of
 
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
@@ -81,7 +93,6 @@ _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
 _innermost, _cut_now = INNERMOST, CUT_NOW
-_folds: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 _MOST = 1024
 
 
@@ -100,16 +111,17 @@ class ByBlocks(Deferral):
             return False
         out = args[operation.main]
         if operation.folds:
-            if uses_kernels(device, out) and defer_rows(operation, device, args, out, block):
-                return True
-            return (compute_fold(operation, device, args, out)
-                    or defer_cut(operation, device, args, out, block))
+            return (defer_rows(operation, device, args, out, block)
+                    or defer_fold(operation, device, args, out, block)
+                    or compute_fold(operation, device, args, out))
+        if operation.assigns and defer_assigned(args, out, block):
+            return True
         if not out.layout.size or (out.layout.size * out.element_size < block.least
                                    and not (_all.rows and device_of_rows(args, out))):
             return False
         if context_value(_cut_now) is not None and being_cut():
             return False
-        planned_on = device if uses_kernels(device, out) else CPU
+        planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
         plan, args = plan_of(operation, planned_on, args)
         if plan is None:
             return False
@@ -135,7 +147,7 @@ class ByBlocks(Deferral):
         if not form.size or form.size * form.itemsize < block.least or (
                 context_value(_cut_now) is not None and being_cut()):
             return False
-        planned_on = device if uses_kernels(device, out) else CPU
+        planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
         plan = operation.plan_on(planned_on, node, args, out)
         if plan is None or plan.joins != _JOINS:
             return False
@@ -184,12 +196,6 @@ def is_like_elements(value: Operand, form: Form, on_device: bool) -> bool:
 defer_by(ByBlocks())
 
 
-def uses_kernels(device: Device, out: MatBase) -> bool:
-    """Return whether a device has kernels of its own, and is not only planned for."""
-    return (device is not CPU and out.device_enabled and bool(device.implementations)
-            and device.planner is None)
-
-
 def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     """Make the result of an operation the pending value of `out`; return False if it cannot be,
     since others see the elements.
@@ -203,12 +209,16 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     if value is not None:
         old = value.old
         found = arguments_of(operation, args, out, value)
+        if old is not None and is_in_place(value):
+            return defer_in_place(operation, found, out, block)
     elif is_new(out):
         found = arguments_of(operation, args, out, None)
     else:
         storage = None  # which would count as a reference
         if threading.get_ident() in RECORDERS:  # repeated launches write where it is now
             return False
+        if block.held is not None and can_wait_in_place(out):
+            return defer_in_place(operation, None, out, block, args)
         if not (is_plain(out) and viewers(out) == ALONE + len(readers_of(out))):
             return False
         old = leaf_of(out)
@@ -226,11 +236,57 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     return True
 
 
+# the parameters are the facts of a statement
+def defer_in_place(operation: Any, found: tuple[Argument, ...] | None, out: Mat, block: Statements,
+                   args: Arguments = ()) -> bool:
+    """Make the result of an operation, of what is found or of arguments, the pending value of a Mat
+    in a file, whose elements stay where they are; return False if it reads them otherwise than in
+    order.
+    """
+    value = value_of(out)
+    if value is None:
+        compute_other_readers(out, new_leaf(out).key)
+        old: Any = leaf_of(out)
+    else:
+        old = value.old
+    if found is None:
+        found = arguments_of(operation, args, out, old)
+    if not ((value is None or value.form is out.form) and updates_all(out, found, old.key)) or (
+            args and device_of_rows(args, out) is not None):
+        out.storage.settle_pending(True)
+        return False
+    node = new_node(operation, found, out.form, THREADS.line())
+    node.block, node.in_place = block, True
+    node.be_value_of(out.storage, out, old)
+    block.hold(out.storage)
+    keep(block, node)
+    return True
+
+
+def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
+    """Make the expression that is assigned to a Mat in a file the pending value of that; return
+    False if it is another value, or cannot be.
+    """
+    x = args[0]
+    node = value_of(x) if type(x) is Mat else None
+    if node is None or node.device is not None or not (x.form is node.form is out.form):
+        return False
+    with EXPRESSIONS.lock:
+        value = value_of(out)
+        waits = can_wait_in_place(out) if value is None else is_in_place(value)
+        if node.leaf is not None or not waits or block.held is None or (
+                threading.get_ident() in RECORDERS):
+            return False
+        return defer_in_place(node.operation, node.args, out, block)
+
+
 def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
                block: Statements) -> bool:
     """Make a reduction of rows, the last axis, which is kept, the pending value of `out`: what
     reads it can be computed in the same kernel. Return False if it cannot be.
     """
+    if device is CPU or not uses_kernels(device, out):
+        return False
     x = args[0]
     if type(x) is not Mat or x.layout.size * x.element_size < block.least or not is_new(out):
         return False
@@ -260,28 +316,37 @@ def defer_for_rows(operation: Op, device: Device, found: tuple[Argument, ...], o
     keep(block, node)
 
 
-def defer_cut(operation: Op, device: Device, args: Arguments, out: Mat, block: Statements) -> bool:
-    """Make a reduction that is carried out in tiles the pending value of `out`, so that others of
-    the same Mat are carried out together with it; return False for others.
+def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: Statements) -> bool:
+    """Make a reduction of a pending expression, or one that is carried out in tiles, the pending
+    value of `out`, so that others of the same operands are carried out together with it; return
+    False for others.
     """
     x = args[0]
-    if type(x) is not Mat or value_of(x) is not None or not is_new(out):
+    node = value_of(x) if type(x) is Mat else None
+    if type(x) is not Mat or not is_new(out) or being_cut() or (
+            threading.get_ident() in RECORDERS or not compiled(STORED)):
         return False
-    if not is_cut(device, x, out) or being_cut() or threading.get_ident() in RECORDERS:
+    if node is None and not (can_wait(x) and is_cut(device, x, out)):
         return False
-    if not can_wait(x) or not compiled(STORED):
-        return False
-    operation.check(*args)
     with EXPRESSIONS.lock:
-        defer_for_rows(operation, device, (leaf_of(x), *args[2:]), out, block)
+        if node is not None and not waits(operation, args[2:], node, x, out, device):
+            return False
+        operation.check(*args)
+        defer_for_rows(operation, device, (node or leaf_of(x), *args[2:]), out, block)
     return True
 
 
-def is_cut(device: Device, x: Mat, out: Mat) -> bool:
-    """Return whether a device has to reduce `x` in tiles."""
-    if device is CPU:
-        return x.storage.nbytes >= file_pages.LEAST_LARGE and is_large(*those_in_files((x,)))
-    return x.device_enabled and is_too_large(device, x, out)
+# the parameters are the facts of a reduction
+def waits(operation: Op, settings: Arguments, node: Node, x: Mat, out: Mat,
+          device: Device) -> bool:
+    """Return whether a reduction of a node's results is computed together with these, later."""
+    if node.leaf is not None or node.device is not None or x.form is not node.form:
+        return False
+    if not has_shape_of_operands(node):
+        return False
+    way = way_of(operation, settings, node, out, device)
+    return way == IN_TILES or (way == IN_PROGRAM and not node.reduced
+                               and not uses_kernels(device, out))
 
 
 def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: Device) -> bool:
@@ -320,8 +385,22 @@ def bound(block: Statements) -> None:
 
 
 def compute_values(use: Fused) -> None:
-    """Compute the values of a block that are wanted."""
+    """Compute the values of a block that are wanted; later, if it ends in the middle of a
+    computation.
+    """
+    if VALUES.busy == threading.get_ident():
+        EXPRESSIONS.late.append(use.statements)
+        return
     found = use.statements.wanted()
+    if found:
+        EXPRESSIONS.compute(found)
+        use.statements.reads = 0
+    use.statements.let_go()
+
+
+def compute_updates(use: Fused) -> None:
+    """Compute the updates of files, which are carried out even if nobody reads them."""
+    found = [node for node in use.statements.wanted() if overwrites(node)]
     if found:
         EXPRESSIONS.compute(found)
         use.statements.reads = 0
@@ -452,22 +531,27 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
         return False
     if not is_row_major(out):
         return False
+    with Computing():
+        return computed_into(operation, args, out)
+
+
+def computed_into(operation: Op, args: Arguments, out: Mat) -> bool:
+    """Compute an operation into `out`; return False if that shares elements with what it reads."""
     old = leaf_of(out) if any(args[k] is out for k in operation.others) else None
     found = arguments_of(operation, args, out, old)
     node = new_node(operation, found, form_of_result(out.shape, out.dtype), THREADS.line())
-    if VALUES.rows:
-        EXPRESSIONS.compute_rows([node], False)
+    EXPRESSIONS.compute_needed(node)
     leaves = [a for n in in_order([node]) for a in n.args if isinstance(a, Leaf)]
     key = new_leaf(out).key
     if any(a.view.storage is out.storage and a.key != key for a in leaves):
         return False
-    EXPRESSIONS.run(Pass([node], out))
+    EXPRESSIONS.run(Pass([node], (out,)))
     return True
 
 
 def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bool:
-    """Compute a reduction together with its pending operand; return False if it is not pending, or
-    cannot be.
+    """Compute a reduction together with its pending operand now, where it does not wait; return
+    False if that is not pending, or it cannot be.
 
     The operand remains pending, as it may be a temporary one; if it is reduced again, it is not.
     """
@@ -475,13 +559,14 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
     node = value_of(x) if type(x) is Mat else None
     if node is None or node.reduced or x.form is not node.form or not is_new(out) or being_cut():
         return False
-    with EXPRESSIONS.lock:
-        if VALUES.rows:
-            EXPRESSIONS.compute_rows([node], False)
+    with EXPRESSIONS.lock, Computing():
+        EXPRESSIONS.compute_needed(node)
         if node.leaf is not None or not has_shape_of_operands(node):
             return False
-        one = Pass([node], out, (operation, args[2:]))
-        if not joins(one, node, device):
+        one = Pass([node], (out,), ((operation, args[2:]),))
+        way = way_of(operation, args[2:], node, out, device)
+        if way == OF_ELEMENTS or (way == IN_PROGRAM and uses_kernels(device, out)
+                                  and not one.joins()):
             return False
         node.reduced = True
         try:
@@ -490,55 +575,6 @@ def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bo
             node.reduced = False
             return False
     return True
-
-
-def joins(one: Pass, node: Node, device: Device) -> bool:
-    """Return whether the reduction of a node's results can be computed together with these."""
-    out, fold = one.into, one.fold
-    assert out is not None
-    assert fold is not None
-    operation, settings = fold
-    x = node.form.new(out.device_enabled, None)
-    one.program()
-    if device is CPU and spills(x.nbytes) and is_large(x):  # it would be in a file, and cut
-        if operation.cutter is not None and is_large(*those_in_files(one.operands)):
-            return True
-        node.compute()
-        return False
-    if device is not CPU and out.device_enabled:
-        if is_too_large(device, *one.operands, out):
-            return operation.cutter is not None
-        if is_too_large(device, x, out):  # which is cut, while the operands are not
-            return False
-    by_kernels = uses_kernels(device, out)
-    return folds(operation, node, out, settings, device if by_kernels else CPU) and (
-        not by_kernels or one.joins())
-
-
-def has_shape_of_operands(node: Node) -> bool:
-    """Return whether operands broadcast to the shape of a node, and none is copied to a larger
-    one: from them a program has the shape of what it reduces.
-    """
-    shapes = []
-    for one in in_order([node]):
-        for argument in one.args:
-            leaf: Any = argument.leaf if type(argument) is Node else argument
-            if type(leaf) is Leaf:
-                shapes.append(leaf.view.shape)
-    return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
-
-
-def folds(operation: Op, node: Node, out: Mat, settings: Arguments, device: Device) -> bool:
-    """Return whether a reduction of a node's results can be part of a program."""
-    key = operation, node.form, out.form, settings, device
-    found = _folds.get(key)
-    if found is None:
-        if len(_folds) > _MOST:
-            _folds.clear()
-        args = node.form.new(node.enabled, None), out, *settings
-        part = fold_of(operation, args) if device is CPU else fold_part_of(operation, args, device)
-        found = _folds[key] = part is not None
-    return found
 
 
 def is_row_major(mat: Mat) -> bool:

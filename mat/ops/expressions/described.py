@@ -15,9 +15,9 @@ PASS = "fused: "  # what descriptions of passes begin with
 def described(one: Any) -> str:
     """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
     operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
-    operations = len(one.order) + (one.fold is not None)
+    operations, results = len(one.order) + len(one.folds), max(len(one.targets), len(one.folds))
     return (f"{PASS}{counted(operations, 'operation')} of {lines_of(one.order)}, "
-            f"{counted(operands, 'operand')}, {counted(max(1, len(one.targets)), 'result')}")
+            f"{counted(operands, 'operand')}, {counted(max(1, results), 'result')}")
 
 
 def of_rows(nodes: list[Any], operands: int) -> str:
@@ -26,10 +26,10 @@ def of_rows(nodes: list[Any], operands: int) -> str:
             f"{counted(operands, 'operand')}")
 
 
-def of_parts(folds: list[Any]) -> str:
-    """Return what reductions of one operand in tiles compute, as `described` does."""
-    return (f"{PASS}{counted(len(folds), 'operation')} of {lines_of(folds)}, in parts, "
-            f"1 operand, {counted(len(folds), 'result')}")
+def of_parts(nodes: list[Any], operands: int, results: int) -> str:
+    """Return what reductions in tiles compute, as `described` does."""
+    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, in parts, "
+            f"{counted(operands, 'operand')}, {counted(results, 'result')}")
 
 
 def listed(nodes: list[Any]) -> str:

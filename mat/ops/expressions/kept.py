@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...devices.in_use import CPU, in_use
 from ...matrix.mat import Mat
-from .nodes import Expressions, Leaf, Node, viewers
-from .passes import ALONE, in_order, readers_of
+from .nodes import Expressions, Leaf, Node, readers_of, viewers
+from .passes import ALONE, in_order
 
 MOST = 1 << 28  # bytes that a block's expressions may keep; on a device, a quarter of its pool
 

@@ -17,7 +17,7 @@ cdef class Node
 cdef class Nodes:
     cdef public long long last
     cdef public unsigned long busy
-    cdef public bint rows
+    cdef public bint rows, in_place
     @cython.locals(node=Node, found=list)
     cpdef list wanted(self)
 
@@ -25,6 +25,7 @@ cdef class Nodes:
 cdef class Statements:
     cdef readonly long long least
     cdef public long long reads, most
+    cdef public object held
     @cython.locals(node=Node, found=list)
     cpdef list wanted(self)
 
@@ -55,7 +56,7 @@ cdef class Node:
     cdef public object line, leaf, mat, old, overwritten, device
     cdef Py_ssize_t place, storage_place
     cdef public Statements block
-    cdef public bint enabled, reduced
+    cdef public bint enabled, in_place, reduced
     cdef readonly int weight
     cdef readonly long long reads
     @cython.locals(node=Node, leaf=Leaf, storage=Storage)

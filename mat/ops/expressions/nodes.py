@@ -36,11 +36,12 @@ _array, _input, _cubes = ARRAY, INPUT, LIVE
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("busy", "last", "rows")
+    __slots__ = ("busy", "in_place", "last", "rows")
 
     def __init__(self) -> None:
         self.last: int = 0  # the number of the last node that was made
-        self.rows: bool = False  # some may be reductions of rows
+        self.rows: bool = False  # some may be reductions
+        self.in_place: bool = False  # some may be updates of files
         self.busy: int = 0  # the thread that computes, by its number in the system
 
     def wanted(self) -> list[Node]:
@@ -61,12 +62,26 @@ _values = VALUES = Nodes()  # of all storages; both with types of C
 class Statements:
     """The statements of a block."""
 
-    __slots__ = ("least", "most", "reads")
+    __slots__ = ("held", "least", "most", "reads")
 
     def __init__(self, least: int) -> None:
         self.least: int = least  # bytes of a result that is pending
         self.reads: int = 0  # bytes that they read since it was looked at what they keep
         self.most: int = -1  # until then; negative: it was not yet
+        # storages whose updates are carried out even if nobody reads them; None: these do not wait
+        self.held: dict[int, Storage] | None = {}
+
+    def hold(self, storage: Storage) -> None:
+        """Keep a storage until its value is computed."""
+        self.let_go()
+        if self.held is not None:
+            self.held[id(storage)] = storage
+        _values.in_place = True
+
+    def let_go(self) -> None:
+        """Keep storages no longer whose values are computed."""
+        if self.held:
+            self.held = {k: s for k, s in self.held.items() if s.is_pending}
 
     def wanted(self) -> list[Node]:
         """Return their nodes that are wanted and not computed."""
@@ -166,6 +181,7 @@ class Node:
     mat: ref[Mat] | None  # that of the statement, if it is updated
     old: Leaf | None  # what that had seen before
     reduced: bool  # by a pass that did not keep the result
+    in_place: bool  # it updates elements where they are
     overwritten: int | None  # the version of `old` before a pass wrote there
 
     # the parameters are the facts of a statement
@@ -254,18 +270,9 @@ class Expressions:
         self.lock: NewLock = NewLock()  # held while nodes are computed
         renew_after_fork(self)
 
-    @property
-    def busy(self) -> int:
-        """The thread that computes, by its number in the system."""
-        return _values.busy
-
-    @busy.setter
-    def busy(self, thread: int) -> None:
-        _values.busy = thread
-
     def after_fork(self) -> None:
         """Compute nothing in a child, in which only the thread that forked may have the lock."""
-        self.busy = 0
+        VALUES.busy = 0
 
     def pending(self) -> list[Node]:
         """Return the values that are wanted and not computed, in the order of their statements."""
@@ -287,6 +294,13 @@ class Expressions:
     def compute(self, nodes: list[Node]) -> None:
         """Compute those of the nodes that are not; the layer above does."""
         raise NotImplementedError
+
+
+def readers_of(view: MatBase) -> list[Leaf]:
+    """Return the leaves of the storage of `view`."""
+    pending = view.storage.pending
+    found: list[Any] = [] if pending is None else pending.read_in(None)
+    return found
 
 
 def viewers(mat: Mat) -> int:

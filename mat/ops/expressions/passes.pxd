@@ -18,7 +18,9 @@ cdef add_after_operands(Node node, dict found)
 
 
 cdef class Pass:
-    cdef readonly object fold, into
+    cdef readonly tuple folds, outs
+    cdef readonly list roots
+    cdef public list reduced
     cdef public set outside
     cdef public object known
     cdef readonly list order, operands, codes, letters
@@ -43,6 +45,4 @@ cdef class Pass:
     cpdef claim(self, unsigned long long thread)
 
 
-cdef settle(Node node, MatBase view)
-@cython.locals(storage=Storage, view=MatBase, found=MatBase)
-cdef MatBase target_of(Node fold)
+cpdef settle(Node node, MatBase view)

@@ -1,33 +1,27 @@
-"""Passes: how pending values are computed, those of one shape together."""
+"""Passes: pending values of one shape that are computed together, and where their results go."""
 
 from __future__ import annotations
 
 import itertools
 import threading
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 from ...core.compiled import THREADS
 from ...core.observers import OBSERVERS, PASSES
 from ...core.source_line import line_of
-from ...devices.device import use_device
-from ...devices.in_use import CPU, Device, devices_in_use, in_use
-from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.operation import Op
-from ..tiles.tiling import calls_of_their_own
-from .described import described, of_parts, of_rows
-from .nodes import VALUES, Argument, Expressions, Leaf, Node, new_leaf, viewers
-from .program import FusedOp, Instruction, NotOnePassError, Structure
-from .row_program import RowPrograms
-from .together import together
+from .described import described
+from .folds import number_of
+from .in_place import claim_read, is_in_place, keep_old, overwrites
+from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of, viewers
+from .program import FusedOp, Instruction, ProgramFold, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
-MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
 PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
 _programs, _maker, _mat = PROGRAMS, MAKER, Mat  # with types of C
@@ -86,35 +80,40 @@ def add_after_operands(node: Node, found: dict[Node, int]) -> None:
 class Pass:
     """One pass over the elements of leaves, which computes values of one shape.
 
-    The last node's result goes to the Mat `into`, if one is given, perhaps reduced by `fold`, a
-    reduction and its settings; else those of all nodes whose values are wanted to these.
+    The last node's result goes to the Mat of `outs`, if there is one, or those of the roots to as
+    many, reduced by the `folds`, reductions and their settings; else those of all nodes whose
+    values are wanted to these. A root may be a leaf that is reduced.
     """
 
-    def __init__(self, roots: list[Node], into: Mat | None = None,
-                 fold: tuple[Op, tuple[object, ...]] | None = None) -> None:
-        self.fold = fold
-        self.position: dict[Node, int] = positions(roots)
+    def __init__(self, roots: list[Any], outs: tuple[Mat, ...] = (),
+                 folds: tuple[tuple[Op, tuple[object, ...]], ...] = ()) -> None:
+        self.folds = folds
+        self.roots = roots
+        self.position: dict[Node, int] = positions([one for one in roots if type(one) is Node])
         self.order: list[Node] = list(self.position)
-        self.into: Mat | None = into
+        self.outs: tuple[Mat, ...] = outs
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
         self.outside: set[Leaf] | None = None  # that others read, once it is known
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
         self.letters: list[str] = []  # "i" for a Mat among them, "n" for a number
         self.codes: list[int] = []  # of what nodes read, in their order
+        self.reduced: list[int] = []  # the same of what is reduced
         self.known: FusedOp | None = None  # the program, once it was asked for
 
     # Where the results go
 
     def choose_targets(self) -> None:
         """Decide where the results go."""
-        if self.fold is not None:
+        if self.folds:
             return
-        if self.into is not None:
-            self.targets[len(self.order) - 1] = self.into
-            self.updates[new_leaf(self.into).key] = len(self.order) - 1
+        if self.outs:
+            self.targets[len(self.order) - 1] = self.outs[0]
+            self.updates[new_leaf(self.outs[0]).key] = len(self.order) - 1
             return
         for k, node in enumerate(self.order):
+            if overwrites(node):
+                keep_old(node, self.position)
             # before anything else refers to the storage
             old = None if node.old is None else self.overwritten_by(k, node)
             if old is not None:
@@ -131,6 +130,8 @@ class Pass:
         can overwrite these: nothing else reads them, or later.
         """
         old, mat = node.old, None if node.mat is None else node.mat()
+        if old is not None and overwrites(node):
+            return old
         if old is None or mat is None or mat.storage is not node.wanted():
             return None
         if not (mat.form.whole and mat.is_contiguous and viewers(mat) == ALONE):
@@ -178,7 +179,7 @@ class Pass:
         """Return the operation that computes the results; collect what it reads."""
         if self.known is not None:
             return self.known
-        key: list[object] = [self.fold, *self.targets]
+        key: list[object] = [self.folds, *self.targets]
         for node in self.order:
             key.append(node.operation)
             for argument in node.args:
@@ -186,6 +187,9 @@ class Pass:
                 self.codes.append(code)
                 key.append(code)
             key.append(id(node.form.dtype))  # that of the structure; hashing a dtype takes long
+        if self.folds:
+            self.reduced = [self.code_of(one) for one in self.roots]
+            key += self.reduced
         key += self.letters
         known = tuple(key)
         found = _programs.get(known)
@@ -198,7 +202,7 @@ class Pass:
 
     def joins(self) -> bool:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
-        return self.program().joins((*self.operands, self.into))
+        return self.program().joins((*self.operands, *self.outs))
 
     def code_of(self, argument: Argument) -> int:
         """Return a number for what a node reads: that of an operand, an even negative one for the
@@ -239,7 +243,7 @@ class Pass:
         at = {-1 - 2 * k: count + j for j, k in enumerate(written)}
         updated = {code for code in self.codes if code in at}
         results = ["u" if -1 - 2 * k in updated else "o" for k in written]
-        letters = "".join([*self.letters, *results]) + "o" * (self.fold is not None)
+        letters = "".join([*self.letters, *results]) + "o" * len(self.folds)
         temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
             at[-2 - 2 * k] = at[-1 - 2 * k] if k in self.targets else next(temporary)
@@ -248,11 +252,13 @@ class Pass:
             reads = tuple(at.get(code, code) for code in itertools.islice(codes, len(node.args)))
             instructions.append(Instruction(node.operation, reads, at[-2 - 2 * k],
                                             node.form.dtype))
-        return Structure(letters, tuple(instructions), self.fold)
+        return Structure(letters, tuple(instructions), tuple(
+            ProgramFold(*fold, at.get(code, code))
+            for fold, code in zip(self.folds, self.reduced, strict=False)))
 
     def shape(self) -> Ints:
         """Return the shape to which the operands of a reduction broadcast; collect them."""
-        return self.program().shape((*self.operands, self.into))
+        return self.program().shape((*self.operands, *self.outs))
 
     def has_shape_of(self, fold: Node) -> bool:
         """Return whether that is the shape of what a reduction reads: from its operands a program
@@ -267,14 +273,14 @@ class Pass:
     def run(self) -> None:
         """Compute the results."""
         self.choose_targets()
-        if self.fold is None and not self.targets:
+        if not self.folds and not self.targets:
             return  # other threads have dropped all that was wanted
         program = self.program()
         try:
             self.claim(THREADS.current())
             if OBSERVERS:
                 PASSES[threading.get_ident()] = described(self)
-            results = self.targets.values() if self.fold is None else (self.into,)
+            results = self.outs if self.folds else self.targets.values()
             program.evaluate((*self.operands, *results))
         except BaseException as error:
             add_lines(error, self.order)
@@ -283,12 +289,14 @@ class Pass:
             self.claim(0)
             if PASSES:
                 PASSES.pop(threading.get_ident(), None)
-        if self.into is None:
+        if not self.outs:
             for k, view in self.targets.items():
                 settle(self.order[k], view)
 
     def claim(self, thread: int) -> None:
-        """Let that thread write the results."""
+        """Let that thread read the operands and write the results."""
+        if VALUES.in_place:
+            claim_read([x for x in self.operands if isinstance(x, Mat)], thread)
         for k, view in self.targets.items():
             storage, node = view.storage, self.order[k]
             if storage.pending is not None:
@@ -307,16 +315,9 @@ def add_lines(error: BaseException, nodes: list[Node]) -> None:
     error.add_note(f"in the fused statements at {lines}")
 
 
-def of_leaf(leaf: Leaf, into: Mat, fold: tuple[Op, tuple[object, ...]]) -> Pass:
-    """Return the pass that reduces what a leaf has."""
-    one = Pass([], into, fold)
-    one.code_of(leaf)
-    return one
-
-
 def settle(node: Node, view: Mat) -> None:
     """End the computation of a value, which is in `view` now."""
-    if node.overwritten is not None:
+    if node.overwritten is not None and not is_in_place(node):
         give_back(node, view)
     node.settle(view)
 
@@ -328,303 +329,8 @@ def give_back(node: Node, view: Mat) -> None:
         mat._see(mat.layout, view.storage, mat._as_now())
 
 
-def readers_of(view: Mat) -> list[Leaf]:
-    """Return the leaves of the storage of `view`."""
-    pending = view.storage.pending
-    found: list[Any] = [] if pending is None else pending.read_in(None)
-    return found
-
-
 def is_plain(view: Mat) -> bool:
     """Return whether the storage of `view` is like any new one, and not accessed."""
     storage = view.storage
     return not (storage.accesses or storage.keeps_any or storage.adopted is not None
                 or storage.async_copies)
-
-
-def target_of(fold: Node) -> Mat:
-    """Return where the results of a reduction of rows go."""
-    storage = fold.wanted()
-    if storage is None:
-        found: Mat = fold.form.new(fold.enabled, None)
-        return found
-    view = _maker.make()
-    view._set_up(storage, fold.form.layout, fold.form, fold.enabled)
-    return view
-
-
-def are_of_same_rows(values: list[Node], passes: list[Pass]) -> bool:
-    """Return whether passes reduce the same rows, or compute with results of such."""
-    shape = passes[0].shape()
-    for node, one in zip(values, passes, strict=True):
-        of_rows = (one.has_shape_of(node) and one.shape() == shape if node.operation.folds
-                   else node.form.shape == (*shape[:-1], 1))
-        if not of_rows:
-            return False
-    return values[0].operation.folds
-
-
-def pass_of(fold: Node, view: Mat) -> Pass:
-    """Return the pass that computes a reduction of rows, or of their results, into `view`."""
-    if not fold.operation.folds:
-        one = Pass([fold], view)
-        one.choose_targets()
-        return one
-    argument: Any = fold.args[0]
-    how = fold.operation, fold.args[1:]
-    leaf = argument if isinstance(argument, Leaf) else argument.leaf
-    return Pass([argument], view, how) if leaf is None else of_leaf(leaf, view, how)
-
-
-def claim_all(passes: list[Pass], last: Pass, thread: int) -> None:
-    """Let that thread write the results of passes."""
-    claim_views([one.into for one in passes], thread)
-    last.claim(thread)
-
-
-def claim_views(views: list[Any], thread: int) -> None:
-    """Let that thread write Mats whose values were pending."""
-    for view in views:
-        pending = view.storage.pending
-        if pending is not None:
-            pending.computing = thread
-
-
-def is_cut_on(device: Device) -> bool:
-    """Return whether reductions that are pending for a device are carried out in tiles."""
-    return device is CPU or device.limit is not None
-
-
-def folds_like(fold: Node) -> list[Node]:
-    """Return the pending reductions of the Mat that one reads, in the order of the statements."""
-    leaf = fold.args[0]
-    assert isinstance(leaf, Leaf)
-    found = {n for n in positions([fold, *VALUES.wanted()]) if n.operation.folds
-             and n.device is fold.device and isinstance(n.args[0], Leaf)
-             and n.args[0].key == leaf.key}
-    return sorted(found, key=number_of)
-
-
-def number_of(node: Node) -> int:
-    """Return the number of a node, in the order of the statements."""
-    return node.number
-
-
-class Passes(Expressions):
-    """All nodes, and how they are computed."""
-
-    def compute(self, nodes: list[Node]) -> None:
-        with self.lock:
-            if VALUES.rows:
-                nodes = self.compute_rows(nodes)
-            if len(nodes) == 1:
-                self.compute_alike(nodes)
-                return
-            by_shape: dict[Ints, list[Node]] = {}
-            for node in nodes:
-                by_shape.setdefault(node.form.shape, []).append(node)
-            for group in by_shape.values():
-                self.compute_alike(group)
-
-    def compute_rows(self, nodes: list[Node], together: bool = True) -> list[Node]:
-        """Compute the results for rows that nodes need, and `together` with them perhaps these;
-        return the nodes that are left.
-        """
-        folds = sorted((n for n in positions(nodes) if n.device is not None), key=number_of)
-        rest = [n for n in nodes if n.device is None]
-        for node in nodes:
-            if node.leaf is not None and node.device is not None and node.wanted() is not None:
-                settle(node, node.leaf.view)  # an interrupt has come before
-        if not folds:
-            return rest
-        if together and rest and self.run_rows(folds, rest):
-            return []
-        if len(folds) == 1 or not self.run_rows(folds, []):
-            for fold in folds:
-                there = nullcontext() if fold.device in devices_in_use() else (
-                    use_device(fold.device))  # in another thread
-                with there:
-                    self.run_fold(fold)
-        return rest
-
-    def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
-        """Carry out reductions of rows and programs over their results, in their order, and the
-        pass of the rest, in one kernel of the device in use; return False if there is none.
-        """
-        device = in_use()
-        if (len(folds) >= MOST_PROGRAMS or is_cut_on(device)
-                or any(fold.device is not device for fold in folds)
-                or len({n.form.shape for n in rest}) > 1):
-            return False
-        views, done = [target_of(fold) for fold in folds], False
-        try:
-            passes = []
-            for fold, view in zip(folds, views, strict=True):
-                passes.append(pass_of(fold, view))
-                fold.leaf = new_leaf(view)  # for what reads it in the same kernel
-            done = (are_of_same_rows(folds, passes)
-                    and self.run_programs(folds, passes, rest))
-        finally:
-            if not done:
-                for fold in folds:
-                    fold.leaf = None
-        if done:
-            for fold, view in zip(folds, views, strict=True):
-                settle(fold, view)
-        return done
-
-    def run_programs(self, folds: list[Node], passes: list[Pass], rest: list[Node]) -> bool:
-        """Carry out passes, and one that computes the rest, as programs of one kernel."""
-        last = Pass(rest)
-        if rest:
-            if (last.interrupted() or len(last.order) > MOST_NODES
-                    or rest[0].form.shape != passes[0].shape()):
-                return False
-            last.choose_targets()
-        rows = RowPrograms()
-        for one in passes:
-            rows.add(one.program(), (*one.operands, one.into))
-        if last.targets:
-            rows.add(last.program(), (*last.operands, *last.targets.values()))
-        operation, values = rows.operation(), tuple(rows.values)
-        nodes = sorted({*folds, *last.order, *(n for one in passes for n in one.order)},
-                       key=number_of)
-        before, self.busy = self.busy, threading.get_ident()
-        try:
-            if not operation.joins(values):
-                return False
-            claim_all(passes, last, THREADS.current())
-            if OBSERVERS:
-                PASSES[threading.get_ident()] = of_rows(nodes, len(rows.places))
-            operation(*values)
-        except (OutOfDeviceMemory, NotOnePassError):
-            return False
-        except BaseException as error:
-            add_lines(error, nodes)
-            raise
-        finally:
-            self.busy = before
-            claim_all(passes, last, 0)
-            PASSES.pop(threading.get_ident(), None)
-        for k, view in last.targets.items():
-            settle(last.order[k], view)
-        return True
-
-    def run_fold(self, fold: Node) -> None:
-        """Compute one reduction of rows, or what is computed of some, unless it is."""
-        if fold.leaf is not None:
-            return
-        if not fold.operation.folds:
-            self.elements_of(fold)
-            return
-        if is_cut_on(fold.device):
-            self.run_together(folds_like(fold))
-            return
-        view, argument = target_of(fold), fold.args[0]
-        before, self.busy = self.busy, threading.get_ident()
-        claim_views([view], THREADS.current())
-        try:
-            one = pass_of(fold, view)
-            if (one.order and in_use() is fold.device and one.has_shape_of(fold)
-                    and one.joins()):
-                self.run(one)
-            else:
-                x = self.elements_of(argument)
-                fold.operation.call_on(fold.device, (x, view, *fold.args[1:]), {})
-        finally:
-            self.busy = before
-            claim_views([view], 0)
-        settle(fold, view)
-
-    def run_together(self, folds: list[Node]) -> None:
-        """Carry out reductions of one Mat in tiles."""
-        views, leaf = [target_of(fold) for fold in folds], folds[0].args[0]
-        before, self.busy = self.busy, threading.get_ident()
-        assert isinstance(leaf, Leaf)
-        try:
-            claim_views(views, THREADS.current())
-            if OBSERVERS:
-                PASSES[threading.get_ident()] = of_parts(folds)
-            with calls_of_their_own():
-                together(tuple((fold.operation, fold.args[1:]) for fold in folds)).evaluate(
-                    (leaf.view, *views))
-        except BaseException as error:
-            add_lines(error, folds)
-            raise
-        finally:
-            self.busy = before
-            claim_views(views, 0)
-            PASSES.pop(threading.get_ident(), None)
-        for fold, view in zip(folds, views, strict=True):
-            settle(fold, view)
-
-    def elements_of(self, argument: Any) -> Mat:
-        """Return the elements of what a reduction reads, computed if need be."""
-        kept = None  # until it is computed
-        if isinstance(argument, Node) and argument.leaf is None:
-            if argument.wanted() is None:
-                kept = argument.form.new(argument.enabled, None)
-                argument.be_value_of(kept.storage, kept, None)
-            self.compute_alike([argument])
-        leaf = argument if isinstance(argument, Leaf) else argument.leaf
-        view: Mat = leaf.view
-        del kept
-        return view
-
-    def compute_alike(self, nodes: list[Node]) -> None:
-        """Compute nodes of one shape, in as few passes as may be."""
-        one = Pass(nodes)
-        interrupted = one.interrupted()
-        if interrupted:
-            for node in interrupted:
-                self.finish_overwritten(node)
-            one = Pass(nodes)
-        if not one.order:
-            return
-        if len(one.order) <= MOST_NODES:
-            self.run_within(one, nodes)
-            return
-        for some in in_passes(sorted(nodes, key=number_of)):
-            self.run_within(Pass(some), some)
-
-    def run_within(self, one: Pass, nodes: list[Node]) -> None:
-        """Carry out the pass of some nodes, in several ones where a device has no room for all
-        operands together.
-        """
-        try:
-            self.run(one)
-            return
-        except OutOfDeviceMemory:
-            if len(one.order) == 1:
-                raise
-        parts = nodes if len(nodes) > 1 else [
-            a for a in nodes[0].args if type(a) is Node and a.leaf is None]
-        kept = []  # until what reads them is computed
-        for node in parts:
-            if node.wanted() is None:
-                kept.append(node.form.new(node.enabled, None))
-                node.be_value_of(kept[-1].storage, kept[-1], None)
-        for node in (*parts, *nodes):
-            self.compute_alike([node])
-
-    @staticmethod
-    def finish_overwritten(node: Node) -> None:
-        """Settle a node if its pass was interrupted after it had overwritten the old elements."""
-        old = node.old
-        if old is not None:
-            storage: Any = old.view.storage
-            restored = None if storage.pending is None else storage.pending.restored
-            if storage.version not in (node.overwritten, restored):
-                settle(node, old.view)
-        node.overwritten = None
-
-    def run(self, one: Pass) -> None:
-        """Carry out a pass, in which nothing new is pending."""
-        before, self.busy = self.busy, threading.get_ident()
-        try:
-            one.run()
-        finally:
-            self.busy = before
-
-
-EXPRESSIONS = Passes()

@@ -27,7 +27,7 @@ from ..engine.planning import choose, is_of_device
 from ..tiles.overlap import apart
 from ..tiles.signatures import by_elements
 from ..tiles.tiling import Tile, TileTooLarge, is_too_large, span_bytes
-from .fold_tiles import FoldTiles
+from .fold_tiles import FoldTile, FoldTiles, in_tiles
 
 
 class Instruction(NamedTuple):
@@ -43,15 +43,25 @@ class Instruction(NamedTuple):
     dtype: DType
 
 
+class ProgramFold(NamedTuple):
+    """A reduction of a program, with its settings, and the slot of what it reduces; the results go
+    to the last operands.
+    """
+
+    operation: Op
+    settings: tuple[object, ...]
+    slot: int
+
+
 class Structure(NamedTuple):
     """What programs of one kind have in common: letters for the operands, "i" for a Mat that is
     read, "n" for a number, "o" for one that is overwritten and "u" for one that is updated; the
-    instructions; and perhaps a reduction of the last one's results, with its settings.
+    instructions; and perhaps reductions of their results.
     """
 
     operands: str
     instructions: tuple[Instruction, ...]
-    fold: tuple[Op, tuple[object, ...]] | None = None
+    folds: tuple[ProgramFold, ...] = ()
 
 
 _ROLES = {"i": Input, "n": InputOrNumber, "o": Output, "u": InOut}
@@ -73,11 +83,12 @@ class FusedOp(Op):
         self.structure = structure
         # the instruction that reads a slot last
         self.last = {slot: k for k, one in enumerate(structure.instructions) for slot in one.reads}
+        self.last |= {fold.slot: len(structure.instructions) for fold in structure.folds}
         super().__init__(_signature_of(structure.operands), "", True, None)
-        if structure.fold is None:
+        if not structure.folds:
             self.cut_by(by_elements(self))
             self.of_elements = False  # it is no part of another one
-        elif structure.instructions:
+        elif structure.instructions and len(structure.folds) == 1:
             self.cut_by(self.tiles)
             self.reads_once = True
         self.begun = False  # the tiles of a reduction were asked for
@@ -92,8 +103,7 @@ class FusedOp(Op):
     def names(self) -> tuple[str, ...]:
         """Return the names of its operations, in their order."""
         found: list[Any] = [one.operation for one in self.structure.instructions]
-        if self.structure.fold is not None:
-            found.append(self.structure.fold[0])
+        found += [fold.operation for fold in self.structure.folds]
         return tuple(operation.__name__ for operation in found)
 
     def check_operand(self, k: int, args: tuple[Operand, ...]) -> None:
@@ -102,7 +112,7 @@ class FusedOp(Op):
     def evaluate(self, values: Arguments) -> None:
         """Carry out the program; its operations one after another where it cannot be one kernel."""
         device, self.begun = in_use(), False
-        if self.structure.fold is not None and is_too_large(device, *values):
+        if self.structure.folds and is_too_large(device, *values):
             self(*values)
             return
         if device is not CPU and device.implementations and device.planner is None:
@@ -161,22 +171,31 @@ class FusedOp(Op):
             for slot in {*reads}:
                 if slot >= len(values) and self.last[slot] == k:
                     del held[slot]
-        if self.structure.fold is not None:
-            operation, settings = self.structure.fold
-            operation(held[writes], values[-1], *settings)
+        for (operation, settings, slot), out in zip(self.structure.folds, self.results(values),
+                                                    strict=True):
+            operation(held[slot], out, *settings)
+
+    def results(self, values: Arguments) -> Arguments:
+        """Return the operands to which the results of reductions go."""
+        return values[len(values) - len(self.structure.folds):]
 
     def tiles(self, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        """Return the tiles of a reduction."""
+        """Return the tiles of a reduction; none on the host, where `Together` has them."""
+        if in_use() is CPU:
+            return iter(())
         if self.begun:  # smaller ones would have other bits
             raise TileTooLarge(span_bytes(*args))
-        fold, last = self.structure.fold, self.structure.instructions[-1]
-        assert fold is not None
+        found = in_tiles(part for _, part in self.fold_tiles(args, budget))
+        self.begun = True
+        return found
+
+    def fold_tiles(self, args: Arguments, budget: int) -> Iterator[tuple[int, FoldTile]]:
+        """Return the tiles of a reduction, with the first elements that each reads."""
+        fold, last = self.structure.folds[0], self.structure.instructions[-1]
         if self.elements is None:
             self.elements = FusedOp(elements_of(self.structure))
         x = form_of_result(self.shape(args), last.dtype).new(args[-1].device_enabled, None)
-        found = FoldTiles(self.elements, fold, args, x).tiles(budget)
-        self.begun = True
-        return found
+        return FoldTiles(self.elements, fold, args, x).tiles(budget)
 
     def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
         """Return the instructions as lines of a device's kernel for operands of these forms; None
@@ -210,7 +229,7 @@ class FusedOp(Op):
     def kernel(self, cuda: Engine, program: list[Any], operands: Arguments) -> Function:
         """Return the kernel of a device for instructions that are lines of it."""
         letters = self.structure.operands
-        if self.structure.fold is None:
+        if not self.structure.folds:
             found: Function = cuda.prepare_program(program, operands, letters)
         else:
             part = self.fold_part(program, operands)
@@ -219,17 +238,17 @@ class FusedOp(Op):
 
     def fold_part(self, program: list[Any], operands: Arguments) -> Any:
         """Return the reduction as a `FoldPart` of the device in use, or None."""
-        if self.structure.fold is None:
+        if not self.structure.folds:
             return None
-        operation, settings = self.structure.fold
+        operation, settings, _ = self.structure.folds[0]
         x = form_of_result(self.shape(operands), program[-1].dtype).new(True, None)
         return fold_part_of(operation, (x, operands[-1], *settings), in_use())
 
     def prepare_cpu(self, cpu: Engine, *operands: Operand) -> Function:
         """Prepare the kernels of the instructions, for operands of these forms."""
         shape = self.shape(operands)
-        fold = self.fold_of(shape, operands[-1])
-        if fold is None and self.structure.fold is not None:
+        folds = self.folds_of(shape, operands)
+        if folds is None:
             return refuse  # it is only carried out in tiles
         steps, values = [], list(operands)
         slots = [Slot(k, x.itemsize if isinstance(x, Mat) else 0) for k, x in enumerate(operands)]
@@ -246,29 +265,33 @@ class FusedOp(Op):
             if writes >= len(operands) or self.last.get(writes, -1) > k:
                 writes_to_caches(kernel)
             steps.append(KernelStep(kernel, [place_of.get(s, s) for s in (*reads, writes)]))
-        if fold is not None:
-            fold = fold._replace(slot=place_of[writes], out=len(operands) - 1)
-        found = prepare_program(steps, slots, len(operands), prod(shape), fold)
+        folds = [fold._replace(slot=place_of[fold.slot]) for fold in folds]
+        found = prepare_program(steps, slots, len(operands), prod(shape), folds)
         if len(steps) > 1 and COMPOSER.enabled:
             self.interpreted = [*self.interpreted[1 - MOST_WAITING:], found]
         return found
 
     def shape(self, operands: tuple[Operand, ...]) -> Ints:
         """Return the shape of the elements of all instructions."""
-        if self.structure.fold is None:
+        if not self.structure.folds:
             found: Ints = operands[-1].shape
             return found
-        return broadcast_shapes([x.shape for x in operands[:-1] if isinstance(x, Mat)])
+        read = operands[:len(operands) - len(self.structure.folds)]
+        return broadcast_shapes([x.shape for x in read if isinstance(x, Mat)])
 
-    def fold_of(self, shape: Ints, out: Mat) -> Fold | None:
-        """Return the reduction of the last instruction's results to `out`, if it can be part of a
-        program.
-        """
-        if self.structure.fold is None:
-            return None
-        operation, settings = self.structure.fold
-        x = form_of_result(shape, self.structure.instructions[-1].dtype).new(True, None)
-        return fold_of(operation, (x, out, *settings))
+    def folds_of(self, shape: Ints, operands: Arguments) -> list[Fold] | None:
+        """Return the reductions; None if they cannot be part of one program."""
+        dtypes = {one.writes: one.dtype for one in self.structure.instructions}
+        first, found = len(operands) - len(self.structure.folds), list[Fold]()
+        for k, (operation, settings, slot) in enumerate(self.structure.folds, first):
+            if slot not in dtypes:
+                return None
+            x = form_of_result(shape, dtypes[slot]).new(True, None)
+            fold = fold_of(operation, (x, operands[k], *settings))
+            if fold is None or (found and fold.unit != found[0].unit):
+                return None
+            found.append(fold._replace(slot=slot, out=k))
+        return found
 
     @staticmethod
     def _place(slots: list[Slot], places: dict[int, list[int]], size: int) -> int:

@@ -19,7 +19,7 @@ class FusedRows(FusedOp):
     """Programs that are carried out one after another for each row."""
 
     def __init__(self, letters: str, programs: tuple[tuple[FusedOp, tuple[int, ...]], ...]) -> None:
-        super().__init__(Structure(letters, (), programs[0][0].structure.fold))
+        super().__init__(Structure(letters, (), programs[0][0].structure.folds))
         self.programs = programs  # and the places of their operands in a call
 
     def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
@@ -46,19 +46,17 @@ class FusedRows(FusedOp):
         return kernel
 
 
-class RowPrograms:
-    """Programs with their operands, collected for one call."""
+class Operands:
+    """The operands of several programs, collected for one call."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
         self.letters: list[str] = []
         self.places: dict[object, int] = {}  # of Mats
-        self.programs: list[tuple[FusedOp, tuple[int, ...]]] = []
 
-    def add(self, program: FusedOp, values: Arguments) -> None:
-        """Add a program that is called with these operands."""
-        letters = program.structure.operands
-        self.programs.append((program, tuple(map(self.place_of, values, letters))))
+    def places_of(self, values: Arguments, letters: str) -> tuple[int, ...]:
+        """Return the places of the operands of a program."""
+        return tuple(map(self.place_of, values, letters))
 
     def place_of(self, x: Any, letter: str) -> int:
         """Return the place of an operand."""
@@ -74,6 +72,18 @@ class RowPrograms:
         self.values.append(x)
         self.letters.append(letter)
         return len(self.values) - 1
+
+
+class RowPrograms(Operands):
+    """Programs with their operands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.programs: list[tuple[FusedOp, tuple[int, ...]]] = []
+
+    def add(self, program: FusedOp, values: Arguments) -> None:
+        """Add a program that is called with these operands."""
+        self.programs.append((program, self.places_of(values, program.structure.operands)))
 
     def operation(self) -> FusedRows:
         """Return the operation that carries the programs out."""

@@ -105,8 +105,10 @@ class Tree(Generic[P]):
         return self.asked % self.count == 0
 
     def pass_over(self) -> None:
-        """Count a part that is not reduced."""
+        """Count a part that is not reduced; the next block has no part of this one."""
         self.added += 1
+        if self.added % self.count == 0:
+            self.waiting = []
 
     def add(self, x: Mat, axes: Ints, window: Window, out: Mat,
             more: tuple[int, Arguments]) -> None:

@@ -276,6 +276,9 @@ assign.adapt = _source_apart
 assign.cut_by(by_elements(assign))
 
 
+assign.assigns = True
+
+
 @assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)
 def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that copies."""

@@ -88,4 +88,4 @@ class OnePass(Op):
         slots = [*(Slot(k, x.itemsize) for k, x in enumerate(args)), Slot(-1, values.itemsize)]
         step = KernelStep(writes_to_caches(kernel), (*range(count), count + 1))
         return prepare_program([step], slots, count + 1, prod(values.shape),
-                               fold._replace(slot=count + 1, out=count))
+                               [fold._replace(slot=count + 1, out=count)])

@@ -392,7 +392,7 @@ class _Execution:
 
     def is_there(self, tile: Tile) -> bool:
         """Return whether all that a tile reads is on the device."""
-        return all(self.device.memory.name in x.fresh for x in tile.reads)
+        return all(x.storage.is_fresh(self.device.memory, x) for x in tile.reads)
 
     def no_room(self, too_large: TileTooLarge) -> OutOfDeviceMemory:
         """Return the error for a smallest tile that needs too many bytes."""
@@ -474,7 +474,8 @@ class _Execution:
         """
         memory = self.device.memory
         if memory.limit is not None:
-            memory.free_oldest(span_bytes(*(x for x in views if memory.name not in x.fresh)))
+            memory.free_oldest(span_bytes(*(x for x in views
+                                            if not x.storage.is_fresh(memory, x))))
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views without elements that are written meanwhile, by a tile or by an open

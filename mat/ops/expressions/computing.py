@@ -1,0 +1,414 @@
+"""How pending values are computed: in which passes, in which order, and what is done where a device
+has no room for them. One thread computes at a time, and nothing else in the middle of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+
+from ...core.compiled import THREADS
+from ...core.observers import OBSERVERS, PASSES
+from ...devices.device import use_device
+from ...devices.in_use import CPU, Device, devices_in_use, in_use, used
+from ...errors import OutOfDeviceMemory
+from ...layout.shapes import Ints
+from ...matrix.base import MAKER
+from ...matrix.mat import Mat
+from ..tiles.tiling import calls_of_their_own
+from .described import of_parts, of_rows
+from .folds import (
+    IN_PROGRAM,
+    IN_TILES,
+    is_cut_on,
+    joined_with,
+    leaf_or_node,
+    number_of,
+    unit_of,
+    uses_kernels,
+    views_read_by,
+    way_of,
+)
+from .in_place import claim_read, overwrites, with_readers
+from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf
+from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, positions, settle
+from .program import NotOnePassError
+from .row_program import Operands, RowPrograms
+from .together import JoinedFold, together
+
+MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
+_maker = MAKER  # with a type of C
+
+
+class Computing:
+    """A block in which this thread computes: nothing new is pending, and blocks that end in it, as
+    garbage does, have their values computed after it. The lock is held.
+    """
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before: int = VALUES.busy
+        VALUES.busy = threading.get_ident()
+
+    def __exit__(self, *error: object) -> None:
+        VALUES.busy = self.before
+        if not self.before and EXPRESSIONS.late:
+            EXPRESSIONS.compute_late()
+
+
+def on(device: Device) -> AbstractContextManager[object]:
+    """Return a block in which a device is the one in use, perhaps again, or in another thread."""
+    if device is in_use():
+        return nullcontext()
+    return used(device) if device in devices_in_use() else use_device(device)
+
+
+def target_of(fold: Node) -> Mat:
+    """Return where the results of a reduction of rows go."""
+    storage = fold.wanted()
+    if storage is None:
+        found: Mat = fold.form.new(fold.enabled, None)
+        return found
+    view = _maker.make()
+    view._set_up(storage, fold.form.layout, fold.form, fold.enabled)
+    return view
+
+
+def are_of_same_rows(values: list[Node], passes: list[Pass]) -> bool:
+    """Return whether passes reduce the same rows, or compute with results of such."""
+    shape = passes[0].shape()
+    for node, one in zip(values, passes, strict=True):
+        of_rows = (one.has_shape_of(node) and one.shape() == shape if node.operation.folds
+                   else node.form.shape == (*shape[:-1], 1))
+        if not of_rows:
+            return False
+    return values[0].operation.folds
+
+
+def pass_of(fold: Node, view: Mat) -> Pass:
+    """Return the pass that computes a reduction of rows, or of their results, into `view`."""
+    if not fold.operation.folds:
+        one = Pass([fold], (view,))
+        one.choose_targets()
+        return one
+    return Pass([leaf_or_node(fold.args[0])], (view,), ((fold.operation, fold.args[1:]),))
+
+
+def claim_all(passes: list[Pass], last: Pass, thread: int) -> None:
+    """Let that thread write the results of passes."""
+    claim_views([view for one in passes for view in one.outs], thread)
+    last.claim(thread)
+
+
+def claim_views(views: list[Any], thread: int) -> None:
+    """Let that thread write Mats whose values were pending."""
+    for view in views:
+        pending = view.storage.pending
+        if pending is not None:
+            pending.computing = thread
+
+
+def how_of(fold: Node, view: Mat) -> tuple[int, int]:
+    """Return how a reduction is carried out, and the units of a program of it."""
+    argument, settings = fold.args[0], fold.args[1:]
+    way = way_of(fold.operation, settings, argument, view, fold.device)
+    one: Any = leaf_or_node(argument)
+    return way, 0 if way != IN_PROGRAM else unit_of(fold.operation, one.form, view.form, settings,
+                                                    CPU)
+
+
+def run_together(folds: list[Node], views: list[Mat]) -> bool:
+    """Carry out reductions in tiles; return False if there is no room for parts of all operands."""
+    found, members, nodes = Operands(), [], dict[Node, None]()
+    for fold, view in zip(folds, views, strict=True):
+        one = pass_of(fold, view)
+        program = one.program()  # which collects the operands
+        nodes |= dict.fromkeys([*one.order, fold])
+        places = found.places_of((*one.operands, view), "".join([*one.letters, "o"]))
+        members.append(JoinedFold(program if one.order else None, fold.operation, fold.args[1:],
+                              places))
+    if OBSERVERS:
+        PASSES[threading.get_ident()] = of_parts(
+            sorted(nodes, key=number_of), len(found.places) - len(views), len(views))
+    try:
+        together("".join(found.letters), tuple(members)).evaluate(tuple(found.values))
+    except OutOfDeviceMemory:
+        if not any(one.program for one in members):
+            raise
+        return False
+    return True
+
+
+def run_in_program(folds: list[Node], views: list[Mat]) -> bool:
+    """Carry out reductions in one program, or several if they are many; return False if there is
+    no room for all operands together.
+    """
+    one = Pass([fold.args[0] for fold in folds], tuple(views),
+               tuple((fold.operation, fold.args[1:]) for fold in folds))
+    if len(one.order) > MOST_NODES and len(folds) > 1:
+        half = len(folds) // 2
+        return (run_in_program(folds[:half], views[:half])
+                and run_in_program(folds[half:], views[half:]))
+    try:
+        EXPRESSIONS.run(one)
+    except OutOfDeviceMemory:
+        return False
+    for fold in folds:
+        reduced: Any = fold.args[0]
+        reduced.reduced = True
+    return True
+
+
+class Passes(Expressions):
+    """All nodes, and how they are computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late: list[Statements] = []  # of blocks that ended in the middle of a computation
+
+    def compute(self, nodes: list[Node]) -> None:
+        with self.lock, Computing():
+            self.compute_all(nodes)
+
+    def compute_late(self) -> None:
+        """Compute the values of blocks that ended in the middle of a computation."""
+        while self.late:
+            statements = self.late.pop(0)
+            with suppress(Exception):  # whoever reads them gets the error
+                self.compute(statements.wanted())
+            statements.let_go()
+
+    def compute_all(self, nodes: list[Node]) -> None:
+        """Compute those of the nodes that are not; nothing else computes meanwhile."""
+        if VALUES.in_place:
+            nodes = with_readers(nodes)
+        if VALUES.rows:
+            nodes = self.compute_rows(nodes)
+        if len(nodes) == 1:
+            self.compute_alike(nodes)
+            return
+        by_shape: dict[Ints, list[Node]] = {}
+        for node in nodes:
+            by_shape.setdefault(node.form.shape, []).append(node)
+        # last, since others read what they overwrite
+        for group in sorted(by_shape.values(), key=lambda found: any(map(overwrites, found))):
+            self.compute_alike(group)
+
+    def compute_needed(self, node: Node) -> None:
+        """Compute the pending reductions of which a node needs the results."""
+        if VALUES.rows:
+            self.compute_rows([node], False)
+
+    def compute_rows(self, nodes: list[Node], together: bool = True) -> list[Node]:
+        """Compute the results for rows that nodes need, and `together` with them perhaps these;
+        return the nodes that are left.
+        """
+        folds = sorted((n for n in positions(nodes) if n.device is not None), key=number_of)
+        rest = [n for n in nodes if n.device is None]
+        for node in nodes:
+            if node.leaf is not None and node.device is not None and node.wanted() is not None:
+                settle(node, node.leaf.view)  # an interrupt has come before
+        if not folds:
+            return rest
+        if together and rest and self.run_rows(folds, rest):
+            return []
+        if len(folds) == 1 or not self.run_rows(folds, []):
+            for fold in folds:
+                with on(fold.device):
+                    self.run_fold(fold)
+        VALUES.rows = any(n.device is not None for n in in_order(VALUES.wanted()))
+        return rest
+
+    def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
+        """Carry out reductions of rows and programs over their results, in their order, and the
+        pass of the rest, in one kernel of the device in use; return False if there is none.
+        """
+        device = in_use()
+        if (len(folds) >= MOST_PROGRAMS or is_cut_on(device)
+                or any(fold.device is not device for fold in folds)
+                or len({n.form.shape for n in rest}) > 1):
+            return False
+        views, done = [target_of(fold) for fold in folds], False
+        try:
+            passes = []
+            for fold, view in zip(folds, views, strict=True):
+                passes.append(pass_of(fold, view))
+                fold.leaf = new_leaf(view)  # for what reads it in the same kernel
+            done = (are_of_same_rows(folds, passes)
+                    and self.run_programs(folds, passes, rest))
+        finally:
+            if not done:
+                for fold in folds:
+                    fold.leaf = None
+        if done:
+            for fold, view in zip(folds, views, strict=True):
+                settle(fold, view)
+        return done
+
+    def run_programs(self, folds: list[Node], passes: list[Pass], rest: list[Node]) -> bool:
+        """Carry out passes, and one that computes the rest, as programs of one kernel."""
+        last = Pass(rest)
+        if rest:
+            if (last.interrupted() or len(last.order) > MOST_NODES
+                    or rest[0].form.shape != passes[0].shape()):
+                return False
+            last.choose_targets()
+        rows = RowPrograms()
+        for one in passes:
+            rows.add(one.program(), (*one.operands, *one.outs))
+        if last.targets:
+            rows.add(last.program(), (*last.operands, *last.targets.values()))
+        operation, values = rows.operation(), tuple(rows.values)
+        nodes = sorted({*folds, *last.order, *(n for one in passes for n in one.order)},
+                       key=number_of)
+        try:
+            if not operation.joins(values):
+                return False
+            claim_all(passes, last, THREADS.current())
+            if OBSERVERS:
+                PASSES[threading.get_ident()] = of_rows(nodes, len(rows.places))
+            operation(*values)
+        except (OutOfDeviceMemory, NotOnePassError):
+            return False
+        except BaseException as error:
+            add_lines(error, nodes)
+            raise
+        finally:
+            claim_all(passes, last, 0)
+            PASSES.pop(threading.get_ident(), None)
+        for k, view in last.targets.items():
+            settle(last.order[k], view)
+        return True
+
+    def run_fold(self, fold: Node) -> None:
+        """Compute one reduction of rows, or what is computed of some, unless it is."""
+        if fold.leaf is not None:
+            return
+        if not fold.operation.folds:
+            self.elements_of(fold)
+            return
+        if is_cut_on(fold.device) or not uses_kernels(fold.device, fold.form.new(True, None)):
+            self.run_folds(joined_with(fold, in_order([fold, *VALUES.wanted()])))
+            return
+        view, argument = target_of(fold), fold.args[0]
+        claim_views([view], THREADS.current())
+        try:
+            one = pass_of(fold, view)
+            if one.order and one.has_shape_of(fold) and one.joins():
+                self.run(one)
+            else:
+                fold.operation(self.elements_of(argument), view, *fold.args[1:])
+        finally:
+            claim_views([view], 0)
+        settle(fold, view)
+
+    def run_folds(self, folds: list[Node]) -> None:
+        """Carry out reductions of expressions that share an operand: those in tiles together, and
+        those that are part of a program, if they have the same units.
+        """
+        views = [target_of(fold) for fold in folds]
+        claim_views(views, THREADS.current())
+        try:
+            groups: dict[tuple[int, int], list[tuple[Node, Mat]]] = {}
+            for fold, view in zip(folds, views, strict=True):
+                groups.setdefault(how_of(fold, view), []).append((fold, view))
+            for (way, _), some in groups.items():
+                self.run_group(way, [fold for fold, _ in some], [view for _, view in some])
+        finally:
+            claim_views(views, 0)
+
+    def run_group(self, way: int, folds: list[Node], views: list[Mat]) -> None:
+        """Carry out reductions in the same way; their results are in `views` then."""
+        read = [x for fold in folds for x in views_read_by(fold.args[0])]
+        try:
+            claim_read(read, THREADS.current())
+            with calls_of_their_own():
+                run = {IN_TILES: run_together, IN_PROGRAM: run_in_program}.get(way)
+                if run is None or not run(folds, views):
+                    self.run_alone(folds, views)
+        except BaseException as error:
+            add_lines(error, folds)
+            raise
+        finally:
+            claim_read(read, 0)
+            PASSES.pop(threading.get_ident(), None)
+        for fold, view in zip(folds, views, strict=True):
+            settle(fold, view)
+
+    def run_alone(self, folds: list[Node], views: list[Mat]) -> None:
+        """Carry out reductions one after another, of elements that are there."""
+        for fold, view in zip(folds, views, strict=True):
+            x = self.elements_of(fold.args[0])
+            claim_read([x], THREADS.current())
+            fold.operation(x, view, *fold.args[1:])
+
+    def elements_of(self, argument: Any) -> Mat:
+        """Return the elements of what a reduction reads, computed if need be."""
+        kept = None  # until it is computed
+        if isinstance(argument, Node) and argument.leaf is None:
+            if argument.wanted() is None:
+                kept = argument.form.new(argument.enabled, None)
+                argument.be_value_of(kept.storage, kept, None)
+            self.compute_alike([argument])
+        leaf = argument if isinstance(argument, Leaf) else argument.leaf
+        view: Mat = leaf.view
+        del kept
+        return view
+
+    def compute_alike(self, nodes: list[Node]) -> None:
+        """Compute nodes of one shape, in as few passes as may be."""
+        one = Pass(nodes)
+        interrupted = one.interrupted()
+        if interrupted:
+            for node in interrupted:
+                self.finish_overwritten(node)
+            one = Pass(nodes)
+        if not one.order:
+            return
+        if len(one.order) <= MOST_NODES:
+            self.run_within(one, nodes)
+            return
+        for some in in_passes(sorted(nodes, key=number_of)):
+            self.run_within(Pass(some), some)
+
+    def run_within(self, one: Pass, nodes: list[Node]) -> None:
+        """Carry out the pass of some nodes, in several ones where a device has no room for all
+        operands together.
+        """
+        try:
+            self.run(one)
+            return
+        except OutOfDeviceMemory:
+            if len(one.order) == 1:
+                raise
+        parts = nodes if len(nodes) > 1 else [
+            a for a in nodes[0].args if type(a) is Node and a.leaf is None]
+        kept = []  # until what reads them is computed
+        for node in parts:
+            if node.wanted() is None:
+                kept.append(node.form.new(node.enabled, None))
+                node.be_value_of(kept[-1].storage, kept[-1], None)
+        for node in (*parts, *nodes):
+            self.compute_alike([node])
+
+    @staticmethod
+    def finish_overwritten(node: Node) -> None:
+        """Settle a node if its pass was interrupted after it had overwritten the old elements."""
+        old = node.old
+        if old is not None:
+            storage: Any = old.view.storage
+            restored = None if storage.pending is None else storage.pending.restored
+            if storage.version not in (node.overwritten, restored):
+                settle(node, old.view)
+        node.overwritten = None
+
+    @staticmethod
+    def run(one: Pass) -> None:
+        """Carry out a pass, in which nothing new is pending."""
+        with Computing():
+            one.run()
+
+
+EXPRESSIONS = Passes()

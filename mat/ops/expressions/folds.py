@@ -1,0 +1,159 @@
+"""Pending reductions: which ones can wait, how they are carried out, and which ones together. It
+carries out none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...devices.in_use import CPU, Device
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.base import Form, MatBase, form_of_result
+from ...matrix.mat import Mat
+from ...memories import file_pages
+from ...memories.spill import spills
+from ...support.types import Arguments
+from ..engine.operation import Op
+from ..tiles.file_tiles import is_large, those_in_files
+from ..tiles.tiling import is_too_large
+from .nodes import Argument, Leaf, Node
+from .program import fold_of, fold_part_of
+
+# how a reduction is carried out: of elements that are there, in tiles, or as part of a program
+OF_ELEMENTS, IN_TILES, IN_PROGRAM = range(3)
+_units: dict[tuple[object, ...], int] = {}
+_MOST = 1024
+
+
+def uses_kernels(device: Device, out: MatBase) -> bool:
+    """Return whether a device has kernels of its own, and is not only planned for."""
+    return (device is not CPU and out.device_enabled and bool(device.implementations)
+            and device.planner is None)
+
+
+def leaf_or_node(argument: Any) -> Any:
+    """Return a leaf with the elements of what is read, or the node that is to compute them."""
+    return argument.leaf or argument if type(argument) is Node else argument
+
+
+def read_by(argument: Argument) -> Iterator[Leaf | Node]:
+    """Yield what is read to compute an expression: leaves, each once, and pending reductions, whose
+    results are there before.
+    """
+    left, seen = [argument], set()
+    while left:
+        one = leaf_or_node(left.pop())
+        if type(one) is Leaf or (type(one) is Node and one.device is not None):
+            if one not in seen:
+                yield one
+        elif type(one) is Node and one not in seen:
+            left += one.args
+        seen.add(one)
+
+
+def shape_of(one: Leaf | Node) -> Ints:
+    """Return the shape of a leaf or a node."""
+    found: Ints = one.view.shape if isinstance(one, Leaf) else one.form.shape
+    return found
+
+
+def views_read_by(argument: Argument) -> list[Mat]:
+    """Return the views of the leaves of an expression."""
+    return [one.view for one in read_by(argument) if isinstance(one, Leaf)]
+
+
+def has_shape_of_operands(node: Node) -> bool:
+    """Return whether operands broadcast to the shape of a node, and none is copied to a larger
+    one: from them a program has the shape of what it reduces.
+    """
+    shapes = [shape_of(one) for one in read_by(node)] if node.leaf is None else []
+    return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
+
+
+# the parameters are the facts of a reduction
+def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
+           device: Device) -> int:
+    """Return how a reduction is carried out on a device."""
+    one = leaf_or_node(argument)
+    if type(one) is Leaf:
+        return IN_TILES if is_cut(device, one.view, out) else OF_ELEMENTS
+    views, nbytes = views_read_by(one), one.form.size * one.form.dtype.itemsize
+    if device is CPU and nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or one.in_place):
+        in_tiles = operation.cutter is not None and is_large(*those_in_files(views))
+        return IN_TILES if in_tiles else OF_ELEMENTS
+    if device is not CPU and out.device_enabled:
+        if is_too_large(device, *views, out):
+            return OF_ELEMENTS if operation.cutter is None else IN_TILES
+        if is_too_large(device, one.form.new(True, None), out):  # it is cut, the operands are not
+            return OF_ELEMENTS
+    by = device if uses_kernels(device, out) else CPU
+    return IN_PROGRAM if unit_of(operation, one.form, out.form, settings, by) else OF_ELEMENTS
+
+
+def is_cut(device: Device, x: Mat, out: Mat) -> bool:
+    """Return whether a device has to reduce `x` in tiles."""
+    if device is CPU:
+        return x.storage.nbytes >= file_pages.LEAST_LARGE and is_large(*those_in_files((x,)))
+    return x.device_enabled and is_too_large(device, x, out)
+
+
+def is_cut_on(device: Device) -> bool:
+    """Return whether reductions that are pending for a device are carried out in tiles."""
+    return device is CPU or device.limit is not None
+
+
+def unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: Device) -> int:
+    """Return how many elements are a unit of the reduction in a program of the host, 1 on another
+    device; 0 if it cannot be part of a program.
+    """
+    key = operation, form, out, settings, device
+    found = _units.get(key)
+    if found is None:
+        if len(_units) > _MOST:
+            _units.clear()
+        args: Any = form_of_result(form.shape, form.dtype).new(True, None), out.new(True, None)
+        if device is CPU:
+            fold = fold_of(operation, (*args, *settings))
+            found = 0 if fold is None else fold.unit
+        else:
+            found = int(fold_part_of(operation, (*args, *settings), device) is not None)
+        _units[key] = found
+    return found
+
+
+# Which ones go together
+
+
+def joined_with(fold: Node, others: list[Node]) -> list[Node]:
+    """Return pending reductions that read an operand of the same elements as one does, of as many
+    elements, in the order of the statements; those that it is not computed before.
+    """
+    argument, found = fold.args[0], [fold]
+    shape, keys = shape_of(leaf_or_node(argument)), keys_of(argument)
+    for one in others:
+        if one is fold or not one.operation.folds or one.leaf is not None:
+            continue
+        if one.device is fold.device and shape_of(leaf_or_node(one.args[0])) == shape and (
+                is_ready(one) and keys & keys_of(one.args[0])):
+            found.append(one)
+    return sorted(found, key=number_of)
+
+
+def keys_of(argument: Argument) -> set[object]:
+    """Return what expressions that read the same elements have in common: the keys of leaves of
+    their shape.
+    """
+    shape = shape_of(leaf_or_node(argument))
+    return {argument, *(one.key for one in read_by(argument)
+                        if isinstance(one, Leaf) and one.view.shape == shape)}
+
+
+def is_ready(fold: Node) -> bool:
+    """Return whether a reduction needs the result of no other that is pending."""
+    return all(isinstance(one, Leaf) for one in read_by(fold.args[0]))
+
+
+def number_of(node: Node) -> int:
+    """Return the number of a node, in the order of the statements."""
+    return node.number
