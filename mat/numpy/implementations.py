@@ -36,7 +36,8 @@ MODULES = {  # with the functions that they implement
         "linalg.vector_norm",
     "plain_views":
         "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-        "lib.stride_tricks.sliding_window_view moveaxis rot90 split squeeze swapaxes vsplit",
+        "lib.stride_tricks.sliding_window_view moveaxis rollaxis rot90 split squeeze swapaxes "
+        "vsplit",
     "products":
         "cross dot inner kron linalg.cross linalg.matmul linalg.matrix_power linalg.multi_dot "
         "linalg.outer linalg.tensordot outer tensordot vdot",

@@ -261,7 +261,7 @@ IMPLEMENTED = [  # function, and the call that our operations can do
 # among the views
 VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose,
            np.lib.stride_tricks.sliding_window_view, np.squeeze, np.expand_dims, np.swapaxes,
-           np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.moveaxis,
+           np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.moveaxis, np.rollaxis,
            np.broadcast_to, np.flip, np.flipud, np.fliplr, np.rot90, np.diagonal}
 PREPARING = {np.piecewise}  # arguments, for NumPy on the host
 # for how many elements there are; tests/ops/test_sorting.py has these

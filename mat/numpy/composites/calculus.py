@@ -28,7 +28,7 @@ from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES
 from ...support.types import Function, Number, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result, implements
-from .in_tiles import in_tiles
+from .in_tiles import in_one_pass, in_tiles
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 
@@ -47,8 +47,13 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
         widths = steps.reshape((-1,) + (1,) * (y.ndim - 1 - k))
     else:
         raise LeftToNumPy
-    heights = along(y, k, slice(1, None)) + along(y, k, slice(None, -1))
-    return reduce.sum(widths * heights / 2.0, k)
+    return _area(y, widths, k)
+
+
+@in_one_pass
+def _area(y: Mat, widths: Operand, axis: int) -> Mat:
+    heights = along(y, axis, slice(1, None)) + along(y, axis, slice(None, -1))
+    return reduce.sum(widths * heights / 2.0, axis)
 
 
 @implements("ediff1d", on_device=1)
@@ -132,6 +137,7 @@ def _steps_of(given: Operand, length: int) -> Steps | None:
     return Steps(steps) if math.isnan(common) else Steps(None, common)
 
 
+@in_one_pass
 def _slopes(f: Mat, steps: Steps, axis: int, edge_order: int) -> Mat:
     """Return the central differences over their distance, and one-sided ones at the ends."""
     ends = _ends if edge_order == 1 else _curved_ends
@@ -182,6 +188,10 @@ def _vectors(*operands: Mat) -> list[Mat]:
 @implements("polyval", on_device=2)
 def numpy_polyval(p: Mat, x: Mat) -> Result:
     leave_if(p.ndim != 1 or not p.size or any(m.dtype.kind not in "iufc" for m in (p, x)))
+    return in_tiles(_polyval, tables=1)(x, p)
+
+
+def _polyval(x: Mat, p: Mat) -> Mat:
     found: Mat = new_like(x, x.shape, np.result_type(p.dtype, x.dtype)).fill_(0)
     for k in range(p.size):
         found = found * x + p[k, ...]

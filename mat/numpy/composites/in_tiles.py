@@ -1,6 +1,6 @@
-"""Functions that are composed of operations element by element, carried out in tiles as one
-operation where a device has no room for their operands: each part is then copied once for all of
-the operations, whose intermediate results stay on the device.
+"""Functions that are composed of operations, carried out in tiles of all of these where a device
+has no room for their operands: each part is then copied once, and intermediate results stay on the
+device.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from functools import wraps
 from typing import Any
 
 from ...core.direction import INPUT, OUTPUT, Direction
-from ...devices.in_use import in_use
+from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat, new_like
+from ...ops.expressions.block import fused
 from ...ops.expressions.deferral import INNERMOST, PERMANENT
+from ...ops.tiles.file_tiles import is_large, those_in_files
 from ...ops.tiles.signatures import over
 from ...ops.tiles.tiling import Cutter, Tile, being_cut, carry_out_in_tiles, cutting, span_bytes
 from ...support.open_blocks import still_open
@@ -23,6 +25,7 @@ from ...support.types import Arguments, Function, Keyword, Keywords, Operand
 from ..registry import Result
 
 _TIMES = 16  # as many bytes as operands and results take, intermediate results take at most
+_LARGE = 4  # as many times the bytes of operands reductions take with their intermediate results
 
 
 def in_tiles(function: Function, tables: int = 0) -> Function:
@@ -39,6 +42,27 @@ def in_tiles(function: Function, tables: int = 0) -> Function:
         return function(*operands)
 
     return call
+
+
+def in_one_pass(function: Function) -> Function:
+    """Return a function that reduces what it computes of its operands, Mats and other values, as in
+    a block of `mat.fused` where these are large for a device, or large files of the host.
+    """
+    @wraps(function)
+    def call(*operands: Operand) -> Result:
+        if not _are_large(operands) or _is_a_part():
+            return function(*operands)
+        with fused():
+            return function(*operands)
+
+    return call
+
+
+def _are_large(operands: Arguments) -> bool:
+    device = in_use()
+    if device is CPU:
+        return is_large(*those_in_files(operands))
+    return device.limit is not None and _LARGE * span_bytes(*operands) > device.limit
 
 
 def _is_a_part() -> bool:

@@ -23,6 +23,7 @@ from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, Function, Operand
 from ..registry import NO_VALUE, Result, implements
 from ..short_calls import length
+from .in_tiles import in_one_pass
 from .selection import take_along
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
@@ -91,7 +92,7 @@ def numpy_linalg_norm(x: Operand, ord: Operand = None, axis: AxisLike = None,
     # NumPy refuses other axes
     known = type(axis) is int or (type(axis) is tuple and len(axis) in (1, 2))
     if known and ord is None and x.dtype.char in REAL_TYPES and x.size and x.ndim:
-        return elementwise.sqrt(reduce.sum(elementwise.square(x), axis, keepdims=keepdims))
+        return _lengths(x, axis, keepdims)
     leave_if(not _has_norms(x))
     if axis is None and (ord is None or (ord == "fro" and x.ndim == 2)):
         return _of_vectors(x, tuple(range(x.ndim)), 2, bool(keepdims))
@@ -99,6 +100,11 @@ def numpy_linalg_norm(x: Operand, ord: Operand = None, axis: AxisLike = None,
     leave_if(len(axes) not in (1, 2))
     of = _of_vectors if len(axes) == 1 else _of_matrices
     return of(x, axes, 2 if ord is None and len(axes) == 1 else ord, bool(keepdims))
+
+
+@in_one_pass
+def _lengths(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
+    return elementwise.sqrt(reduce.sum(elementwise.square(x), axis, keepdims=keepdims))
 
 
 @implements("linalg.vector_norm", on_device=1)
@@ -121,6 +127,7 @@ def _has_norms(x: Operand) -> bool:
         x.dtype.char in BLAS_TYPES or x.dtype.kind in "biu")
 
 
+@in_one_pass
 def _of_vectors(x: Mat, axes: Ints, order: Operand, keepdims: bool) -> Result:
     """Return the norms of the vectors along axes."""
     leave_if(not isinstance(order, int | float) or isinstance(order, bool))

@@ -21,6 +21,7 @@ from ...support.dtypes import FLOATING, INEXACT
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements, named
+from .in_tiles import in_one_pass
 from .there import keeps_parts
 
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
@@ -203,14 +204,22 @@ def _place(place: Function, last: float) -> Function:
         leave_if(not is_mat_or_none(out))
         if axis is not None and type(axis) is not int:
             axis = integer(plain_axis(axis), "an axis")
-        if a.dtype.char in INEXACT:
-            if bool(truth.any_true(truth.all_true(elementwise.isnan(a), axis))):
-                raise ShapeError(f"{_ONLY}: of NaN only, shape {a.shape}, axis {axis}, there is "
-                                 "no index; numpy.isnan finds it")
-            a = without_nan(a, last)
-        return place(a, axis, out, keepdims=_flag(keepdims))
+        inexact = a.dtype.char in INEXACT
+        return _place_of(a, place, last if inexact else None, axis, out,
+                                      _flag(keepdims))
 
     return place_of
+
+
+@in_one_pass
+def _place_of(a: Mat, place: Function, last: float | None, axis: int | None, out: Operand,
+              keepdims: bool) -> Result:
+    if last is not None:
+        if bool(truth.any_true(truth.all_true(elementwise.isnan(a), axis))):
+            raise ShapeError(f"{_ONLY}: of NaN only, shape {a.shape}, axis {axis}, there is "
+                             "no index; numpy.isnan finds it")
+        a = without_nan(a, last)
+    return place(a, axis, out, keepdims=keepdims)
 
 
 implements("nanargmax")(_place(reduce.argmax, -np.inf))
@@ -224,9 +233,15 @@ def _total(total: Function, neutral: Number) -> Function:
                  keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                  where: Operand = NO_VALUE) -> Result:
         leave_if(initial is None or not can_hold_sums(out) or not _plain(dtype, initial, where))
-        return total(without_nan(a, neutral), axis, None, out, _flag(keepdims))
+        return _total_of(a, total, neutral, axis, out, _flag(keepdims))
 
     return total_of
+
+
+@in_one_pass
+def _total_of(x: Mat, total: Function, neutral: Number, axis: AxisLike, out: Operand,
+              keepdims: bool) -> Result:
+    return total(without_nan(x, neutral), axis, None, out, keepdims)
 
 
 implements("nansum")(_total(reduce.sum, 0))
@@ -241,8 +256,14 @@ def numpy_nanmean(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
     keep = _flag(keepdims)
     if a.dtype.char not in INEXACT:
         return reduce.mean(a, axis, keepdims=keep)
-    total = reduce.sum(without_nan(a, 0), axis, keepdims=keep)
-    return _warned(_quotient(total, _numbers_in(a, axis, keep)), _NONE)
+    return _warned(_mean_of(a, axis, keep), _NONE)
+
+
+@in_one_pass
+def _mean_of(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
+    """Return the mean of the floating-point elements that are not NaN."""
+    total = reduce.sum(without_nan(x, 0), axis, keepdims=keepdims)
+    return _quotient(total, _numbers_in(x, axis, keepdims))
 
 
 def _variance(root: bool) -> Function:
@@ -263,6 +284,7 @@ implements("nanvar")(_variance(root=False))
 implements("nanstd")(_variance(root=True))
 
 
+@in_one_pass
 def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
     """Return the variance of the floating-point elements that are not NaN."""
     count = _numbers_in(x, axis, True)

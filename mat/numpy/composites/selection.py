@@ -90,9 +90,14 @@ def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
     dtype = np.result_type(*(c.dtype if isinstance(c, Mat) else c for c in (*choices, found)))
     # NumPy casts some of them, and refuses others
     leave_if(any(type(c) in _WEAK and not represents(dtype, c) for c in (*choices, found)))
-    found = _in(found, dtype)
-    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        found = numpy_where(condition, _in(choice, dtype), found)
+    pairs = zip(reversed(conditions), (_in(c, dtype) for c in reversed(choices)), strict=True)
+    return _select(_in(found, dtype), *(value for pair in pairs for value in pair))
+
+
+@in_tiles
+def _select(found: Mat, *pairs: Mat) -> Mat:
+    for condition, choice in zip(pairs[::2], pairs[1::2], strict=True):
+        found = numpy_where(condition, choice, found)
     return found
 
 

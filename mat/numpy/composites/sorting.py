@@ -381,7 +381,8 @@ def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
 def numpy_isin(element: Mat, test_elements: Mat, assume_unique: bool = False,
                invert: bool = False, *, kind: Operand = None) -> Result:
     leave_if(kind not in (None, "sort"))
-    return _is_member(element, test_elements, bool(invert))
+    member = in_tiles(_is_member, tables=1)
+    return member(element, _as_vector(test_elements), bool(invert))
 
 
 @implements("in1d", on_device=2)

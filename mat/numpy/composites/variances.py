@@ -18,6 +18,7 @@ from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
+from .in_tiles import in_one_pass
 from .there import as_dtype, different_axes, is_there
 
 _REAL = (int, float)
@@ -123,6 +124,7 @@ def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
     return (average, scale.broadcast_to(average.shape).copy()) if returned else average
 
 
+@in_one_pass
 def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Result:
     """Return the mean with weights, of the shape of `a` or for one axis, and their sums."""
     leave_if(not is_mat_or_array(weights) or weights.dtype.char not in REAL)
