@@ -72,7 +72,7 @@ def test_what_does_not_fit():
 def test_composed_functions():
     x = mat.array(np.ones((100, 10)))
     found = mat.debug.plan(np.nanmean, x, axis=1, pool_bytes=4000)
-    assert {"replace_nan", "sum"} <= {c.name for c in found.calls}
+    assert {"replace_nan", "sum"} <= {name for c in found.calls for name in (c.name, *c.operations)}
     assert all(c.tiles > 0 for c in found.calls)
     joined = mat.debug.plan(mat.concat, [x, x], pool_bytes=4000)
     assert [c.name for c in joined.calls] == ["assign", "assign"]
@@ -287,8 +287,8 @@ def test_counts_of_elements_are_indices_in_a_plan():
 def test_weighted_means_are_not_left_to_numpy():
     x, w = mat.empty(10_000_000, 2000), mat.empty(10_000_000)
     found = mat.debug.plan(np.average, x, axis=0, weights=w, pool_bytes=1 << 33)
-    assert {"multiply", "sum", "divide"} <= {call.name for call in found.calls}
-    assert found.moved >= 2 * x.nbytes  # the products go home and back
+    assert ("multiply", "sum") in {call.operations for call in found.calls}
+    assert found.moved < 100_000  # the products go nowhere, and nobody wrote the operands
 
 
 @pytest.mark.parametrize(("function", "shape"), [
