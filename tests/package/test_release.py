@@ -1,5 +1,6 @@
 """`.ci/release` stops where a release is not as it says, before anything is built."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,8 +52,8 @@ def released(tmp_path):
 
 def test_a_release_with_one_version_and_date_is_built(released):
     said = released({})
-    assert "versions and dates, 0 s\n1.2.3, 2999-01-01\n" in said
-    assert said.endswith("built\n== release: distributions: FAILED, after 0 s\n")
+    assert re.search(r"versions and dates, \d+ s\n1.2.3, 2999-01-01\n", said)
+    assert re.search(r"built\n== release: distributions: FAILED, after \d+ s\n\Z", said)
 
 
 @pytest.mark.parametrize(("changes", "message"), [
@@ -65,7 +66,7 @@ def test_a_release_with_one_version_and_date_is_built(released):
 def test_versions_and_dates_that_differ_are_named(released, changes, message):
     said = released(changes)
     assert message in said
-    assert said.endswith("versions and dates: FAILED, after 0 s\n")
+    assert re.search(r"versions and dates: FAILED, after \d+ s\n\Z", said)
 
 
 @pytest.mark.parametrize(("given", "message"), [
