@@ -100,7 +100,8 @@ COMPOSED = [
     "np.interp(n, [-1, 0, 2], [3.0, 4.0, 5.0], left=-7)",
     "np.interp(x, [-1, 0, 2], [3.0, 4.0, 5.0], period=3)",
     "np.interp(k, [-1, 0, 2], [3j, 4.0, 5.0])", "np.polyval(v[:4], x)",
-    "np.isin(k, [3, 4, -7, 1])", "np.select([q, q], [x, y], 7.0)"]
+    "np.isin(k, [3, 4, -7, 1])", "np.select([q, q], [x, y], 7.0)", "np.choose(q, [x, y])",
+    'np.choose(k, [x, y], mode="wrap")', "np.piecewise(x, [q], [2.5, -1.0])"]
 REDUCED = {  # and how often they copy their operands
     "np.linalg.norm(x, axis=1)": 1, "np.linalg.vector_norm(w, axis=0)": 1,
     "np.linalg.norm(x, 1, axis=0)": 1, "np.nansum(n, axis=0)": 1, "np.nanprod(n, axis=1)": 1,

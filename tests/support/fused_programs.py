@@ -119,7 +119,7 @@ class Program(Reductions):
                 largest = np.max(np.abs(array), initial=0, where=finite)
                 # differences of large values keep the last bits in which means differ
                 near = ~finite | np.isclose(found, array, rtol=1e-2 if short else 1e-4,
-                                            atol=1e-2 + 1e-5 * float(largest))
+                                            atol=1e-2 + (1e-2 if short else 1e-5) * float(largest))
             assert near.all(), (found[~near], array[~near])
             array = found.copy()
         return result, expected, array

@@ -9,15 +9,14 @@ import numpy as np
 from ...layout.shapes import as_axis
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
-from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.engine.operands import as_mat
-from ...ops.primitives import elementwise, selecting, truth, ufuncs
+from ...ops.engine.by_numpy import leave_if
+from ...ops.primitives import elementwise, truth, ufuncs
 from ...ops.primitives.joining import concat
 from ...ops.primitives.parts import along, complex_of, imaginary_part, real_part
 from ...ops.primitives.scan import cumsum
 from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
-from ...support.types import Function, Number, Operand
+from ...support.types import DType, Function, Number, Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 from .in_tiles import in_tiles
@@ -101,21 +100,42 @@ def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operan
     rest = len(functions) - len(masks)
     leave_if(not masks or len(masks) < len(conditions) or rest not in (0, 1)
              or x.dtype.kind not in "iuf")
-    if rest:
-        masks.append(ufuncs.logical_not(_any_of(masks)))
+    if not any(map(callable, functions)):
+        return _by_values(x.dtype, len(masks), *masks, *functions)
     found = new_like(x, x.shape, x.dtype).fill_(0)
-    for condition, function in zip(masks, functions, strict=True):
+    for condition, function in zip(_with_rest(masks, functions), functions, strict=True):
         values = function
         if callable(function):
             chosen = x[condition]
             values = function(chosen, *args, **keywords) if chosen.size else 0
         if callable(function) and isinstance(values, Mat) and values.ndim:
             found[condition] = values
-        elif isinstance(values, Mat) or (np.isscalar(values) and represents(x.dtype, values)):
-            found = selecting.where(condition, as_dtype(as_mat(values, "a value"), x.dtype), found)
         else:
-            raise LeftToNumPy
+            found = where(condition, _value(values, x.dtype), found)
     return found
+
+
+@in_tiles
+def _by_values(dtype: DType, count: int, *masks_and_values: Operand) -> Mat:
+    """Return the value of the last of so many masks that is true for each element."""
+    masks, values = masks_and_values[:count], masks_and_values[count:]
+    found = new_like(masks[0], masks[0].shape, dtype).fill_(0)
+    for condition, value in zip(_with_rest(masks, values), values, strict=True):
+        found = where(condition, _value(value, dtype), found)
+    return found
+
+
+def _with_rest(masks: Sequence[Mat], values: Sequence[Operand]) -> Sequence[Mat]:
+    """Return masks, with one where none is true if there is one more value."""
+    return (*masks, ufuncs.logical_not(_any_of(masks))) if len(values) > len(masks) else masks
+
+
+def _value(value: Operand, dtype: DType) -> Operand:
+    """Return a Mat or a number that `where` takes for one of this dtype."""
+    if isinstance(value, Mat):
+        return as_dtype(value, dtype)
+    leave_if(not np.isscalar(value) or not represents(dtype, value))
+    return dtype.type(value).item()
 
 
 def _any_of(conditions: Sequence[Mat]) -> Mat:
@@ -234,12 +254,16 @@ def numpy_unwrap(p: Operand, discont: Number | None = None, axis: int = -1, *,
     leave_if(not -p.ndim <= axis < p.ndim or type(period) not in REAL
              or not (discont is None or type(discont) in REAL))
     k, half = as_axis(axis, p.ndim), period / 2
-    steps = along(p, k, slice(1, None)) - along(p, k, slice(None, -1))
-    turned = _wrapped(steps, half, period)
-    change = where(elementwise.abs(steps) < (half if discont is None else discont), 0.0,
-                   turned - steps)
-    rest = along(p, k, slice(1, None)) + cumsum(change, k)
-    return concat([along(p, k, slice(None, 1)), rest], k)
+    after = along(p, k, slice(1, None))
+    change = _change(after, along(p, k, slice(None, -1)), half,
+                     half if discont is None else discont, period)
+    return concat([along(p, k, slice(None, 1)), after + cumsum(change, k)], k)
+
+
+@in_tiles
+def _change(after: Mat, before: Mat, half: Number, most: Number, period: Number) -> Mat:
+    steps = after - before
+    return where(elementwise.abs(steps) < most, 0.0, _wrapped(steps, half, period) - steps)
 
 
 def _wrapped(steps: Mat, half: Number, period: Number) -> Mat:

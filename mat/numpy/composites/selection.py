@@ -113,10 +113,11 @@ def numpy_choose(a: Operand, choices: Sequence[Operand], out: Operand = None,
     leave_if(out is not None or not isinstance(choices, list | tuple))
     leave_if(len(choices) > _MOST_CHOICES or a.ndim > _MOST_AXES)  # NumPy's error
     leave_if(any(type(c) in _WEAK for c in choices))  # numbers adapt to the other choices
-    return _chosen(a, [_mat(c) for c in choices], mode)
+    return _chosen(a, mode, *map(_mat, choices))
 
 
-def _chosen(x: Mat, choices: Sequence[Mat], mode: str) -> Mat:
+@in_tiles
+def _chosen(x: Mat, mode: str, *choices: Mat) -> Mat:
     """Return for each integer the element of the choice of that number."""
     n = len(choices)
     leave_if(not n or x.dtype.kind not in "biu" or mode not in _MODES)
