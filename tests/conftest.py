@@ -14,7 +14,7 @@ import mat
 from mat.debug.direction_check import CHECK
 from mat.numpy.implementations import load_all
 
-from .support import selection
+from .support import bytecode, selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
 from .tools.mock_driver.fixtures import cuda
@@ -55,7 +55,7 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     selection.choose(config.getoption("--all"))
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
-    config.mat_bytecode = selection.share_bytecode(distributes)
+    config.mat_bytecode = bytecode.share_bytecode(distributes)
     # a slow machine is no failure, and neither is a walk that only one of many runs would take,
     # unless such walks are looked for, by a seed
     seed = os.environ.get("MAT_SEED")
@@ -80,6 +80,15 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import WorkStealingScheduling  # here, since one can do without xdist
 
     return WorkStealingScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Divide the compiling of tests among the processes of pytest-xdist."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker:
+        number = int(worker["workerid"].removeprefix("gw"))
+        bytecode.import_tests(session.config.args, number, worker["workercount"])
 
 
 @pytest.hookimpl(wrapper=True)

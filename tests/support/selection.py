@@ -5,11 +5,8 @@ are marked `sample(n)`, one of some of others that have many (`SHARES`), and rep
 at random less often. It is the same every time.
 """
 
-import os
-import tempfile
 import zlib
 
-BYTECODE = "MAT_TEST_BYTECODE"  # the variable with the folder of `share_bytecode`
 ALL = False  # set by `choose`, before any module of tests is imported
 # of at least that many parameter sets, one of so many is run
 SHARES = ((200, 18), (60, 12), (30, 8), (9, 4), (4, 2))
@@ -105,22 +102,3 @@ def _indices(call, groups):
 def _shuffled(values, text):
     """Return the place of each of the values in an order that depends on `text`."""
     return {k: at for at, k in enumerate(sorted(values, key=lambda k: number_of(f"{text} {k}")))}
-
-
-def share_bytecode(distributes):
-    """Keep the bytecode of the interpreters that tests start in a folder for this run.
-
-    This is done where none is to be written beside the sources, since each of some two hundred
-    interpreters compiled all of `mat` otherwise. A process that `distributes` tests to others makes
-    the folder, and these use it. Return the folder, or None if this process has not made it.
-    """
-    if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
-        return None
-    folder = None
-    if BYTECODE not in os.environ:
-        folder = tempfile.TemporaryDirectory(prefix="mat-bytecode-", ignore_cleanup_errors=True)
-        os.environ[BYTECODE] = folder.name
-    if not distributes:  # the others read the bytecode beside the libraries
-        del os.environ["PYTHONDONTWRITEBYTECODE"]
-        os.environ["PYTHONPYCACHEPREFIX"] = os.environ[BYTECODE]
-    return folder

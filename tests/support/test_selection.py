@@ -109,18 +109,3 @@ def test_about_one_of_so_many_names_is_drawn():
     names = [f"tests/test_it.py::test_it[{k}]" for k in range(6000)]
     assert all(selection.is_drawn(name, 1) for name in names)
     assert 60 < sum(selection.is_drawn(name, 60) for name in names) < 140
-
-
-def test_bytecode_is_not_written_beside_the_sources(monkeypatch):
-    environ = selection.os.environ
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "before")
-    monkeypatch.setenv(selection.BYTECODE, "")
-    monkeypatch.delenv(selection.BYTECODE)
-    folder = selection.share_bytecode(distributes=True)
-    assert environ["PYTHONPYCACHEPREFIX"] == "before"
-    assert selection.share_bytecode(distributes=False) is None  # in another process
-    assert environ["PYTHONPYCACHEPREFIX"] == environ[selection.BYTECODE] == folder.name
-    assert "PYTHONDONTWRITEBYTECODE" not in environ
-    folder.cleanup()
-    assert selection.share_bytecode(distributes=False) is None
