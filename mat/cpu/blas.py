@@ -57,10 +57,7 @@ def used(x: Sized, n: int | None, inc: int) -> int:
 
 
 def at(x: ForeignArray, n: int, inc: int) -> Piece:
-    """Return the address and increment for BLAS of `n` elements of `x`, `inc` apart.
-
-    With a negative increment they begin at the far end.
-    """
+    """Return address and increment of `n` elements for BLAS; a negative one goes backwards."""
     step = x.increment
     if step > 0:
         return x.low, inc * step
@@ -78,10 +75,7 @@ def pieces(n: int, *vectors: Piece) -> Iterator[tuple[int, list[Piece]]]:
 
 def _two(verb: str, x: ForeignArray, y: ForeignArray, n: int | None, incx: int,
          incy: int) -> Iterator[tuple[CData, CData, CData, CData, CData]]:
-    """Yield BLAS's arguments for two vectors, piece by piece.
-
-    They are count, address and increment, address and increment.
-    """
+    """Yield BLAS's arguments for two vectors by pieces: count, address and increment of each."""
     n = used(x, n, incx)
     one, other = at(x, n, incx), at(y, n, incy)
     if OBSERVERS:
@@ -92,10 +86,7 @@ def _two(verb: str, x: ForeignArray, y: ForeignArray, n: int | None, incx: int,
 
 def _one(verb: str, x: ForeignArray, n: int | None,
          incx: int) -> Iterator[tuple[int, CData, int]]:
-    """Yield the pieces of one vector whose order does not matter.
-
-    They are counted upwards, as BLAS requires it.
-    """
+    """Yield the pieces of one vector whose order does not matter, counted upwards for BLAS."""
     n, inc = used(x, n, incx), abs(incx * x.increment)
     low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]
     if OBSERVERS:
@@ -191,10 +182,7 @@ def asum(x: ForeignArray, n: int | None = None, incx: int = 1) -> float:
 
 
 def iamax(x: ForeignArray, n: int | None = None, incx: int = 1) -> int:
-    """Return the first index, from 0, of the largest ``|re x_i| + |im x_i|``.
-
-    The increment is above 0.
-    """
+    """Return the first index of the largest ``|re x_i| + |im x_i|``, from 0; `incx` is above 0."""
     best, largest, start = 0, -1.0, 0
     for count, p, inc in _one("iamax", x, n, incx):
         k = int(_iamax[x.letter](INTS[count], p, INTS[inc])) - 1

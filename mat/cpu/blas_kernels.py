@@ -59,10 +59,7 @@ def _kernels() -> dict[str, tuple[CData, str]]:
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> CpuKernel:
-    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart.
-
-    They begin `starts` elements from their operands.
-    """
+    """Prepare ``verb`` of vectors of `n` elements that begin `starts` after their operands."""
     frame = ffi.new("struct mat_vectors *",
                     (routine(verb, letter), KINDS[letter], n, steps, starts))
     kernel, element = _kernels()[verb]
@@ -97,10 +94,7 @@ def _gemm(letter: str, form: GemmForm) -> CpuKernel:
 
 def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
                          steps: tuple[Ints, Ints, Ints]) -> Function:
-    """Prepare the same for stacks with leading axes of the lengths `batch`.
-
-    `steps` are those of a, b and c along them.
-    """
+    """Prepare the same for stacks; `steps` are those of a, b and c along the axes `batch`."""
     if lib is None:
         return blas.prepare_gemm_batched(letter, form, batch, steps)
     if is_small(letter, form, batch):
@@ -128,20 +122,14 @@ def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
 
 
 def without_factors(product: CpuKernel, swap: bool) -> CpuKernel:
-    """Return ``C <- A B``, a function of ``(a, b, c)``, by a kernel that takes alpha and beta.
-
-    With `swap` its first operand is b.
-    """
+    """Return ``C <- A B`` by a kernel with alpha and beta; with `swap` its first operand is b."""
     frame = ffi.new("struct mat_plain_product *", (product.address, product.frame, swap))
     return CpuKernel(lib.mat_blas_plain_product, frame, product.count, product.grain, keep=product,
                      called=product.called)
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
-    """Prepare ``y <- alpha op(A) x + beta y`` for vectors of the layouts `x` and `y`.
-
-    The result is a function of ``(alpha, a, x, beta, y)``.
-    """
+    """Prepare ``y <- alpha op(A) x + beta y`` as a function of ``(alpha, a, x, beta, y)``."""
     if lib is None:
         return lambda alpha, a, x, beta, y: blas.gemv(letter, form, alpha, a.pointer, x, beta, y)
     trans, m, n, lda = form
@@ -155,10 +143,7 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
 
 
 def prepare_scale_vector(letter: str, layout: Layout) -> Function:
-    """Prepare ``y <- beta y``, called like `prepare_gemv`'s.
-
-    BLAS leaves it out where the product is over an empty axis.
-    """
+    """Prepare ``y <- beta y``, called like a gemv: BLAS leaves it out for empty axes."""
     source = np.zeros(1, letter)
 
     def scale(_alpha: Number, _a: object, _x: object, beta: Number, y: ForeignArray) -> None:
@@ -172,10 +157,7 @@ def prepare_scale_vector(letter: str, layout: Layout) -> Function:
 
 
 def _lowest(x: Layout) -> tuple[int, int]:
-    """Return where, from its first element, the lowest address of a vector is, and its increment.
-
-    BLAS requires it to begin there.
-    """
+    """Return the lowest address of a vector, where it begins for BLAS, and its increment."""
     assert x.vector is not None, "fits has let it through"
     return x.vector[0] - x.displacement, x.vector[1]
 
@@ -186,18 +168,12 @@ def prepare_ger(_letter: str, form: GerForm, _x: Layout, _y: Layout) -> Function
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
-    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C.
-
-    The result is a function of ``(alpha, a, beta, c)``.
-    """
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in a triangle, of ``(alpha, a, beta, c)``."""
     return lambda alpha, a, beta, c: blas.syrk(letter, form, alpha, a.pointer, beta, c.pointer)
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
-    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A.
-
-    The result is a function of ``(alpha, a, b)``.
-    """
+    """Prepare ``B <- alpha op(A)^-1 B``, or for side R ``B op(A)^-1``, of ``(alpha, a, b)``."""
     return lambda alpha, a, b: blas.trsm(letter, form, alpha, a.pointer, b.pointer)
 
 
@@ -216,10 +192,7 @@ def is_long(letter: str, n: int, *steps: int) -> bool:
 
 def long_vectors(verb: str, letter: str, n: int, vectors: int,
                  otherwise: Function) -> Function:
-    """Prepare ``verb`` of so many such vectors.
-
-    `otherwise` does the same, for results that the kernel cannot compute.
-    """
+    """Prepare ``verb`` of so many such vectors, `otherwise` for results that the kernel lacks."""
     if verb in SUMS:
         return VectorSum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")

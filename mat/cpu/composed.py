@@ -31,9 +31,7 @@ class KernelStep(NamedTuple):
 
 
 class StepOperand(NamedTuple):
-    """An operand of a step: its slot; what it becomes if it is a number; bytes of an element, and
-    strides over the axes of the step.
-    """
+    """An operand of a step: slot, dtype as a number, bytes of an element, strides over its axes."""
 
     slot: int
     kind: str
@@ -131,9 +129,7 @@ def fit_together(steps: Sequence[LightStep]) -> bool:
 
 
 class LoopOperand:
-    """An operand of a loop, and the values that it is read as and that it gets, perhaps of another
-    type.
-    """
+    """An operand of a loop, and the values that it is read as and that it gets."""
 
     def __init__(self, like: StepOperand, strides: Ints) -> None:
         self.like = like
@@ -223,9 +219,7 @@ class NotComposedError(Exception):
 
 def loop_of(steps: Sequence[LightStep], at: range, number: int, live: Collection[int],
             ) -> ComposedLoop:
-    """Return the loop of that number for steps at those places of a program; slots in `live` are
-    read afterwards.
-    """
+    """Return loop `number` for the steps at those places; slots in `live` are read afterwards."""
     built = LoopBuilder(steps)
     built.settle_types()
     kept = [x for x in built.operands.values()
@@ -281,9 +275,7 @@ def frame_of(built: LoopBuilder, operands: Sequence[LoopOperand]) -> CData:
 
 
 def compose(steps: Sequence[KernelStep], kept: Collection[int]) -> list[ComposedLoop | KernelStep]:
-    """Return the steps of a program, those that can be one loop composed; `kept` are the slots
-    whose elements are wanted after it.
-    """
+    """Return steps, composed where they can be one loop; `kept` are the slots used after it."""
     found: list[ComposedLoop | KernelStep] = []
     number = 0
     for at, light in segments(steps):

@@ -80,9 +80,7 @@ class Composer(WithLock):
             replace_steps(program, steps, addresses)
 
     def addresses_of(self, source: str, count: int) -> Sequence[int]:
-        """Return the addresses of the loops of a source; none if the compiler fails, or too many
-        were compiled.
-        """
+        """Return the addresses of a source's loops; none if the compiler fails or had too many."""
         if source not in self.known:
             if len(self.known) >= MOST:  # libraries are never unloaded
                 return ()
@@ -97,9 +95,7 @@ class Composer(WithLock):
 
 
 def machine_flags() -> list[str]:
-    """Return the flags for the machine that the kernels were chosen for, without warnings: nobody
-    would see them.
-    """
+    """Return the flags for the kernels' machine, without warnings, which nobody would see."""
     machine = ffi.string(lib.mat_machine()).decode()
     if machine.startswith("x86-64-"):
         return ["-w", f"-march={machine}"]

@@ -108,9 +108,7 @@ def _tiles(job: Job, grid: Grid, channels: int, size: int) -> Tiles:
 
 
 def _shared(a: WindowAxis, grid: Grid, k: int) -> int:
-    """Return the number of zeros at the end of a buffer line that can serve as the beginning of the
-    next.
-    """
+    """Return how many zeros at the end of a buffer line can begin the next."""
     span, found = a.n + grid.reach[k], a.n
     for phase in grid.phases:
         first = a.off + phase[k]

@@ -60,9 +60,7 @@ def kernel_named(name: str) -> NamedKernel:
 
 
 def kinds_of(name: str) -> str:
-    """Return the letters of the kinds of numbers that there are compiled kernels of a line of
-    ``elementwise.def`` for.
-    """
+    """Return the letters of the kinds of numbers for which a line has compiled kernels."""
     return "" if lib is None else ffi.string(lib.mat_kinds_of(name.encode())).decode()
 
 
@@ -128,9 +126,7 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
 
 def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
           dtype: DType | None = None, kind: str = "") -> OperandView:
-    """Return the view of a Mat of that layout, converted to `dtype`, or of a number, converted to
-    that `kind`.
-    """
+    """Return the view of a Mat, converted to `dtype`, or of a number, converted to that `kind`."""
     if layout is None:
         return OperandView((0,) * len(shape), BY_CHAR[letter].size, kind)
     found = value.element_type
@@ -139,9 +135,7 @@ def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
 
 
 def _written(out: Operand, layout: Layout | None, shape: Ints, letter: str) -> OperandView:
-    """Return the view of a Mat of that layout for results of a kernel that computes in the dtype
-    of that character.
-    """
+    """Return the view of a Mat for the results of a kernel that computes in that dtype."""
     view = _view(out, layout, shape, letter)
     dtype = out.element_type
     narrow = dtype.char in HALVES and letter not in HALVES
@@ -160,9 +154,7 @@ def _conversion(source: DType, target: DType) -> CData:
 
 
 def prepare_convert(x: Operand, out: Operand) -> CpuKernel:
-    """Return the kernel that copies the Mat `x`, broadcast, to `out`, of another dtype, where there
-    is one.
-    """
+    """Return the kernel that copies `x`, broadcast, to `out` of another dtype, if there is one."""
     shape = out.layout.shape
     views = [view_of(v.layout, v.element_type.itemsize, shape) for v in (x, out)]
     return prepare_strided(_conversion(x.element_type, out.element_type).kernel, views, shape,
@@ -170,9 +162,7 @@ def prepare_convert(x: Operand, out: Operand) -> CpuKernel:
 
 
 def prepare_fill(x: Operand) -> CpuKernel:
-    """Return the kernel that overwrites `x`, of a floating-point or complex dtype, with a
-    number.
-    """
+    """Return the kernel that overwrites `x`, of floats or complex numbers, with a number."""
     dtype = x.element_type
     kernel = kernel_named(f"fill_{_FILLED[dtype.char]}")
     view = view_of(x.layout, dtype.itemsize, x.layout.shape)
@@ -180,9 +170,7 @@ def prepare_fill(x: Operand) -> CpuKernel:
 
 
 def prepare_fill_bits(x: Operand) -> Callable[[Number, ForeignArray], None]:
-    """Return a function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a
-    number.
-    """
+    """Return a function that overwrites `x`, with elements of up to 8 bytes, with a number."""
     dtype = x.element_type
     kernel = prepare_strided(kernel_named(f"fill_{dtype.itemsize}").address,
                              [view_of(x.layout, dtype.itemsize, x.layout.shape)],
@@ -220,9 +208,7 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
 
 
 def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
-    """Return whether to write rows past the caches, given a loop's axes (length and the strides of
-    operands) and the size of the output.
-    """
+    """Return whether to write rows past the caches, by a loop's axes and the output's size."""
     *outer, (n, *inner) = axes
     repeated = any(step and any(axis[k] == 0 for axis in outer) for k, step in enumerate(inner, 1))
     return STREAM_ROW <= n * size <= (STREAM_REPEATED if repeated else n * size)
@@ -238,7 +224,6 @@ class KernelPlaces(NamedTuple):
     facts: Sequence[int]
 
 
-# the parameters are the facts of such a kernel
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints, last: int,
                         places: KernelPlaces | None = None) -> CpuKernel:
     """Return a user's kernel at that address, for `mats` that broadcast to `shape`; the operand

@@ -49,10 +49,7 @@ GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 m
 
 
 def prepare_random(name: str, blocks: int, x: Presented) -> CpuKernel:
-    """Prepare the kernel `name` for the packed elements of `x`, in `blocks` blocks.
-
-    A complex element is two real ones.
-    """
+    """Prepare the kernel `name` for the packed elements of `x`; a complex one is two real ones."""
     kernel = getattr(lib, f"random_{name}_{x.dtype.char.lower()}")
     frame = ffi.new("random_frame *", [x.size * (2 if x.dtype.kind == "c" else 1)])
     return CpuKernel(kernel, frame, -(-blocks // BATCH), GRAIN[name])

@@ -64,10 +64,7 @@ class Frame(NamedTuple):
 
 
 class IntegerMatmul:
-    """A product ``C <- alpha A B + beta C`` for stacks of matrices of one form.
-
-    Call it with A, B and C, or `gemm` with all five.
-    """
+    """A product ``C <- alpha A B + beta C`` of stacks; call it with A, B, C, or `gemm` with all."""
 
     __slots__ = ("form", "frames", "integer", "options", "swapped")
 
@@ -107,10 +104,7 @@ class IntegerMatmul:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
     def kernel(self, factors: bool) -> Function:
-        """Return the computing function, with or without factors.
-
-        For little work it is a `CpuKernel`, which is called faster.
-        """
+        """Return the computing function; for little work it is a `CpuKernel`, called faster."""
         if not factors or self.form.c.char not in "lLqQ":  # a CpuKernel gets factors as doubles
             frame = self._frame(1, int(factors))
             if (frame.nbytes <= lib.MAT_INTEGER_MATMUL_STACK
@@ -166,10 +160,7 @@ class IntegerMatmul:
 
 
 def cut(sizes: GemmSizes, batches: int, workers: int) -> tuple[int, int]:
-    """Return into how many parts the rows and the columns of C are cut for so many threads.
-
-    A unit packs all that it multiplies itself, so units are as large as can be.
-    """
+    """Return the parts of the rows and columns of C: large, since each unit packs its operands."""
     m, n, k = sizes
     rows, columns = max(1, -(-m // SIDE)), max(1, -(-n // SIDE))
     work = m * n * k * batches
@@ -199,10 +190,7 @@ def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> 
 
 
 def folded(form: MatmulForm) -> MatmulForm:
-    """Return the same products with as few leading axes as there can be.
-
-    There are none of length 1, and none along which the matrices of A are rows of one matrix.
-    """
+    """Return the products with the fewest leading axes: rows of A may be those of one matrix."""
     (m, n, k), a, b, c, batch = form
     kept = [d for d, length in enumerate(batch) if length != 1]
     a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))

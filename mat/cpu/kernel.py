@@ -81,9 +81,7 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
 
     @property
     def how(self) -> int:
-        """The way to run it: by one thread without the GIL (0) or, since it is so little, with it
-        (1); shared by several without the GIL (2) or with it (3).
-        """
+        """How to run it: 0, 1 alone, 2, 3 shared; without the GIL if even, else with it."""
         shared = self.grain and self.count >= 2 * max(self.grain, 1)
         return (2 if shared else 0) + (self.count <= self.brief)
 
@@ -114,7 +112,6 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
             raise self.refusal()
         return self._result(result) if self.result else None
 
-    # the parameters are those of a kernel
     def _run(self, address: int, units: int, shared: bool, operands: CData, numbers: CData,
              result: CData) -> None:
         """Call one of the stages."""

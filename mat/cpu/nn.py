@@ -25,10 +25,7 @@ PIECES = 64  # into which a sum over all outputs is divided, at most
 
 
 class JobAxis(NamedTuple):
-    """One axis of a job, with the strides of the operands along it.
-
-    It has only every `every`-th point of the output, from `first` on.
-    """
+    """One axis of a job: its strides, and every `every`-th point of the output from `first` on."""
 
     axis: WindowAxis
     strides: Ints
@@ -44,10 +41,7 @@ class WindowLoop(NamedTuple):
 
 
 def _rows(axes: Windows, *strides: Ints) -> tuple[JobAxis, ...]:
-    """Return each axis with the strides of the operands along it.
-
-    A matrix of taps has no batch, and the stride 0 along it.
-    """
+    """Return each axis with the operands' strides; for a batch, that of a matrix of taps is 0."""
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
     rows = [JobAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]

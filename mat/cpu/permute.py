@@ -79,10 +79,7 @@ class Workspace(NamedTuple):
 
 def prepare_copy(x: Operand, out: Operand, switches: Switches = _ALL, *,
                  through: bool = False) -> CpuKernel | Callable[[Presented, Presented], None]:
-    """Return a function that copies the Mat `x`, broadcast, to `out`, of the same dtype.
-
-    With `through` it copies through a workspace, as is needed where both share elements.
-    """
+    """Return a function that copies `x`, broadcast, to `out`; `through` a workspace on overlap."""
     if not through:
         return _direct(x, out, switches)
     between = Moved(packed(x.layout.shape), x.itemsize)

@@ -96,9 +96,7 @@ def composed_steps(program: CpuKernel) -> list[ComposedLoop | KernelStep]:
 
 def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep],
                   addresses: Sequence[int]) -> None:
-    """Let a program, which may be running, carry out those steps from now on; the loops among them
-    are at these addresses.
-    """
+    """Let a program, also while it runs, carry out those steps, with loops at these addresses."""
     parts: Any = program.keep
     given = iter(addresses)
     frame = ffi.new("mat_program *", program.frame[0])
@@ -119,9 +117,7 @@ def _brief(steps: Sequence[KernelStep]) -> float:
 
 
 def put_folds(frame: CData, folds: Sequence[Fold], operands: int) -> tuple[CData, Finish | None]:
-    """Let the frame of a program have those reductions; return what it points to, and the second
-    stage of all.
-    """
+    """Give a program's frame reductions; return what it points to, and their second stage."""
     made, room, results = ffi.new("mat_fold[]", len(folds)), 0, 0
     for one, fold in zip(made, folds, strict=True):
         kernel, finish = fold.kernel, fold.kernel.finish

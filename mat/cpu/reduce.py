@@ -104,9 +104,7 @@ SCAN_COLUMNS = 512  # of a tile at most, as in scan.c
 
 # the operands, and what is known of them
 def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) -> CpuKernel:
-    """Return the kernel of that name, for operands of one shape; `begun`: one whose lines go on
-    after the results before those of `out`.
-    """
+    """Return the kernel of a scan; `begun`: its lines go on after the results before `out`."""
     frame = ffi.new("mat_scan *")
     frame.begun = begun
     steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)

@@ -51,9 +51,7 @@ def _fill(axes: CData, given: list[tuple[int, ...]], itemsize: int) -> None:
 
 
 def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> CpuKernel:
-    """Return the kernel that copies an element of `a` where `condition`, bool, is true, and else
-    one of `b`, of the dtype of `out` both.
-    """
+    """Return the kernel that copies elements of `a` where `condition` is true, else of `b`."""
     shape = out.layout.shape
     views = [view_of(v.layout, v.element_type.itemsize, shape) for v in (condition, a, b, out)]
     kernel = lib.mat_select_kernel(out.element_type.itemsize)

@@ -17,7 +17,6 @@ SIDE, AXES = (0, 0) if lib is None else (lib.MAT_SMALL_SIDE, lib.MAT_STACK_AXES)
 WORK = 30_000  # multiplications that a thread should at least get
 
 
-# the parameters are the facts of the systems
 def prepare_systems(letter: str, n: int, columns: int, operands: Sequence[MatrixOperand],
                     batch: Ints, refusal: Callable[[], Exception]) -> CpuKernel:
     """Return the kernel that solves systems of `n` equations, one for each position of `batch`.

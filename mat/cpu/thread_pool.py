@@ -129,10 +129,7 @@ class Helpers:
 
 
 class Servers:
-    """Threads that wait in compiled code for ranges of kernels to share.
-
-    They are made when first needed, and again in a forked child.
-    """
+    """Threads that wait in compiled code for ranges of kernels, made anew in a forked child."""
 
     def __init__(self) -> None:
         self.lock: threading.Lock = threading.Lock()
@@ -190,10 +187,7 @@ def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CD
 
 
 def split(count: int, grain: int, pieces: int) -> list[Piece]:
-    """Return at most so many pieces of `count` items, none much smaller than `grain`.
-
-    They are in reverse order, since `SharedWork` takes the last one first.
-    """
+    """Return at most so many pieces of `count` items, the last first, none far below `grain`."""
     n = max(1, min(pieces, count // max(grain, 1)))
     return [(count * k // n, count * (k + 1) // n) for k in range(n - 1, -1, -1)]
 

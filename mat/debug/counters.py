@@ -69,7 +69,6 @@ class CopyCounter(WithLock, Observer):
             self.d2h += target is host()
             self.bytes += cube.nbytes
 
-    # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         nbytes = runs.size * cube.nbytes // cube.units
@@ -81,7 +80,6 @@ class CopyCounter(WithLock, Observer):
             self.d2h += target is host()
             self.bytes += nbytes
 
-    # the parameters are those of the method of `Observer`
     def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
         with self._lock:
             self.waits += 1

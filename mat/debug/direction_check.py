@@ -157,10 +157,7 @@ class WatchedAccess:
         return f"; the Mat was created at {made}" if made else ""
 
     def forbidden(self, without: AccessRecord | None) -> Array:
-        """Return the mask of the elements of the storage that changed and must not have.
-
-        Elements that other accesses may write are not in it, but those of `without` are.
-        """
+        """Return the mask of changed elements that no access, or only `without`, may write."""
         assert self.snapshot is not None
         record, storage = self.record, self.storage
         changed = self.snapshot.changed()
@@ -199,10 +196,7 @@ class WatchedAccess:
         return f"{self.description} promised to overwrite everything and left as it was {found}"
 
     def changed_something(self) -> bool | None:
-        """Return whether a block for ``io`` changed anything visible; None if that is not known.
-
-        It is not of interest for blocks of this package.
-        """
+        """Return whether a user's block for ``io`` changed anything visible; None if not known."""
         record, snapshot = self.record, self.snapshot
         if record.direction is OUTPUT or snapshot is None or self.built_in:
             return None
@@ -333,10 +327,7 @@ class DirectionCheck(WithLock, Observer):
             self._watch(True)
 
     def end(self, report: DirectionReport) -> list[str]:
-        """Stop watching for `report`, and return the faults that were not raised yet.
-
-        Nothing happens if it has ended.
-        """
+        """Stop watching for `report`, and return faults not raised yet; none if it has ended."""
         with self._lock:
             if not any(r is report for r in self.reports):
                 return []
@@ -519,7 +510,6 @@ class DirectionCheck(WithLock, Observer):
         if fault:
             self._raise(fault + watched.origin())
 
-    # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory,  # as there
                     runs: Runs, seconds: float) -> None:
         for watched in self._on(cube):

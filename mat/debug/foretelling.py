@@ -165,7 +165,6 @@ class _Joining:
                          for shape in shapes for count in range(2, len(shape) + 1)
                          for some in combinations(shape, count)]
 
-    # the parameters are the function's, and the elements of its operands
     def called(self, function: Function, args: Sequence[object], kwargs: Keywords,
                outs: Sequence[Mat], fill: Callable[[Ints, DType], Array]) -> tuple[Any, Any]:
         """Return the results of the first call and of the last one, which may be the same."""

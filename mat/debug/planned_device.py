@@ -94,7 +94,6 @@ class PlannedMemory(Pooled):
         _clear(host)
         return True
 
-    # the parameters are those of the method of `Memory`
     def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
                   runs: Runs) -> bool:
         return True
@@ -153,7 +152,6 @@ class PlannedCopies(CopyCounter):
             raise PlanError(f"the host reads a result of {cube.nbytes:,} bytes, which a plan does "
                             "not compute")
 
-    # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         before = self.bytes
@@ -242,9 +240,7 @@ class PlannedDevice(PooledDevice):
 
 
 def untouched(size: int, dtype: DType) -> Array:
-    """Return a 1-d array of which the system provides no memory until it is touched, however large
-    it is.
-    """
+    """Return a 1-d array, however large, without memory until it is touched."""
     if not size:
         return np.empty(0, dtype)
     kind, nbytes = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE, size * dtype.itemsize
@@ -280,9 +276,7 @@ _free: list[PlannedDevice] = []
 
 @contextmanager
 def planned_device(like: Device, copies: PlannedCopies) -> Iterator[PlannedDevice]:
-    """Return a block with a device that nobody else uses, to plan for another one, and whose copies
-    are counted.
-    """
+    """Yield a free device to plan for another one, whose copies are counted."""
     try:
         device = _free.pop()
     except IndexError:

@@ -113,10 +113,7 @@ def unmap(address: int, nbytes: int) -> None:
 
 
 class Pages:
-    """A run of memory pages.
-
-    `touched` is the first access against the protection since the last call of `protect`.
-    """
+    """A run of memory pages; `touched`: the first forbidden access since `protect`."""
 
     __slots__ = ("__weakref__", "address", "allowed", "nbytes", "notify", "system", "touched")
 
@@ -166,10 +163,7 @@ class Pages:
             self.allowed, self.touched, self.notify = READ_WRITE, None, None
 
     def note(self, offset: int, frame: FrameType | None) -> None:
-        """Record an access at the byte `offset`, and allow this one and later ones.
-
-        It is called again after an interrupt.
-        """
+        """Record a forbidden access, also again after an interrupt, and allow later ones."""
         self._set_protection(READ_WRITE)
         # in copies by this package elements are copied that nobody reads
         if self.allowed != READ_WRITE and (

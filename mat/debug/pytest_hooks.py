@@ -90,10 +90,7 @@ def _read_only(value: object, seen: set[int]) -> Iterator[Array]:
 
 
 def _is_constant(a: Any) -> bool:
-    """Return whether an array and all those of which it is a view are read-only.
-
-    Memory of other objects, such as files, may be written by others.
-    """
+    """Return whether an array and its bases are read-only, and no other object's memory."""
     while isinstance(a, np.ndarray) and not a.flags.writeable:
         a = a.base
     return a is None or isinstance(a, bytes)

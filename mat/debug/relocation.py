@@ -80,10 +80,7 @@ def _attributes(value: Presented) -> Iterator[tuple[str, object]]:
 
 
 def revoke(value: Presented, text: str, notify: Notify) -> None:
-    """Make every later use of `value`, from `give_revocable`, a `DirectionError` with that text.
-
-    Each use is also reported by ``notify(text)``.
-    """
+    """Make later uses of a revocable value a `DirectionError`, also reported by ``notify``."""
     value.handle = None  # releases the memory
     object.__setattr__(value, "_revocation", (text, notify))
 
@@ -212,10 +209,7 @@ def movable(storage: Storage) -> bool:
 
 
 def _move(storage: Storage) -> Array:
-    """Replace the host handle by a new one with the same elements, and return that.
-
-    Nothing that was presented of the old handle is used again.
-    """
+    """Return a new host handle with the same elements; what presented the old one is dropped."""
     old: Array = storage.handles[HOST]
     new = empty(old.size, old.dtype)
     new[...] = old

@@ -114,10 +114,7 @@ def _drawing(x: Mat) -> list[str]:
 
 
 def _parts(x: Mat) -> tuple[int, int, int] | None:
-    """Return the numbers of elements before the first visible one, from it to the last, and after.
-
-    Return None if all elements are visible.
-    """
+    """Return the elements before the first visible one, up to the last, and after; or None."""
     size, (low, high) = x.storage.size, x.layout.bounds
     return None if x.size == size or not size else (low, high - low, size - high)
 

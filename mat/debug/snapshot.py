@@ -107,9 +107,7 @@ def storage_of(record: AccessRecord) -> Storage:
 
 
 def elements(record: AccessRecord, start: int, stop: int) -> Array:
-    """Copy some elements of the storage from the memory that `record` accesses; those beside a copy
-    of a part are 0.
-    """
+    """Copy elements of the storage from the record's memory; 0 beside a copy of a part."""
     storage, memory, part = storage_of(record), record.facet.memory, record.used
     if memory is HOST:
         a: Array = record.handle[start:stop]

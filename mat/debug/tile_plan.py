@@ -378,9 +378,7 @@ class Planner(Noting):
         self.away.clear()
 
     def read_first(self, reads: Iterable[Mat]) -> dict[Storage, Runs]:
-        """Return which bytes are read for the first time and have to be copied to the device: they
-        are not there, and were written before the plan.
-        """
+        """Return the bytes that were written before the plan and are to be copied to the device."""
         found: dict[Storage, Runs] = {}
         for x in reads:
             storage, shadow = x.storage, self.shadows.of(x)
@@ -410,19 +408,14 @@ class Planner(Noting):
             self.access_on_hosts(view, "input")
 
     def access_on_hosts(self, x: Mat, direction: DirectionName) -> None:
-        """Do what an access on the host does with the copies of a Mat, also with those that there
-        would be without expressions.
-        """
+        """Do with copies what an access on the host does, also of the calls without expressions."""
         with self.with_shadows():
             self.access_on_host(x, direction)
             self.alone.access_on_host(x, direction)
 
-    # the parameters are the function's, and what is known of it
     def foretold(self, function: Function, args: Sequence[object], kwargs: Keywords,
                  written: Sequence[Mat], name: str) -> Operand:
-        """Return the result of a function that the host would call, of the right form; let it be
-        called where its operands are known and few.
-        """
+        """Return a result of the right form, or let the function run on few, known operands."""
         mats = [x for x in operands_in([*args, kwargs]) if isinstance(x, Mat)]
         for x in mats:
             x.storage.settle_pending(False)
@@ -455,9 +448,7 @@ class Planner(Noting):
         return found
 
     def on_host_now(self, form: ResultForm, enabled: bool) -> Mat | Array:
-        """Return a Mat whose elements the host would have computed; an array where Mats cannot have
-        such elements.
-        """
+        """Return a Mat in place of one that the host would compute; an array for other dtypes."""
         if not is_known_dtype(form.dtype):
             return np.zeros(form.shape, form.dtype)
         found: Mat = form_of_result(form.shape, form.dtype).new(enabled, None)
@@ -469,9 +460,7 @@ class Planner(Noting):
 
 
 def bytes_of(x: Mat) -> Runs:
-    """Return the bytes of a storage that a Mat sees; where these are very many runs, as many bytes
-    from its first one on.
-    """
+    """Return the bytes of a storage that a Mat sees; of very many runs, as many from the first."""
     runs = x._runs(MOST_RUNS).times(x.storage.unit)
     low, _ = runs.bounds
     return runs if runs.size <= x.nbytes else run(low, low + x.nbytes)

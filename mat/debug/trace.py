@@ -173,7 +173,6 @@ class Trace(CopyCounter):
         self._add("copy", cube, (source.name, target.name), seconds=seconds,
                   locked=near is not None and other.page_locked(near))
 
-    # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         super().copied_runs(cube, source, target, runs, seconds)
@@ -183,7 +182,6 @@ class Trace(CopyCounter):
         self._add(kind, (cube, runs), (source.name, target.name), seconds=seconds,
                   locked=near is not None and other.page_locked(near))
 
-    # the parameters are those of the method of `Observer`
     def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
         super().waited(what, cube, memory, seconds)
         self._add("wait", cube, (memory.name, host().name), seconds=seconds, reason=what)

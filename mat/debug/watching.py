@@ -131,9 +131,7 @@ class Region:
             span.protect(READ_ONLY)
 
     def _cut(self, begin: int, end: int) -> Iterator[ComparedBytes]:
-        """Yield pieces of some bytes, such that bytes that may be written are apart, unless there
-        are many by turns.
-        """
+        """Yield pieces of bytes, apart where they may be written, unless they are many by turns."""
         edges = [begin, end]
         if begin < end:
             free = self.kinds[begin:end] > INPUT
@@ -237,9 +235,7 @@ def _edges(flags: Array) -> Array:
 
 
 def _bounds(a: Array) -> tuple[int, int]:
-    """Return the bytes of the memory that an array is over, with those of its pages, if it is in
-    pages of its own.
-    """
+    """Return the bytes of an array's memory, with those of its pages if it has its own."""
     owner = a
     while isinstance(owner.base, np.ndarray):
         owner = owner.base

@@ -191,7 +191,6 @@ class EmulatedMemory(Pooled):
         self.device.transfers["d2h"] += runs.size * cube.dtype.itemsize
         return True
 
-    # the parameters are those of the method of `Memory`
     def copy_runs(self, cube: CubeLike, handle: EmulatedBlock, source: EmulatedBlock, shift: int,
                   runs: Runs) -> bool:
         self.device.check(handle)

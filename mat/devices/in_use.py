@@ -295,12 +295,9 @@ def devices_in_use() -> Iterator[Device]:
     yield _permanent.device
 
 
-# the parameters are the function's, and what is known of it
 def foretold(function: Function, args: Sequence[object], kwargs: Mapping[str, object],
              written: Sequence[object], name: str) -> Operand:
-    """Return what a function of arrays would return where calls are only planned; `NotImplemented`
-    where the host is to call it.
-    """
+    """Return a planned call's result; `NotImplemented` where the host is to call it."""
     foretell = in_use().foretell
     return NotImplemented if foretell is None else foretell(function, args, kwargs, written, name)
 

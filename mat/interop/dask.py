@@ -74,10 +74,7 @@ def enable() -> None:
 
 
 def replace_functions(module: ModuleType) -> None:
-    """Replace the functions of a module of dask, and in other modules that have them already.
-
-    dask need not have all of them.
-    """
+    """Replace functions of a module of dask that it has, also in modules that import them."""
     for name in REPLACED[module.__name__]:
         function = vars(module).get(name)
         if function is not None:
@@ -181,17 +178,12 @@ def _percentile(x: Mat, q: object, method: str = "linear") -> object:
 
 
 def _numel(x: Mat, **settings: object) -> object:
-    """Return the number of elements as a Mat, where they are several numbers: on a device, they are
-    made there.
-    """
+    """Return the number of elements as a Mat on its device, where they are several numbers."""
     return importlib.import_module("dask.array.backends")._numel_arraylike(x, **settings)
 
 
 def _joined(arrays: list[Mat], axis: int = 0) -> object:
-    """Return chunks joined along an axis; a single one is itself, since no chunk is changed.
-
-    dask joins a grid of chunks by one axis after the other, of which most have one chunk only.
-    """
+    """Return chunks joined along an axis; a single one, the most frequent case, is itself."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
 
 

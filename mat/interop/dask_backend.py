@@ -26,10 +26,7 @@ _META = (0,)  # the shape of the Mat by which dask knows the class of chunks
 
 
 class BitGenerator(np.random.PCG64):
-    """Seeds of the streams that chunks draw from: dask makes a child for each of them.
-
-    It belongs to `mat`, by which dask knows that the chunks' generators are `mat`'s, too.
-    """
+    """Seeds of chunks' streams, a child for each; its module has dask choose `mat`'s generators."""
 
 
 # Functions that make a chunk: tasks name them

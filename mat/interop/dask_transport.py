@@ -47,9 +47,7 @@ def serialized(x: Mat) -> tuple[Header, list[memoryview]]:
 
 
 def header_of(x: Mat) -> tuple[Header, Mat]:
-    """Return the header of `x`, and the view of `x` that is to be sent: each element once, in the
-    order of the memory.
-    """
+    """Return the header of `x`, and its view in memory order, each element once."""
     part = _once_each(x)
     plain = tuple(range(part.ndim))
     axes = tuple(sorted(plain, key=lambda k: -abs(part.element_strides[k]))) if part.size else plain

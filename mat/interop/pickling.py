@@ -102,10 +102,7 @@ def exported_buffer(self: Mat) -> PickleBuffer:
 
 @contextmanager
 def elements_of(self: Mat) -> Iterator[Array]:
-    """Present the elements for the duration of a block, without moving data.
-
-    Elements that are on a device only are presented in a copy, and remain on the device only.
-    """
+    """Present the elements in a block; those on a device only, in a copy without moving them."""
     storage = self.storage
     if not storage.is_elsewhere:
         with self.facet("array", "input") as a:

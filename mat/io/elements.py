@@ -22,10 +22,7 @@ MOST_AXES = 64  # NumPy's limit
 
 
 class ElementFormat(NamedTuple):
-    """The format of the elements in a file.
-
-    ``fortran``: column-major order; ``swapped``: the byte order is not this machine's.
-    """
+    """The format of elements in a file: column-major if `fortran`; foreign bytes if `swapped`."""
 
     shape: Ints
     dtype: DType
@@ -63,10 +60,7 @@ def blocks(shape: Ints, most: int) -> Iterator[tuple[Index, ...]]:
 
 
 def pieces(a: Array) -> Iterator[Bytes]:
-    """Yield the elements in C order, a chunk at a time, each valid until the next.
-
-    No more than a chunk is copied.
-    """
+    """Yield the elements in C order by chunks, each valid until the next."""
     if a.flags.c_contiguous:
         whole = as_bytes(a)
         for k in range(0, whole.size, streams.CHUNK):

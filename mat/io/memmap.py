@@ -30,10 +30,7 @@ _WAY_OUT = "free some; a file that was there is as it was"
 
 @contextmanager
 def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
-    """Open a file to read its headers, and map its pages.
-
-    `DTypeError` unless it is a file on disk.
-    """
+    """Open a file to read its headers, and map its pages; `DTypeError` for others than files."""
     with reading(file) as source:
         yield source, _mapped(source, "r", "mapped=True")
 

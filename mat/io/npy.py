@@ -47,10 +47,7 @@ def header_of(form: ElementFormat) -> bytes:
 
 
 def read_header(source: Source) -> ElementFormat:
-    """Read the header and return the format of the elements that follow.
-
-    `FormatError` if it is invalid, or describes no array that a Mat can have.
-    """
+    """Return the format of the elements that follow; `FormatError` if no Mat can have them."""
     start = source.peek(8)
     if start[:6] != MAGIC:
         raise FormatError(f"{source.name} is no .npy file{_guess(start)}")

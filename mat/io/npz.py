@@ -186,10 +186,7 @@ class Archive:
                               f"{info.CRC:#x}")
 
     def locate(self, member: Member) -> tuple[ElementFormat, int]:
-        """Return the format of a stored member, and where in the file its elements begin.
-
-        `FormatError` if it is compressed.
-        """
+        """Return a stored member's format and offset; `FormatError` if it is compressed."""
         name = f"{quoted(member.name)} in {self.name}"
         if member.info.compress_type != _STORED:
             raise FormatError(f"{name} is compressed, and cannot be mapped; load it without "

@@ -73,10 +73,7 @@ def header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> tuple[by
 
 
 def read_header(source: Source) -> tuple[list[Part], dict[str, str]]:
-    """Read the header and return the tensors in their order in the file, and the metadata.
-
-    Their elements come next, without gaps.
-    """
+    """Return the tensors of a header, in order and without gaps, and the metadata."""
     length = int.from_bytes(source.take(8, "its header"), "little")
     if length > LONGEST:
         raise FormatError(f"{source.name} is neither .npz nor .safetensors, or claims a header of "

@@ -89,10 +89,7 @@ def quoted(text: str) -> str:
 
 
 class _CopyingStream:
-    """A stream of unknown type, written with copies as `bytes`.
-
-    It might keep what it gets, or accept nothing else.
-    """
+    """A stream of unknown type, which might keep or refuse arrays, written as `bytes`."""
 
     def __init__(self, file: Stream) -> None:
         self.file = file
@@ -111,10 +108,7 @@ class _CopyingStream:
 
 @contextmanager
 def writing(file: File | Stream) -> Iterator[Stream]:
-    """Yield a stream for bytes and arrays of bytes.
-
-    The file of a path is replaced when the block ends without an error, and only then.
-    """
+    """Yield a stream for arrays of bytes; a path's file is replaced at a successful end."""
     check_binary(file, "write")
     if is_path(file):
         with replacing(file) as new:
@@ -134,10 +128,7 @@ def writing(file: File | Stream) -> Iterator[Stream]:
 
 
 class Source:
-    """A file that is read in order.
-
-    ``left`` counts the bytes to its end, and is None where that is not known.
-    """
+    """A file that is read in order; ``left`` are the bytes to its end, if known."""
 
     __slots__ = ("_peeked", "crc", "file", "kept", "left", "name", "progress")
 
@@ -205,10 +196,7 @@ class Source:
             self.progress.add(n)
 
     def array(self, n: int) -> Bytes:
-        """Read the next `n` bytes into a new array.
-
-        Where it is not known whether so many follow, the array grows as they are read.
-        """
+        """Read `n` bytes into a new array, which grows as they come if `left` is not known."""
         self.require(n, "its elements")
         byte = np.dtype(np.uint8)
         found: Bytes = (empty(n, byte) if self.left is not None

@@ -30,10 +30,7 @@ class LeadingDimension(NamedTuple):
 
 
 class MatrixOperand(NamedTuple):
-    """A matrix, or a stack of them, of a product: its dtype character and its steps.
-
-    They are those between rows, columns and, along each leading axis of the stack, matrices.
-    """
+    """An operand of a product: dtype character, steps of rows, columns, leading axes."""
 
     char: str
     row: int
@@ -51,10 +48,7 @@ class MatrixOperand(NamedTuple):
 
 
 class MatmulForm(NamedTuple):
-    """A product ``C = A B`` of stacks of matrices, with `batch` as leading axes.
-
-    Transposes are applied, and broadcast axes have the step 0.
-    """
+    """A product ``C = A B`` of stacks, transposes applied; broadcast axes have the step 0."""
 
     sizes: GemmSizes
     a: MatrixOperand

@@ -52,10 +52,7 @@ def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[
 
 def loops(shape: Sequence[int], strides: Sequence[Sequence[int]], by: int = -1
           ) -> list[tuple[int, ...]]:
-    """Return the fewest axes, at least one, that go over all elements of operands of one shape.
-
-    They are ordered by the steps of the operand `by`, which is written, the largest first.
-    """
+    """Return the fewest axes, at least one, over all elements, by the written `by`'s steps."""
     axes: list[tuple[int, ...]] = list(zip(shape, *strides, strict=True))
     if len(axes) > 1:
         at = by if by < 0 else by + 1
@@ -107,10 +104,7 @@ class ReductionForm(NamedTuple):
 
 def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis],
             ordered: bool) -> ReductionForm:
-    """Return the fewest axes for a loop, with all strides of x upwards.
-
-    If the result depends on the order of what is reduced (`ordered`), reduced axes keep theirs.
-    """
+    """Return the fewest axes with upward strides of x; `ordered` reduced axes stay as they are."""
     kept, start_x, start_y = _upwards(kept)
     if not ordered:
         reduced, more, _ = _upwards(reduced)

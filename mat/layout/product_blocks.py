@@ -18,9 +18,7 @@ _PACKING = 4  # so many bytes that are packed count like one that is copied to a
 
 
 class ProductOperand(NamedTuple):
-    """An operand, or the result, of a product: the bytes of an element, the axis "m", "n" or "k"
-    along which elements are adjacent, and whether it has to be copied.
-    """
+    """An operand of a product: bytes of an element, adjacent axis, whether it is copied."""
 
     size: int
     adjacent: str

@@ -69,10 +69,7 @@ def _no_shape(shape: object, items: tuple[object, ...]) -> IntegerError:
 
 
 def lengths_for(shape: object, old: Ints) -> Ints:
-    """Return `shape`, with a length of -1 inferred from the number of elements of `old`.
-
-    Raise `ShapeError` if it has another number.
-    """
+    """Return `shape` with -1 inferred from the size of `old`; `ShapeError` if sizes differ."""
     size = prod(old)
     given = [integer(n, "a length in a shape") for n in items_of(shape)]
     lengths = with_inferred(tuple(given), size)
@@ -87,9 +84,7 @@ def lengths_for(shape: object, old: Ints) -> Ints:
 
 
 def with_inferred(shape: Ints, size: int) -> Ints:
-    """Return `shape` with the length that -1 stands for, for so many elements: as it is, if there
-    is none.
-    """
+    """Return `shape` with the length that -1 stands for, if there is one, for a size."""
     known, missing = 1, 0
     for n in shape:
         if type(n) is not int or n < -1:

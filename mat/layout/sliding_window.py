@@ -108,10 +108,7 @@ Region = tuple[slice, ...]
 
 
 def regions(axes: Windows) -> Iterator[tuple[Ints, Region, Region]]:
-    """Yield the index, the part of the input and the points of each tap.
-
-    The points are those whose tap is inside the input, and the part is what it reads for them.
-    """
+    """Yield each tap's index, the points inside the input, and the part that it reads for them."""
     for p in product(*(range(a.k) for a in axes)):
         seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
@@ -127,9 +124,7 @@ MOST_SPATIAL = 3
 
 
 class Channels(NamedTuple):
-    """The sizes of a convolution: `n` images, channels and outputs of each of the groups, and the
-    spatial axes.
-    """
+    """The sizes of a convolution: `n` images, groups' channels and outputs, spatial axes."""
 
     n: int
     groups: int

@@ -422,9 +422,7 @@ class Layout:
         return len(self.shape) - used
 
     def _select(self, item: object, axis: int, shape: list[int], strides: list[int]) -> int:
-        """Append length and stride of a slice's selection on an axis; return its additional
-        displacement.
-        """
+        """Append a slice's length and stride on an axis; return its additional displacement."""
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
             return position(item, axis, n) * step
@@ -493,9 +491,7 @@ class Layout:
         return self.transposed().row_at(i if i >= 0 else i + n)
 
     def element(self, index: int | tuple[object, ...]) -> int:
-        """Return the storage index of the element that `index` selects; -1 unless there is one
-        `int` for each axis, in range.
-        """
+        """Return the storage index of an element by one `int` per axis in range; else -1."""
         shape, strides, found = self.shape, self.strides, self.displacement
         if type(index) is int and len(shape) == 1:
             i, n, step = index, shape[0], strides[0]

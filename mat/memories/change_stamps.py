@@ -133,9 +133,7 @@ _lock = threading.RLock()  # of what the system is asked: each answer is given o
 
 
 class TrackedPages:
-    """Write counts of pages, and digests of the bytes before the first whole page and after the
-    last, whose pages are shared with others.
-    """
+    """Write counts of whole pages, and digests of the bytes on shared pages at both ends."""
 
     def __init__(self, address: int, nbytes: int, tracking: Tracking) -> None:
         self.block: int = BLOCK
@@ -193,9 +191,7 @@ def page_tracking() -> Tracking | None:
 
 
 def stamps_of(address: int, nbytes: int) -> tuple[Stamps, bool]:
-    """Return the stamps of host memory, and whether they take as long as to read all of it where
-    that is much.
-    """
+    """Return the stamps of host memory, and whether they cost as much as reading all of it."""
     if nbytes > MOST_DIGESTED:
         tracking = page_tracking() if is_private(address, nbytes) else None
         try:
@@ -221,9 +217,7 @@ class Seen:
         self.known: Array = np.zeros(blocks, bool)
 
     def stands(self) -> bool:
-        """Return whether a quick check shows that the owner has not written since; False where only
-        `changes` can tell.
-        """
+        """Return whether the owner has not written by a quick check; else `changes` can tell."""
         return self.process == os.getpid() and self.source.has(self.stamps, self.known)
 
     def blocks(self, low: int, high: int) -> tuple[int, int]:

@@ -62,9 +62,7 @@ class FilePages(mmap.mmap):
     identity: tuple[int, int]
 
     def check(self, end: int) -> None:
-        """Raise `DiskError` if the file is shorter than `end` bytes: an access beyond its end would
-        end the process.
-        """
+        """Raise `DiskError` if the file ends before `end`: an access there ends the process."""
         found = self.size()
         if found < end:
             raise DiskError(
@@ -82,11 +80,7 @@ class FilePages(mmap.mmap):
         return np.ndarray((size,), dtype, buffer=self, offset=offset)
 
     def release(self, begin: int, end: int) -> None:
-        """Let the system evict the bytes from `begin` to `end`.
-
-        Nothing is lost: pages that were written remain in the system's cache until it has written
-        them to the file.
-        """
+        """Let the system evict bytes; nothing is lost, as it writes them to the file first."""
         with _mapping:  # a fork meanwhile would have pages of its own lose what was written
             if self.shared:
                 self._advise(begin // PAGE * PAGE, end, _DO_NOT_NEED)
@@ -103,9 +97,7 @@ class FilePages(mmap.mmap):
         return True
 
     def is_cached(self, begin: int, end: int) -> bool:
-        """Return whether some of the pages of the bytes from `begin` to `end`, the first and the
-        last among them, are in the system's memory; False if that is not known.
-        """
+        """Return whether some pages, first and last too, are cached by the system, if known."""
         if sys.platform != "linux":
             return False
         found = ctypes.c_ubyte()
@@ -114,10 +106,7 @@ class FilePages(mmap.mmap):
                    for start in (*range(begin // PAGE * PAGE, last, _PROBED), last))
 
     def announce(self, begin: int, end: int) -> None:
-        """Let the system begin to read the bytes from `begin` to `end`.
-
-        They are not mapped, too: whoever accesses them does that in less time.
-        """
+        """Let the system begin to read bytes, which costs less than to map them, too."""
         for start in range(begin // PAGE * PAGE, min(end, len(self)), _AT_ONCE):
             self._advise(start, min(start + _AT_ONCE, end), _WILL_NEED)
 
@@ -155,9 +144,7 @@ class SpillPages(FilePages):
         return False
 
     def separate(self) -> None:
-        """Make later writes private to this process: the file, shared with its children, keeps its
-        present contents.
-        """
+        """Make later writes private: the file, shared with children, keeps its contents."""
         if self.shared:
             _remap_privately(self)
             self.shared = False
@@ -174,20 +161,14 @@ def all_pages() -> list[FilePages]:
 
 
 def map_file(number: int, title: str, mode: str) -> FilePages:
-    """Return the pages of an open, nonempty file; `mode` is "r", "r+" or "c".
-
-    Raise `DiskError` if it cannot be mapped.
-    """
+    """Return the pages of an open file, by mode "r", "r+" or "c"; `DiskError` if it fails."""
     pages: FilePages = _registered(FilePages, number, title, _way(mode))
     pages.shared = mode != "c"
     return pages
 
 
 def map_temporary(number: int, title: str) -> SpillPages:
-    """Return the pages of an open file without a name; they keep it open.
-
-    Raise `DiskError` if it cannot be mapped.
-    """
+    """Return the pages of an open file without a name, kept open; `DiskError` if it fails."""
     way = _way("r+")
     if sys.version_info >= (3, 13):  # else there are two descriptors of the file
         way["trackfd"] = False
@@ -240,9 +221,7 @@ def pages_of(handle: object) -> FilePages | None:
 
 
 def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
-    """Return the identity of the file under an array, and the array's offset in it; None if other
-    maps of the file would not see writes.
-    """
+    """Return file and offset under an array; None if other maps would not see its writes."""
     base: Any = handle
     while base is not None and not isinstance(base, mmap.mmap):
         if isinstance(base, tuple):  # of a read-only array
@@ -258,9 +237,7 @@ def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
 
 
 def is_private(address: int, nbytes: int) -> bool:
-    """Return whether no file, and no other process, can have the bytes from an address on; False if
-    that is not known.
-    """
+    """Return whether no file or other process can have bytes from an address on, if known."""
     try:
         with open("/proc/self/maps", "rb") as file:
             for line in file:

@@ -34,10 +34,7 @@ USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
 
 @contextmanager
 def in_place_of_numpy(program: ProgramFiles) -> Iterator[Profile]:
-    """Give the files of a program `mat` where they import NumPy, in this block.
-
-    The value of the block are the costs of the program by line.
-    """
+    """Yield the costs by line of a program whose files get `mat` where they import NumPy."""
     with ExitStack() as open_blocks:
         profile: Profile = open_blocks.enter_context(profiled(program))
         open_blocks.enter_context(falling_back(profile.kept))

@@ -95,9 +95,7 @@ def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool,
 
 
 def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
-    """Return a ufunc of `mat` with NumPy's for calls that it refuses, as a function with the
-    attributes of a ufunc.
-    """
+    """Return a ufunc of `mat` as a function, with NumPy's for calls that it refuses."""
     call = function_of(name, ours, numpys, numbers=True, kind=Relay)
     for attribute in (a for a in dir(numpys) if not a.startswith("_")):
         theirs = getattr(numpys, attribute)

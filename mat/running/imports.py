@@ -105,13 +105,9 @@ def package_place(name: str) -> Path:
 
 @contextmanager
 def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
-    """Give the files of a program stand-ins of NumPy's modules in this block.
-
-    `stand_in` returns the stand-in for the full name of a module of NumPy's that is imported.
-    """
+    """Give the files of a program what `stand_in` returns for each module of NumPy."""
     plain, by_name, imports = builtins.__import__, importlib.import_module, program.imports
 
-    # the parameters are Python's
     def import_(name: str, globals: Mapping[str, Any] | None = None,  # noqa: A002
                 locals: Mapping[str, Any] | None = None,  # noqa: A002
                 fromlist: Sequence[str] | None = (), level: int = 0) -> ModuleType:

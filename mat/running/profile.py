@@ -114,7 +114,6 @@ class Profile(WithLock, Observer):
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
         self._moved(cube.nbytes, source, target, seconds)
 
-    # the parameters are those of the method of `Observer`
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         if source is not target:
@@ -127,7 +126,6 @@ class Profile(WithLock, Observer):
             cost.back += nbytes * (target is host())
             cost.moving += seconds
 
-    # the parameters are those of the method of `Observer`
     def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:
         with self._lock:
             cost = self._here()

@@ -135,9 +135,7 @@ _CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_",
 
 
 def _module_for(numpys: ModuleType, table: str) -> ModuleType:
-    """Return a module in the place of one of NumPy's; its objects are made when they are first
-    used.
-    """
+    """Return a module in the place of NumPy's, whose objects are made at first use."""
     module = ModuleType(numpys.__name__, numpys.__doc__)
 
     def find(name: str) -> Operand:
@@ -185,9 +183,7 @@ def _module(table: str) -> Any:
 
 
 def stand_in(name: str) -> ModuleType:
-    """Return what stands for NumPy's module of that full name: NumPy's own, if `mat` has no such
-    functions.
-    """
+    """Return what stands for a NumPy module: itself, if `mat` has no such functions."""
     table = name.partition(".")[2]
     if table not in MODULES:
         parts = table.split(".")

@@ -41,9 +41,7 @@ class ChosenLibrary(NamedTuple):
 
 
 def chosen_address(name: str) -> int:
-    """Return the address of the routine of that name in the library that is chosen; 0 if none is,
-    or that has no such routine.
-    """
+    """Return the address of a routine in the library that is chosen; 0 if there is none."""
     library = chosen_library()
     found = getattr(library.handle, f"{name}_", None) if library is not None else None
     return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0
@@ -71,9 +69,7 @@ def chosen_library() -> ChosenLibrary | None:
 
 
 def _paths(wanted: str) -> list[str]:
-    """Return candidate paths of the library: files of packages in this environment, then of the
-    system.
-    """
+    """Return candidate paths of the library: of packages here, then of the system."""
     if wanted not in FILES:
         return [wanted]
     folders = [Path(sys.prefix) / part for part in ("lib", "Library/bin")]
@@ -143,9 +139,7 @@ def _openblas() -> ctypes.CDLL | None:
 
 
 def _openblas_files() -> list[str]:
-    """Return files that may be the library, where wheels have them: on Linux and Windows in a
-    folder beside the package, on macOS in one inside of it.
-    """
+    """Return candidate files: beside the package, or on macOS in a folder inside it."""
     package = find_spec("scipy")  # which imports nothing
     found = []
     for folder in (package and package.submodule_search_locations) or ():
@@ -190,10 +184,7 @@ def _parser() -> CData:
 
 
 class Constants(dict[Number, CData]):
-    """C copies of small Python values, passed to BLAS by address.
-
-    They are never written, so threads share them.
-    """
+    """C copies of small Python values by address, shared by threads: none is written."""
 
     def __init__(self, ctype: str) -> None:
         self.ctype = ctype
@@ -219,10 +210,7 @@ COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}
 
 
 def scalar(letter: str, value: Number) -> CData:
-    """Return a C pointer to `value` as an element.
-
-    That of -0.0 is another than that of 0.0, though they are equal.
-    """
+    """Return a C pointer to `value` as an element; -0.0 is another than 0.0."""
     if letter in COMPLEX:
         value = complex(value)
         return ffi.new(COMPLEX[letter], (value.real, value.imag))

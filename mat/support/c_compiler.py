@@ -42,10 +42,7 @@ class CompileError(Exception):
 
 
 def compiler() -> str:
-    """Return the path of the compiler: that of ``CC``, of Python itself, or any that is installed.
-
-    Raise `KernelError` if there is none.
-    """
+    """Return the path of the compiler: ``CC``, Python's, or any; `KernelError` without."""
     wanted: list[str | None] = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc",
                                 "clang"]
     names = [name.split()[0] for name in wanted if name]

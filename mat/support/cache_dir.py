@@ -20,10 +20,7 @@ from .descriptors import nameless, opened
 
 
 def directory() -> Path:
-    """Return the directory of the cache: ``$MAT_CACHE``, or one in the user's cache.
-
-    Return a temporary directory if that cannot be written, or if others can write it.
-    """
+    """Return ``$MAT_CACHE``, the user's cache, or a temporary one if it is read-only or unsafe."""
     for candidate in _candidates():
         try:
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -80,10 +77,7 @@ def cached(target: Path) -> bytes | None:
 
 
 def cache(target: Path, data: bytes) -> None:
-    """Write `data` and its digest to `target`: others see the whole file or none.
-
-    A file that was damaged nevertheless, such as by a disk that failed, is known by the digest.
-    """
+    """Write `data` to `target` at once, with its digest, by which damage is found."""
     write_whole(target, data + hashlib.sha256(data).digest())
 
 
@@ -142,9 +136,7 @@ def _unused_path(path: str) -> str:
 
 
 def _created(path: str, made: str) -> tuple[io.BufferedWriter, bool]:
-    """Create a file in the directory of `path`; return whether its path is `made`, or it has none
-    yet.
-    """
+    """Create a file beside `path`; return whether its path is `made`, or it has none yet."""
     file = nameless(os.path.dirname(path), 0o666)
     if file is not None:
         return io.BufferedWriter(file), False

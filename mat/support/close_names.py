@@ -93,9 +93,7 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
 
 
 class OfOthers:
-    """An attribute that arrays of other libraries have: to read it raises an error that says what
-    there is instead.
-    """
+    """An attribute of other libraries' arrays, whose error says what there is instead."""
 
     def __init__(self, owner: type, name: str) -> None:
         self.name: str = name
@@ -109,19 +107,13 @@ class OfOthers:
 
 
 def name_ways(kind: type) -> None:
-    """Let objects of a class say what there is instead of attributes of other libraries.
-
-    With a ``__getattr__`` Python would not remember where it finds the methods of the class.
-    """
+    """Let errors of a class name what replaces others' attributes, without ``__getattr__``."""
     for name in OF_ARRAYS:
         setattr(kind, name, OfOthers(kind, name))
 
 
 def name_what_is_close(module: str) -> None:
-    """Suggest close public names in errors for names that a module lacks.
-
-    Set here, ``__getattr__`` is hidden from type checkers, which would take it for any name.
-    """
+    """Suggest close names for those that a module lacks, unseen by type checkers."""
     found = sys.modules[module]
     store = vars(found)
 

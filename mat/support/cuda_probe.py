@@ -37,10 +37,7 @@ def probe() -> CudaProbe:
 
 
 def is_there() -> bool:
-    """Return whether there is a device, without starting the driver where its files tell it.
-
-    A process that is forked after the start cannot use CUDA.
-    """
+    """Return whether there is a device, by files if possible: a fork needs CUDA unstarted."""
     count = None if os.getpid() in _started else _listed()
     return probe().devices > 0 if count is None else bool(count) and _fits()
 
@@ -128,10 +125,7 @@ def too_old(found: tuple[int, int]) -> str:
 
 
 def accepting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the bindings that returns the number of errors without a name.
-
-    By itself it raises `ValueError` for errors that a driver has which is newer than it.
-    """
+    """Return a function of the bindings that takes the numbers of newer drivers' errors."""
     @wraps(function)
     def call(*arguments: Any) -> Any:
         try:

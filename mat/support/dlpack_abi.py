@@ -58,11 +58,7 @@ def check_stream(stream: object, device: tuple[int, int]) -> None:
 # the parameters are the fields of DLPack's struct
 def make_capsule(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
                  dtype: DType, flags: int) -> Capsule:
-    """Return a capsule over memory that `owner` keeps alive.
-
-    `owner` lives until the consumer releases the tensor, or until the capsule is garbage if no
-    consumer took it.
-    """
+    """Return a capsule that keeps `owner` alive until its consumer, or itself, is gone."""
     return _core.make_capsule(owner, address, shape, strides, device, type_of(dtype), flags)
 
 

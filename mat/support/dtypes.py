@@ -182,10 +182,7 @@ def conversion(*dtypes: DType) -> str:
 
 
 def check_operand(value: object, dtype: DType, name: str) -> None:
-    """Raise `DTypeError` unless `value` is a number that can be combined with elements of `dtype`.
-
-    The elements may be promoted by that.
-    """
+    """Raise `DTypeError` unless `value` is a number for elements of `dtype`, promoted or not."""
     if not isinstance(value, _NUMBERS) and not _is_extension_scalar(value):
         raise DTypeError(f"{name} must be a number, got {value!r} "
                          f"({type(value).__name__}){_way_out(value)}")
@@ -216,9 +213,7 @@ def check_number(value: Number, dtype: DType, name: str) -> None:
 
 
 def check_exact(value: Number, dtype: DType, name: str) -> None:
-    """Raise an error unless `value` is a number that `dtype` can represent, and that kernels, which
-    get numbers as doubles, receive as it is.
-    """
+    """Raise unless `dtype`, and a double for kernels, represent the number `value`."""
     check_number(value, dtype, name)
     if is_integer(dtype) and not isinstance(value, int | np.integer | np.bool_):
         raise DTypeError(f"{name} is {value!r}, but of {dtype} in the kernel; declare it with "
@@ -229,9 +224,7 @@ def check_exact(value: Number, dtype: DType, name: str) -> None:
 
 
 def as_element(value: Number, dtype: DType, name: str) -> Number:
-    """Return `value`, to be stored as an element of `dtype`: a number that this can represent, or
-    one of NumPy's, which wraps around in unsigned integers as arrays do.
-    """
+    """Return `value` for an element of `dtype`; NumPy's numbers wrap around as in arrays."""
     if type(value) not in _PYTHONS and (
             dtype.kind == "u" and isinstance(value, np.integer | np.floating)) and (
             np.isfinite(value)):
@@ -241,9 +234,7 @@ def as_element(value: Number, dtype: DType, name: str) -> Number:
 
 
 def plain_integers(dtype: DType) -> tuple[int, int]:
-    """Return the least and the largest Python integer that every check takes beside elements of
-    `dtype`, whatever else it depends on.
-    """
+    """Return the range of Python integers that every check takes for elements of `dtype`."""
     if dtype.kind in "iu":
         low, high = LIMITS[dtype.char]
         # compiled kernels get numbers as doubles
@@ -252,10 +243,7 @@ def plain_integers(dtype: DType) -> tuple[int, int]:
 
 
 def represents(dtype: DType, value: Number) -> bool:
-    """Return whether `value` can become an element of `dtype`.
-
-    An integer has to be in the range of an integer dtype, and exact as a float64 for others.
-    """
+    """Return whether `value` becomes an element of `dtype`: in range, exact as a float64."""
     if dtype.kind in "iu":
         # NumPy does not compare its own bools with large integers
         number = bool(value) if isinstance(value, np.bool_) else value
@@ -294,9 +282,7 @@ _PYTHONS = frozenset((bool, int, float, complex))
 
 
 def becomes_array(value: object) -> bool:
-    """Return whether `value` converts to an array, as a column of a table or a range, and does not
-    define its own treatment by NumPy's functions, as an array of dask.
-    """
+    """Return whether `value` is an array-like, such as a range, without functions of its own."""
     kind = type(value)
     if kind in _PYTHONS or isinstance(value, _NO_ARRAYS) or hasattr(kind, "__array_function__"):
         return False

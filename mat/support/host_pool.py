@@ -42,10 +42,7 @@ class HostStatistics(NamedTuple):
 
 
 def _allocators() -> tuple[CData, CData]:
-    """Return functions that allocate a cffi array over a block, with arbitrary contents or zeros.
-
-    The block is allocated, and its end arranged, in one call that no interrupt can divide.
-    """
+    """Return functions that allocate blocks in one uninterrupted call, as is or zeroed."""
     if lib is None:
         return ffi.new_allocator(should_clear_after_alloc=False), ffi.new
     both = lib.mat_host_new, lib.mat_host_delete
@@ -66,10 +63,7 @@ def zeros(kind: str, count: int) -> CData:
 
 
 def empty(size: int, dtype: DType) -> Array:
-    """Do as ``numpy.empty`` for one axis, over a block of the pool.
-
-    Its memory returns to the pool after the last array over it.
-    """
+    """Do as ``numpy.empty`` for one axis, in memory that returns to the pool."""
     found = None if core is None or size * dtype.itemsize < SMALLEST else core.array_in_pool(size,
                                                                                              dtype)
     # without memory, NumPy raises the error that names the size

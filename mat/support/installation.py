@@ -29,9 +29,7 @@ def check_package() -> None:
 
 
 def replaced() -> str:
-    """Return a description of what hides or has damaged ``__init__.py`` of the package, and the
-    remedy.
-    """
+    """Return what hides or has damaged ``__init__.py``, and the remedy."""
     path = os.path.join(FOLDER, "__init__.py")
     package = sys.modules[PACKAGE]
     if getattr(package, "__file__", None) is None and os.path.exists(path):
@@ -51,9 +49,7 @@ def replaced() -> str:
 
 
 def findings() -> dict[str, str]:
-    """Return the faults of the installed files, for `mat.show_config()`; an empty dict if there are
-    none.
-    """
+    """Return the faults of the installed files, if any, for `mat.show_config()`."""
     others, changed = others_with_the_folder(), changed_files()
     found = {}
     if others:

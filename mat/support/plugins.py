@@ -100,10 +100,7 @@ _FINDER = _Finder()
 
 
 def after_import(name: str, function: Function) -> None:
-    """Call `function` with the module `name`, now or when it has been imported.
-
-    An error in `function` is a warning: the module is of others, who may have changed it.
-    """
+    """Call `function` with the module `name` at once or once imported; errors are warnings."""
     module = sys.modules.get(name)
     if module is not None:
         __import__(name)  # which waits for another thread that is still importing it

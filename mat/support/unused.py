@@ -47,9 +47,7 @@ def _name_of(frame: FrameType) -> str:
 
 
 class Unused(weakref.ref[Any]):
-    """A reference to a block that was not entered yet: if the block becomes garbage before the
-    reference does, there is a warning.
-    """
+    """A reference to a block: if that is garbage before it was entered, there is a warning."""
 
     __slots__ = ("call",)
     call: str

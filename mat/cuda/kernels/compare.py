@@ -51,9 +51,7 @@ class Flags:
 
 def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol: float = 0,
                        equal_nan: bool = False) -> Callable[..., bool]:
-    """Return a function, ``call(a, b, ...)``, that returns whether all elements of two Mats of one
-    shape and dtype are `test`: equal, or near.
-    """
+    """Return ``call(a, b, ...)``: whether all elements are `test`, equal or near."""
     steps = zip(a.shape, a.element_strides, b.element_strides, strict=True)
     every = [ReductionAxis(*axis) for axis in steps]
     form = form_of(every, [], ordered=False)

@@ -70,10 +70,7 @@ def moves_only(source: str, target: str) -> bool:
 
 
 def prepare_convert(x: Operand, out: Operand) -> Aligned:
-    """Return a kernel that copies the Mat `x`, broadcast, to `out`, of any dtype.
-
-    There is none for complex numbers to real ones.
-    """
+    """Return a kernel that copies `x`, broadcast, to `out`; none for complex numbers to real."""
     axes = axes_of(x, out)
     names = x.dtype.name, out.dtype.name
     if moves_only(*names):

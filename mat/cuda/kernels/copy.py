@@ -31,10 +31,7 @@ def programs() -> Iterator[Program]:
 
 
 class Aligned:
-    """A kernel with one variant, made by `make`, for each alignment of the operands' addresses.
-
-    A variant that is None has nothing to do.
-    """
+    """A kernel with a variant from `make` for each alignment; None has nothing to do."""
 
     __slots__ = ("make", "numbers", "operands", "variants")
 
@@ -68,9 +65,7 @@ class Aligned:
         return self.variants[key]
 
     def launch_like(self, values: Sequence[Presented]) -> DriverCall | None:
-        """Return the compiled launches of the kernels for operands with any alignment; None if
-        there are none of this kind.
-        """
+        """Return the compiled launches for operands with any alignment, if there are any."""
         gpu, kernel = values[self.operands[0]].gpu, self.variant(*self.alignments(values))
 
         def chain(source: int, target: int) -> tuple[DriverCall, ...]:
@@ -81,10 +76,7 @@ class Aligned:
 
 
 def prepare_copy(x: Operand, out: Operand, through: bool = False) -> Aligned:
-    """Return a kernel that copies the Mat `x`, broadcast, to `out`, of the same dtype.
-
-    With `through` it copies through a workspace, as is needed where both share elements.
-    """
+    """Return a kernel that copies `x`, broadcast, to `out`; `through` a workspace on overlap."""
     axes, size = axes_of(x, out), out.itemsize
     if not through:
         return Aligned(lambda read, written: chained(plan(axes, size, read=read, written=written)))
@@ -124,10 +116,7 @@ def _find(kernel: str) -> tuple[Program, str]:
 
 def chained(steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None,
             find: Find = _find) -> CudaKernel | None:
-    """Return kernels for `steps`, each followed by the next one, and at last by `then`.
-
-    `find` returns the program of a kernel and its whole name.
-    """
+    """Return kernels for `steps` in sequence, then `then`; `find` returns program and name."""
     first = then
     for kernel, frame, blocks, threads in reversed(steps):
         program, name = find(kernel)

@@ -51,9 +51,7 @@ _DECLARED = re.compile(r"^([A-Z_]+)\((\w+), (b?i?f?c?), (LIGHT|HEAVY),", re.MULT
 
 
 class Line(NamedTuple):
-    """A line of ``elementwise.def``: the macro, the kinds of numbers it is for, and whether it
-    takes longer to compute than to load and store.
-    """
+    """A line of ``elementwise.def``: macro, kinds of numbers, and whether computing dominates."""
 
     macro: str
     kinds: str
@@ -69,9 +67,7 @@ class Line(NamedTuple):
         return _KINDS[kind] in self.kinds
 
     def real_of(self, kind: str) -> str:
-        """Return the type of a real result of complex elements; "" if it is that of the
-        elements.
-        """
+        """Return the type of a real result of complex elements; else ""."""
         return _REAL_OF.get(kind, "") if self.macro == "UNARY_REAL" else ""
 
 
@@ -90,9 +86,7 @@ def type_of(dtype: DType) -> str:
 
 
 def of_equal(name: str, kind: str) -> str:
-    """Return the macro's suffix for a line whose result, of equal operands such as zeros of both
-    signs, is the first one, as in NumPy.
-    """
+    """Return the macro's suffix for lines that give the first of equal operands, as NumPy does."""
     return "_FIRST" if kind in _FIRST.get(name, ()) else ""
 
 
@@ -100,9 +94,7 @@ def of_equal(name: str, kind: str) -> str:
 
 
 class Family(NamedTuple):
-    """Alternative lines of one kernel: `inputs` and one output; comparisons are `stored` as bool or
-    not.
-    """
+    """Alternative lines of one kernel with so many `inputs`; comparisons are `stored` as bool."""
 
     name: str
     inputs: int
@@ -156,9 +148,7 @@ def families(kind: str) -> tuple[Family, ...]:
 
 
 def _has_kernel(family: Family, kind: str, way: str) -> bool:
-    """Return whether there is a kernel of that family for that way: not where the way for any types
-    does as well.
-    """
+    """Return whether a family has a kernel of its own for that way, beside that for any types."""
     if way == "types":
         return family.name != "compare_in"
     if family.heavy and kind[0] == "c":
@@ -200,9 +190,7 @@ def programs() -> Iterator[Program]:
 
 
 class StridedLoop(NamedTuple):
-    """The axes that operands have together, as the frame of a kernel, and the way to step through
-    them.
-    """
+    """The common axes of operands as the frame of a kernel, and the way to step through them."""
 
     way: str
     items: int
@@ -249,9 +237,7 @@ def _can_step(way: str, inner: int, steps: Sequence[int], axes: Sequence[Ints],
 
 
 def blocks_of(found: StridedLoop, group: int, heavy: bool, threads: int = THREADS) -> int:
-    """Return how many blocks it takes, as ``native/cuda/strided_loop.cuh`` shares items among
-    threads.
-    """
+    """Return how many blocks it takes, as ``strided_loop.cuh`` shares items among threads."""
     groups = 1 if group == 16 or heavy else 2
     each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way][heavy]
     return -(-found.items // (threads * each))
@@ -296,9 +282,7 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
 
 
 def family_of(name: str, kind: str, out: str) -> Family:
-    """Return the family of a line for such elements: if there is a choice, the one that stores
-    `out`.
-    """
+    """Return the family of a line for such elements: of several, the one that stores `out`."""
     fitting = [f for f in families(kind) if name in f.lines]
     return next((f for f in fitting if f.stored == out), fitting[0])
 
@@ -308,9 +292,7 @@ def _size(kind: str) -> int:
 
 
 def prepare_fill(x: Operand, *, assigned: bool = False) -> Encoded | CudaKernel:
-    """Return the kernel that overwrites `x`, of any dtype, with a number, the argument before it:
-    one of the numbers of a call, or an operand, which is `assigned`.
-    """
+    """Return the kernel that overwrites `x` with a number, or an `assigned` operand."""
     found = prepare_filling(x.element_type, x.layout)
     return found.launch if x.element_type.name in _FILLED and not assigned else found
 

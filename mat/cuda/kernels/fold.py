@@ -42,9 +42,7 @@ class FoldPart(NamedTuple):
 
 
 class FoldParts:
-    """What implementations for the device can be called with in place of the engine: they return
-    their reduction as a `FoldPart`.
-    """
+    """An engine for implementations that return their reduction as a `FoldPart`."""
 
     SumKernels, ProductKernels, MeanKernels = SumKernels, ProductKernels, MeanKernels
     VarianceKernels, PositionKernels = VarianceKernels, PositionKernels
@@ -117,9 +115,7 @@ class RowProgram(NamedTuple):
 
 
 def is_of_rows(fold: FoldPart) -> bool:
-    """Return whether a reduction has one result for each row, adjacent elements that are reduced
-    by threads of one block.
-    """
+    """Return whether each row has one result, by adjacent elements and threads of one block."""
     found = plan(fold.made_of, fold.letter, fold.form, **fold.more)
     reduced, kept = fold.form.reduced, fold.form.kept
     return (found.kernel == "lines" and not found.finish and len(reduced) == 1
@@ -172,9 +168,7 @@ def prepare_rows(programs: Sequence[RowProgram]) -> CudaKernel | None:
 
 def _row_program(k: int, one: RowProgram, places: ProgramPlaces) -> tuple[
         list[str], str, Sequence[int], int]:
-    """Return the lines of the source of a program, the statement that carries it out, its axes, and
-    of how many operands these are.
-    """
+    """Return the source of a program, its statement, its axes, and how many operands have them."""
     shape = one.shape
     if one.fold is not None:
         read = [one.operands[n] for n in places.mats[:-1]]
@@ -202,9 +196,7 @@ def _counter(found: StridedLoop) -> str:
 
 
 def _is_packed(shape: Ints, strides: Sequence[Ints], group: int) -> bool:
-    """Return whether groups of adjacent results are computed of groups of adjacent elements, or of
-    one element each.
-    """
+    """Return whether groups of adjacent results come from groups of adjacent elements."""
     found = strided_loop(shape, strides, group, ("flat", "rows", "steps", "long"))
     if found.way == "rows":
         return found.frame[0] % group == 0

@@ -61,19 +61,13 @@ def _program(types: tuple[str, str, str], groups: int) -> Program:
 
 
 def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
-    """Return 2 for large tiles, 1 for small ones.
-
-    Large ones of 64 bits would want more registers than there are.
-    """
+    """Return 2 for large tiles, 1 for small: large 64-bit ones need too many registers."""
     tiles = -(-m // LARGE) * -(-n // LARGE) * batches
     return 2 if types[1] != ANY and types[0] != "mat_u64" and tiles >= BUSY else 1
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
-    """Return into how many parts the inner axis is cut, and how long they are.
-
-    A large device has something to do so.
-    """
+    """Return into how many parts of which length the inner axis is cut for a large device."""
     if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
         return 1, max(k, 1)
     wanted = min(-(-BUSY // blocks), k // PART)

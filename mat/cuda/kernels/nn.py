@@ -47,10 +47,7 @@ _TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in gr
 
 
 def _each(name: str, kind: str) -> int:
-    """Return how many points below each other a thread has.
-
-    The elements that they read fit into its registers.
-    """
+    """Return how many points below each other a thread has, whose elements fit in registers."""
     if name == "convolve_points":
         return 1
     few = name in ("correlate_1", "correlate_4") or (kind == "f64" and name
@@ -179,10 +176,7 @@ def _positions(rows: Sequence[StridedWindow]) -> int:
 
 
 def _square(rows: Sequence[StridedWindow], dtype: DType) -> int:
-    """Return 3 or 5 for windows of so many taps each way, else 0.
-
-    Elements of the first operand are adjacent.
-    """
+    """Return 3 or 5 for windows of so many taps each way, whose elements are adjacent, else 0."""
     column, row = rows[:2]
     fits = (column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1
             and column.strides[0] == 1 and _near(rows, dtype))
@@ -190,10 +184,7 @@ def _square(rows: Sequence[StridedWindow], dtype: DType) -> int:
 
 
 def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
-    """Return whether the steps of rows and columns, in bytes, fit into 32 bits.
-
-    All kernels but the most general rely on it.
-    """
+    """Return whether steps of rows and columns fit into 32 bits, as all fast kernels require."""
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
@@ -219,10 +210,7 @@ def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: b
 
 def prepare_to_x(axes: Windows, yd: Presented, w: Presented,
                  xd: Presented) -> CudaKernel:
-    """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
-
-    Where windows are one position apart, it is a convolution of yd with reversed taps.
-    """
+    """Prepare the derivative by x: with dense windows, a convolution of yd with reversed taps."""
     rows = _rows(axes, 2, yd.element_strides, w.element_strides, xd.element_strides)
     work = w.size > 0 and yd.size > 0
     if any(r.axis.step != 1 for r in rows):

@@ -73,14 +73,9 @@ class Copy(NamedTuple):
     written: int
 
 
-# the parameters are the facts of a copy, most by name
 def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0,
          target: int = 1) -> list[Step]:
-    """Return the steps that copy elements of `size` bytes over `axes`.
-
-    `source` and `target` are the numbers of the operands, `read` and `written` the alignment of
-    their addresses.
-    """
+    """Return the steps that copy elements of `size` bytes over `axes` between these operands."""
     if any(a.n == 0 for a in axes):
         return []
     start, to = starts(axes)
@@ -110,10 +105,7 @@ def alignment(*values: int) -> int:
 
 
 def widened(copy: Copy) -> Copy:
-    """Return the copy in the widest units that its alignment allows.
-
-    Units are wider than elements where these are adjacent on both sides.
-    """
+    """Return the copy in the widest units of adjacent elements that its alignment allows."""
     *others, run = copy.axes or [CopyAxis(1, 0, 0)]
     if not run.d == run.s == copy.unit:
         return copy
@@ -290,10 +282,7 @@ def _loose(copy: Copy) -> Step | None:
 
 
 def _chosen(written: list[CopyAxis], read: list[CopyAxis], unit: int) -> dict[CopyAxis, int]:
-    """Return the length of each axis in a tile.
-
-    A tile has about equally long stretches of both sides' fastest axes, as long as fit.
-    """
+    """Return each axis's length in a tile, with like stretches of both sides' fastest axes."""
     room = LOOSE_UNITS[unit]
     want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1)
                 if prod(_covered(written, read, w, w).values()) <= room)
@@ -312,10 +301,7 @@ def _grown(part: int, n: int) -> int:
 
 
 def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> dict[CopyAxis, int]:
-    """Return the lengths of axes in a tile that has stretches of `a` and `b` units.
-
-    Those of `a` units are adjacent in the destination, those of `b` in the source.
-    """
+    """Return axes of a tile with `a` units adjacent in the destination, `b` in the source."""
     sizes = dict.fromkeys(written, 1)
     for order, want in ((written, a), (read, b)):
         have = 1

@@ -40,9 +40,7 @@ class LinePart(NamedTuple):
 
 
 class LineParts:
-    """What implementations for the device can be called with in place of the engine: they return
-    their operation as a `LinePart`, or None if it cannot be one.
-    """
+    """An engine for implementations that return their operation as a `LinePart`, or None."""
 
     def __getattr__(self, name: str) -> Function:
         return lambda *_, **__: None
@@ -85,18 +83,14 @@ PARTS = LineParts()
 
 
 def _has_numbers(operands: Sequence[Operand]) -> bool:
-    """Return whether the second and third operand are one element each along the innermost axis,
-    as `mat_of_numbers` of the kernels decides.
-    """
+    """Return whether operands 2 and 3 are single elements, as `mat_of_numbers` decides."""
     shape = operands[-1].layout.shape
     steps = loops(shape, [strides_of(getattr(v, "layout", None), shape) for v in operands])[-1]
     return not (steps[2] or steps[3])
 
 
 class ProgramLine(NamedTuple):
-    """An operation of a program: the numbers of what it reads, and of its result; those of the
-    operands come first.
-    """
+    """An operation of a program: the numbers of what it reads and writes, operands first."""
 
     part: LinePart
     reads: Sequence[int]
@@ -105,9 +99,7 @@ class ProgramLine(NamedTuple):
 
 
 class ProgramKernel(Encoded):
-    """The kernel of a program, some of whose numbers are integers of 64 bits, or which has more
-    numbers than places of operands.
-    """
+    """The kernel of a program with integers of 64 bits, or more numbers than operands."""
 
     def __init__(self, launch: CudaKernel, long: Collection[int]) -> None:
         super().__init__(launch, halves, bound=bool(launch.operands))

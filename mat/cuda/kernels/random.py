@@ -35,10 +35,7 @@ def programs() -> Iterator[Program]:
 
 
 def prepare_random(name: str, blocks: int, x: Presented) -> CudaKernel:
-    """Prepare the kernel `name` for the packed elements of `x`, in `blocks` blocks.
-
-    A complex element is two real ones.
-    """
+    """Prepare the kernel `name` for the packed elements of `x`; a complex one is two real ones."""
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)
     grid = -(-blocks // (THREADS * BLOCKS)), 1, 1

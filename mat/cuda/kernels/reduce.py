@@ -101,9 +101,7 @@ def plan(made_of: ReductionType, letter: str, form: ReductionForm, *, accumulate
 
 
 class _ReductionPlan(NamedTuple):
-    """A reduction of one form: its kernels, its axes, the number of elements of a result, and the
-    treatment of the total.
-    """
+    """A reduction of one form: kernels, axes, elements of a result, treatment of the total."""
 
     kernels: Kernels
     form: ReductionForm
@@ -155,9 +153,7 @@ class _ReductionPlan(NamedTuple):
         return self.launch(way, kernel, sizes, (blocks, chunks, 1), block)
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
-        """Return the elements of a part of a result, and how many parts there are; `units` results
-        are computed side by side anyway.
-        """
+        """Return the elements of a part of a result, and the parts, for `units` side by side."""
         short = nbytes // SHORT_PART if nbytes >= WORTH else 1
         count = max(min(-(-BLOCKS // units), short),
                     min(-(-LONG_BLOCKS // units), nbytes // LONG_PART), -(-total // MOST), 1)
@@ -220,9 +216,7 @@ _TRUTH = 1 << 8  # of a mask: all bytes but 0 are 1
 
 
 class Kernels(NamedTuple):
-    """The kernels of a class for a dtype: their name, the C++ class, bytes of item and state, and
-    the ways to step through operands.
-    """
+    """The kernels of a class for a dtype: name, C++ class, bytes of item and state, steps."""
 
     name: str
     made_of: str

@@ -71,9 +71,7 @@ def _types(name: str, x: Operand, out: Operand) -> tuple[str, str, str]:
 
 # the operands, and what is known of them
 def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) -> Function:
-    """Return the kernel of that name, for operands of one shape; `begun`: one whose lines go on
-    after the results before those of `out`.
-    """
+    """Return the kernel of a scan; `begun`: its lines go on after the results before `out`."""
     if not prod(x.shape):
         return nothing
     steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)

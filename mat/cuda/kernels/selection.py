@@ -93,7 +93,6 @@ def prepare_gather_along(x: Operand, at: Operand, out: Operand, axis: int) -> Cu
                    (*found.frame, 0, *_chosen_axes(x, (axis,))))
 
 
-# the parameters are those of the operation
 def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen: Ints,
                     unique: bool) -> CudaKernel:
     """Return the kernel that copies `source` to the items of `x` at the positions `at`; the last
@@ -149,9 +148,7 @@ def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
 
 
 def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
-    """Return the kernels that mark, among `n` positions, the last one of each place, followed by
-    `then`.
-    """
+    """Return kernels that mark the last of `n` positions of each place, then `then`."""
     bits = max(_SLOTS * n - 1, 1).bit_length()
     table = -(-n // 8) * 8
     frame = n, length, table, 1 << bits, 64 - bits
@@ -167,9 +164,7 @@ def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
 
 
 def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> CudaKernel:
-    """Return the kernel that copies an element of `a` where `condition`, bool, is true, and else
-    one of `b`, of the dtype of `out` both.
-    """
+    """Return the kernel that copies elements of `a` where `condition` is true, else of `b`."""
     shape = out.layout.shape
     strides = [v.layout.broadcast_to(shape).strides for v in (condition, a, b, out)]
     found = _loop(shape, *strides)
@@ -201,9 +196,7 @@ def _positions(name: str, frame: Sequence[int], blocks: int) -> CudaKernel:
 
 
 def prepare_within(at: Operand, low: int, high: int) -> Callable[..., bool]:
-    """Return a function, ``call(at, ...)``, that returns whether all packed integers are at least
-    `low` and below `high`.
-    """
+    """Return ``call(at, ...)``: whether all packed integers are in ``range(low, high)``."""
     n = at.layout.size
     blocks = min(BLOCKS, -(-n // THREADS))
     launch = CudaKernel(position_program(), "mat_outside", (n, low, high), (blocks, 1, 1),

@@ -66,9 +66,7 @@ def suffix_of(x: Operand) -> str:
 
 def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
                  indices: bool) -> Function:
-    """Return the kernels that write the elements of `x`, in order along `axis`, or their
-    indices.
-    """
+    """Return kernels that write sorted elements of `x` along `axis`, or their indices."""
     if not prod(x.shape):
         return nothing
     others = _others(x, out, axis)

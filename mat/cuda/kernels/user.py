@@ -46,7 +46,6 @@ class UserKernel(NamedTuple):
         return len(self.elements) > MANY
 
 
-# the parameters are those of the host's
 def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints, last: int,
                         places: PlacesLike | None = None) -> CudaKernel:
     """Return a user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
@@ -99,9 +98,7 @@ def _frame(kernel: UserKernel) -> str:
 
 
 class _Value(NamedTuple):
-    """A value of an element: its number, its type, and the statements that load it for elements
-    one by one and in groups.
-    """
+    """A value of an element: number, type, and statements that load it, one or a group."""
 
     k: int
     type: str

@@ -38,10 +38,7 @@ _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REA
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Function:
-    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart.
-
-    They begin `starts` elements from their operands.
-    """
+    """Prepare ``verb`` of vectors of `n` elements that begin `starts` after their operands."""
     if n == 0:
         return _of_nothing(verb, letter)
     lows = [(start + min(0, (n - 1) * step)) * SIZES[letter]
@@ -127,10 +124,7 @@ def _dot(call: CublasRoutine, letter: str, n: int, first: tuple[int, int],
 
 
 def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
-    """Prepare ``out <- sum x_i y_i`` as a function of ``(x, y, out)``.
-
-    The sum remains on the device: nothing waits for it.
-    """
+    """Prepare ``out <- sum x_i y_i`` of ``(x, y, out)``; nothing waits for the sum."""
     reported: dict[str, object] = {"n": n, "incx": incx, "incy": incy}
     call = CublasRoutine("dot", letter, (n, incx, incy), reported, ON_DEVICE)
 
@@ -161,10 +155,7 @@ def prepare_ger(letter: str, form: GerForm, x: Layout, y: Layout) -> Function:
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
-    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C.
-
-    The result is a function of ``(alpha, a, beta, c)``.
-    """
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in a triangle, of ``(alpha, a, beta, c)``."""
     uplo, trans, n, k, lda, ldc = form
     if not k:
         triangle = 1 if uplo == "L" else -1  # the columns of C are the first axis here
@@ -179,10 +170,7 @@ def prepare_syrk(letter: str, form: SyrkForm) -> Function:
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
-    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A.
-
-    The result is a function of ``(alpha, a, b)``.
-    """
+    """Prepare ``B <- alpha op(A)^-1 B``, or for side R ``B op(A)^-1``, of ``(alpha, a, b)``."""
     side, uplo, trans, diag, m, n, lda, ldb = form
     call, factor = CublasRoutine("trsm", letter, (m, n, lda, ldb), form._asdict()), alpha_of(letter)
     flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]

@@ -55,9 +55,7 @@ class NotSupportedError(Exception):
 
 
 class Library:
-    """A library of NVIDIA's, with functions of a table: call it for the library, which is loaded at
-    the first call.
-    """
+    """A library of NVIDIA's with functions of a table: a call returns it, loaded by the first."""
 
     def __init__(self, title: str, table: Callable[[], Iterable[CublasFunction]],
                  name: str = "") -> None:
@@ -319,9 +317,7 @@ def areas(gpu: Gpu, *sizes: int) -> Iterator[list[At]]:
 
 
 def alpha_of(letter: str) -> Function:
-    """Return the function that converts a number to a C element, for a routine that takes its
-    address.
-    """
+    """Return the function that converts a number to a C element with an address."""
     if letter == "i":
         return _int32
     known = REALS.get(letter)

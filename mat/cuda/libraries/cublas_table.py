@@ -242,10 +242,7 @@ class CublasFunction(NamedTuple):
 
 
 def symbol(verb: str, letter: str, long: bool = False) -> str:
-    """Return the symbol of `verb` for elements of a dtype character.
-
-    Examples are ``cublasDaxpy_v2`` and ``cublasIsamax_v2_64``.
-    """
+    """Return the symbol of `verb`: ``cublasDaxpy_v2``, ``cublasIsamax_v2_64``."""
     return routine(verb, letter) + ("" if verb.startswith("Gemm") or verb.endswith("Batched")
                                     else "_v2") + ("_64" if long else "")
 

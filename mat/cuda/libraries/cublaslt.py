@@ -218,10 +218,7 @@ _lock = threading.Lock()
 
 
 def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
-    """Return the plan for a form: one of those used last, or a new one.
-
-    `NotSupportedError` if there is none; that is kept, too.
-    """
+    """Return the plan for a form, new or kept; `NotSupportedError`, kept too, if there is none."""
     key = gpu, form
     with _lock:
         found = _plans.get(key)

@@ -107,9 +107,7 @@ class _SingularValues:
 # the parameters are those of the operation, and the layouts of its operands
 def prepare_svd(letter: str, sizes: tuple[int, int], full: bool, a: MatrixOperand, s: MatrixOperand,
                 factors: tuple[MatrixOperand, MatrixOperand] | None, batch: Ints) -> Function:
-    """Prepare ``a = u diag(s) vh`` as a function of ``(a, u, vh, s)``, or without `factors` of
-    ``(a, s)``.
-    """
+    """Prepare ``a = u diag(s) vh`` of ``(a, u, vh, s)``, or without `factors` of ``(a, s)``."""
     tall = sizes[0] > sizes[1]
     long, short = max(sizes), min(sizes)
     form = PackedStack(letter, short, long, batch)
@@ -187,10 +185,7 @@ def _stores(left: PackedStack, right: PackedStack, short: int, tall: bool, full:
 # the parameters are those of the operation, and the layouts of its operands
 def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOperand,
                  v: MatrixOperand | None, batch: Ints) -> Function:
-    """Prepare the eigenvalues of Hermitian matrices, of which one triangle is read.
-
-    It is a function of ``(a, v, w)``, or without vectors of ``(a, w)``.
-    """
+    """Prepare eigenvalues of Hermitian matrices by a triangle, of ``(a, v, w)`` or ``(a, w)``."""
     form, real = PackedStack(letter, n, n, batch), letter.lower()
     load, values = form.load(a.transpose()), _vectors(real, n, batch, w)
     store = v and form.store(v.transpose())

@@ -34,9 +34,7 @@ FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
 
 
 class Areas(NamedTuple):
-    """The memory of a call: the matrices, their pivots, a status of each, room for their addresses
-    and those of other ones, and a packed result.
-    """
+    """The memory of a call: matrices, pivots, statuses, addresses of two stacks, packed result."""
 
     a: At
     pivots: At
@@ -124,9 +122,7 @@ class Factors:
         return self._each("potrf", (fill, n))
 
     def _each(self, name: str, sizes: Ints, pivots: int = 0) -> FactorStep:
-        """Return the step that factors one matrix after the other; each has pivots of so many
-        bytes.
-        """
+        """Return the step that factors matrices one by one, each with pivots of so many bytes."""
         form, n, given = self.form, self.n, (*sizes, self.type)
         compute = OneByOne(f"X{name}", form.many, self.reported)
 
@@ -216,10 +212,7 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
 
 def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: MatrixOperand,
                      out: MatrixOperand | None, batch: Ints) -> Function:
-    """Prepare ``out <- a^-1 b``, of these sizes, as a function of ``(a, b, out)``.
-
-    Stacks have these steps; an `out` of None is packed.
-    """
+    """Prepare ``out <- a^-1 b`` of ``(a, b, out)`` for these steps; an `out` of None is packed."""
     n, columns = sizes
     form, sides = PackedStack(letter, n, n, batch), PackedStack(letter, columns, n, batch)
     factors, load, right = Factors(form), form.load(a), sides.load(b.transpose())

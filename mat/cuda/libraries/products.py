@@ -50,7 +50,6 @@ class FactoredCall:
     numbers: Ints = ()  # the positions of the factors in a call
     compiled: Any = None  # the class of compiled calls; None if there are none for these operands
 
-    # the parameters say how the function is called
     def __init__(self, call: CublasRoutine, letter: str, swap: bool, constants: Ints,
                  offsets: Ints = (0, 0, 0)) -> None:
         self.call: CublasRoutine = call
@@ -95,9 +94,7 @@ class FactoredCall:
         return gpu.in_context(made, failed)
 
     def _again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
-        """Call once more after a failure, or raise; a negative status is that of the context, and
-        nothing was called.
-        """
+        """Call once more, or raise; with a negative status, of the context, nothing was called."""
         if status < 0:
             self.call(gpu, *arguments)
             return
@@ -110,7 +107,6 @@ class FactoredProduct(FactoredCall):
 
     numbers = (0, 3)
 
-    # the parameters are those of the operation
     def __call__(self, alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
                  c: DeviceOperand) -> None:
         first, second = (b, a) if self.swap else (a, b)
@@ -186,10 +182,7 @@ class _VectorProduct(FactoredProduct):
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> FactoredProduct:
-    """Prepare ``y <- alpha op(A) x + beta y`` for vectors of the layouts `x` and `y`.
-
-    The result is called with ``(alpha, a, x, beta, y)``.
-    """
+    """Prepare ``y <- alpha op(A) x + beta y``, called with ``(alpha, a, x, beta, y)``."""
     trans, m, n, lda = form
     (x_low, incx), (y_low, incy) = lowest(letter, x), lowest(letter, y)
     reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
@@ -280,9 +273,7 @@ def _sizes(form: GemmForm) -> Ints:
 
 
 def _steps(form: GemmForm, stack: Stack | None) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return the steps of cuBLAS's operands and the number of products, each as the arguments that
-    a call has: none without a stack.
-    """
+    """Return the steps of cuBLAS's operands, and the count, as arguments: none without a stack."""
     if stack is None:
         return (), (), (), ()
     count, a, b, c = stack
@@ -333,9 +324,7 @@ def _ex(kind: str) -> _Ex:
 
 
 class _TypedProduct(FactoredProduct):
-    """A product, or products of two stacks, of the kinds in `EX`, and of float32 that is not to be
-    computed in float32: types are arguments.
-    """
+    """A product, or a stack, whose types are arguments: those in `EX`, and inexact float32."""
 
     def __init__(self, kind: str, form: GemmForm, stack: Stack | None) -> None:
         letter, types, compute, align = _ex(kind)
@@ -365,10 +354,7 @@ class _TypedProduct(FactoredProduct):
 
 
 class ThroughWider:
-    """``out <- a b``, by a product of what `convert_a` and `convert_b` make of a and b.
-
-    `sizes` are the bytes that these need.
-    """
+    """``out <- a b`` by a product of the converted a and b, which need `sizes` bytes."""
 
     def __init__(self, converts: tuple[Function, Function], sizes: tuple[int, int],
                  product: Function) -> None:
@@ -390,7 +376,6 @@ class ScaledSums:
     def __init__(self, product: Function, scale: Function, room: int = 0) -> None:
         self.product, self.scale, self.room = product, scale, room
 
-    # the parameters are those of the operation
     def __call__(self, a: DeviceOperand, a_scales: DeviceOperand, b: DeviceOperand,
                  b_scales: DeviceOperand, out: DeviceOperand) -> None:
         if not self.room:
@@ -408,7 +393,6 @@ class ScalingProduct:
     def __init__(self, product: Function) -> None:
         self.product = product
 
-    # the parameters are those of the operation
     def __call__(self, a: DeviceOperand, a_scales: DeviceOperand, b: DeviceOperand,
                  b_scales: DeviceOperand, out: DeviceOperand) -> None:
         self.product(a, b, out, a_scales, b_scales)

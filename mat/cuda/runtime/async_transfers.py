@@ -63,10 +63,7 @@ class Sending(Transfer):
         self._reads_source = reads_source  # else a buffer
 
     def follow(self) -> bool:
-        """Make all later work on the stream wait for the copy.
-
-        Return whether its source, the host's array, is still being read.
-        """
+        """Make later work wait for the copy; return whether the host's array is still read."""
         with self._lock:
             if self._keep is not None:
                 self._event.hold_up(self._event.gpu.stream)
@@ -84,9 +81,7 @@ class Sending(Transfer):
 
 
 def make_way(gpu: Gpu, nbytes: int) -> None:
-    """Forget copies that have ended; wait for others as long as they and `nbytes` more have more
-    bytes than page-locked memory is kept.
-    """
+    """Forget or await copies until `nbytes` more fit in the page-locked memory that is kept."""
     underway = gpu.underway
     while underway and underway[0].is_done():
         underway.popleft()
@@ -99,10 +94,7 @@ def make_way(gpu: Gpu, nbytes: int) -> None:
 
 
 def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Sending | None:
-    """Begin to copy all of `host`; return None if it is done.
-
-    The array must not change before the end.
-    """
+    """Begin to copy `host`, not to change before the end; return None if it is done."""
     source = as_bytes(host)
     if RECORDERS:
         refuse_to_send(source)
@@ -158,10 +150,7 @@ def _packed(gpu: Gpu, nbytes: int) -> Bytes | None:
 
 
 def _after_all(gpu: Gpu) -> None:
-    """Make the copy stream wait for all queued computations.
-
-    They may write the copied data, or read what the copy overwrites.
-    """
+    """Make the copy stream wait for queued computations, which may use the same memory."""
     event = StreamEvent(gpu).record(gpu.stream)
     event.hold_up(gpu.copy_stream)
     event.close()

@@ -12,10 +12,7 @@ Gpu: TypeAlias = Any  # the `Gpu` whose memory it is; its module is above this o
 
 
 class BlockExport:
-    """A block whose address other libraries have, for as long as this object is alive.
-
-    If the block is freed meanwhile, `freed` gets it at the end.
-    """
+    """A block whose address other libraries have; if it is freed, `freed` gets it at the end."""
 
     __slots__ = ("__weakref__", "block", "freed")
 
@@ -30,11 +27,7 @@ class BlockExport:
 
 
 class DeviceBlock:
-    """Memory of a device.
-
-    If it is `owned` and garbage, because an interrupt came before it was released or stored, the
-    device gets the memory back.
-    """
+    """Memory of a device, which gets it back if it is `owned` and garbage after an interrupt."""
 
     __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "room",
                  "tick")

@@ -180,10 +180,7 @@ class Gpu:
         self.forked: bool = self.process != os.getpid()
 
     def _kept_pool(self) -> DriverObject:
-        """Return CUDA's pool of the device, set to keep freed memory across waits.
-
-        Without that, each wait returns it to the system, and allocations take milliseconds.
-        """
+        """Return CUDA's pool, set to keep freed memory across waits, which saves milliseconds."""
         pool = check(driver.cuDeviceGetMemPool(self.device), f"the pool of device {self.number}")
         threshold = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         # if that is refused, all is only slower
@@ -191,9 +188,7 @@ class Gpu:
         return pool
 
     def new_stream(self, kind: str) -> DriverObject:
-        """Return a new stream: CU_STREAM_DEFAULT is in order with the legacy one, and
-        CU_STREAM_NON_BLOCKING is not.
-        """
+        """Return a stream: CU_STREAM_DEFAULT is in order with the legacy one, the other is not."""
         with self.current():
             return check(driver.cuStreamCreate(getattr(driver.CUstream_flags, kind)),
                          f"a stream of device {self.number}")
@@ -228,10 +223,7 @@ class Gpu:
 
     @property
     def capture_stream(self) -> DriverObject:
-        """Return the stream where launches are captured.
-
-        It is in order with no other one, so that other threads and libraries can go on meanwhile.
-        """
+        """Return the stream of captures, in order with no other: all of them go on meanwhile."""
         with self._lock:
             if self._capture_stream is None:
                 self._capture_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
@@ -283,9 +275,7 @@ class Gpu:
 
     def in_context(self, call: DriverCall,
                    failed: Callable[..., None] | None = None) -> DriverCall:
-        """Make this device current for a compiled call; `failed` is called with an error status
-        that the call does not return. Return the call.
-        """
+        """Return a compiled call in this context; `failed` gets statuses that it cannot return."""
         functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
         call.set_context(functions, int(self.context), failed)
         return call
@@ -300,10 +290,7 @@ class Gpu:
     # Kernels
 
     def kernel(self, program: Program, name: str, shared: int = 0) -> DriverObject:
-        """Return the kernel of that name, with up to `shared` bytes of dynamic shared memory.
-
-        It is compiled and loaded if it is not yet.
-        """
+        """Return the kernel of that name, compiled and loaded; `shared`: its dynamic memory."""
         key = program, name
         with self._lock:
             found = self._kernels.get(key)

@@ -140,9 +140,7 @@ class CudaKernel:
         return launch
 
     def launch_like(self, values: Arguments) -> DriverCall | None:
-        """Return the compiled launch of a kernel called with `values`, by their addresses alone,
-        and of those after it; None if there is none of this kind.
-        """
+        """Return the compiled launch for `values`, and of kernels after it, if there is one."""
         gpu: Gpu = values[self.there].gpu
         if self.room or self.then is not None:
             return launches_of(gpu, lambda *_: self.chain(gpu), self.room)
@@ -238,11 +236,7 @@ def launches_of(gpu: Gpu, make: Callable[[int, int], tuple[CudaLaunch, ...]], ro
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:
-    """Return a function that packs the addresses of values, that of the room, and numbers.
-
-    `there` are the positions of the values on the device, `given` those of the numbers. Frequent
-    numbers of values have functions of their own.
-    """
+    """Return a function that packs addresses of `there`, the room, and the `given` numbers."""
     i, j, h = (*there, 0, 0)[:3]
     if not given and len(there) == 1:
         return lambda data, v, room: put(data, _CALL, v[i].address, room)

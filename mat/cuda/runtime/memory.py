@@ -70,10 +70,7 @@ SPARE = 8  # parts are joined if so many times their size is free
 
 
 class CudaMemory(Pooled):
-    """The memory of a device.
-
-    All work with it is on the one stream of the device, so freed memory can be reused at once.
-    """
+    """The memory of a device, reused at once, since all work with it is on one stream."""
 
     exports = DeviceBlock
 
@@ -117,10 +114,7 @@ class CudaMemory(Pooled):
         return ForeignBlock(address, nbytes, self.gpu, owner)
 
     def _release_foreign(self, handle: ForeignBlock) -> None:
-        """Release the owner once no queued work uses the memory.
-
-        The owner may use it at once, on another stream.
-        """
+        """Release the owner, who may use the memory at once, after all queued work."""
         if self.gpu.idle():
             handle.owner = None
         else:
@@ -180,7 +174,6 @@ class CudaMemory(Pooled):
             transfers.fetch_rows(self.gpu, block.of(host), address)
         return True
 
-    # the parameters are those of the method of `Memory`
     def copy_runs(self, cube: CubeLike, handle: DeviceBlock, source: DeviceBlock, shift: int,
                   runs: Runs) -> bool:
         size = cube.dtype.itemsize
@@ -198,11 +191,7 @@ class CudaMemory(Pooled):
 
     def copy_from(self, cube: CubeLike, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:
-        """Copy from another GPU without waiting; return False for other memories.
-
-        The driver copies directly, or through the host if the devices cannot access each other's
-        memory.
-        """
+        """Copy from another GPU without waiting, directly or through the host; False for others."""
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
         here, there = self.gpu, memory.gpu

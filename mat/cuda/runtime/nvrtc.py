@@ -32,10 +32,7 @@ class Compiler(Protocol):
         """Return its name and version: cubins of another compiler are not used."""
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        """Return the cubin for `arch`; raise `CompileError` with the messages if there are errors.
-
-        Headers are in the folders `INCLUDES`.
-        """
+        """Return the cubin for `arch`, with headers in `INCLUDES`; `CompileError` if it fails."""
 
 
 class Nvrtc:

@@ -54,10 +54,7 @@ class LockedRange:
 
 
 class LockedRanges:
-    """Ranges that do not overlap, by their addresses.
-
-    Those who look take no lock, since the tables are replaced and never changed.
-    """
+    """Ranges that do not overlap, in tables that are replaced, not changed: reads need no lock."""
 
     def __init__(self) -> None:
         self._table: tuple[list[int], list[LockedRange]] = [], []
@@ -338,10 +335,7 @@ def locked_bytes() -> int:
 
 
 def is_locked(array: Array, written: bool = False) -> bool:
-    """Return whether the device can copy from this array by itself or, if it is `written`, to it.
-
-    That is so if all of it is inside of one locked range.
-    """
+    """Return whether the device can copy from an array in one locked range, or write to it."""
     low = address_of(array)
     found = RANGES.covering(low, low + array.nbytes)
     return found is not None and array.flags.c_contiguous and not (written and found.read_only)

@@ -53,9 +53,7 @@ def are_thin(count: int, width: int) -> bool:
 
 
 def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Ints) -> None:
-    """Queue a copy of rows of bytes between addresses with their pitches; `shape`: how many and how
-    wide.
-    """
+    """Queue a copy of rows between addresses with their pitches; `shape`: number and width."""
     count, width = shape
     bits = width | to[0] | to[1] | source[0] | source[1] | 16
     word = bits & -bits

@@ -52,9 +52,7 @@ _kept: list[tuple[Pinned, list[StreamEvent]]] = []  # what slots are made of
 
 
 def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
-    """Return the addresses and events of `count` page-locked slots for compiled copies; none if no
-    pages can be locked.
-    """
+    """Return addresses and events of `count` page-locked slots for compiled copies, if any."""
     try:
         block = POOL.take(count * nbytes, gpu)
     except OutOfDeviceMemory:
@@ -91,10 +89,7 @@ _fetches = _Fetches()
 
 
 def send(gpu: Gpu, address: int, host: Array) -> None:
-    """Copy the 1-d array `host` to the device, after all work that is queued there.
-
-    The array may be written again when this returns.
-    """
+    """Copy the 1-d `host`, not needed after this, to the device in order of its work."""
     source = as_bytes(host)
     if not source.nbytes:
         return
@@ -197,10 +192,7 @@ def _fetch_small(gpu: Gpu, host: Array, address: int) -> bool:
 
 
 def send_rows(gpu: Gpu, address: int, rows: Array) -> None:
-    """Copy an array to the device: 1-d, or the rows of a 2-d one to where they are in its memory.
-
-    It may be written again when this returns.
-    """
+    """Copy an array, not needed after this, to the device: 1-d, or the rows of a 2-d one."""
     if _copied_one_by_one(rows):
         for k, row in enumerate(np.atleast_2d(rows)):
             send(gpu, address + k * rows.strides[0], row)

@@ -121,7 +121,6 @@ def _leading(x: Mat, ld: int | None, transpose: bool = False) -> LeadingDimensio
     return LeadingDimension(step, transposed != transpose)
 
 
-# the signature is the operation's
 @gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
 @gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
 def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
@@ -136,14 +135,12 @@ def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = Fals
     return blas.prepare_gemm(c.dtype.char, form)
 
 
-# the signature is the operation's
 @gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)
 def gemm_integer(engine: IntegerEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
                  transpose_b: bool = False, **given: int | None) -> Function:
     return prepare_integer_gemm(engine, (a, b, c), (transpose_a, transpose_b), GemmParts(**given))
 
 
-# the signature is the operation's
 @gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)
 def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
                       transpose_b: bool = False, **given: int | None) -> Engine:

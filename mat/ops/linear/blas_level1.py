@@ -70,10 +70,7 @@ def device_forward(layout: Layout) -> bool:
 
 
 def count(x: Mat, n: int | None, inc: int) -> int:
-    """Return how many elements of `x`, `inc` apart, an operation uses.
-
-    `ShapeError` if there are not so many.
-    """
+    """Return how many elements `inc` apart are used; `ShapeError` if there are fewer."""
     if n is None and type(inc) is int and inc == 1:
         return x.layout.size
     step = integer(inc, "an increment")
@@ -89,11 +86,7 @@ def count(x: Mat, n: int | None, inc: int) -> int:
 
 
 def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> None:
-    """Raise unless vectors match.
-
-    `DTypeError` unless both are of one BLAS dtype, `ShapeError` unless equally many elements are
-    used.
-    """
+    """Raise unless vectors are of one BLAS dtype and equally many of their elements are used."""
     blas_dtype(x, y)
     used, other = count(x, n, incx), count(y, n, incy)
     if used != other:
@@ -117,10 +110,7 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
 
 
 def on_vectors(operation: Op) -> None:
-    """Give `operation` the engine's routine of its name.
-
-    It is called once, by value, where that can be, else piece by piece.
-    """
+    """Give `operation` the engine's routine of its name: one call by value, else by pieces."""
     verb = operation.__name__
     on_device(operation)
 
@@ -150,10 +140,7 @@ def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> 
 
 def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
                     incy: int = 1) -> tuple[int, Ints, Ints]:
-    """Return how many elements are used of each vector, and the steps and the starts.
-
-    They are those of `strided_vector`.
-    """
+    """Return how many elements are used of each vector, with steps and starts."""
     given = (incx, incy)[:len(vectors)]
     used = blas.used(vectors[0], n, incx)
     starts, steps = zip(*(strided_vector(x.layout, used, inc)
@@ -162,10 +149,7 @@ def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
 
 
 def strided_vector(layout: Layout, n: int, inc: int) -> tuple[int, int]:
-    """Return where BLAS's first of `n` elements `inc` apart is, and the step to the next.
-
-    It is counted from the first visible element.
-    """
+    """Return the offset of BLAS's first of `n` elements from the visible ones, and the step."""
     assert layout.vector is not None, "fits has let it through"
     step = layout.vector[1]
     return (max(n - 1, 0) * -inc * step if inc < 0 else 0), inc * step

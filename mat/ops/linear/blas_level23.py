@@ -332,9 +332,7 @@ def trsm_numpy(np: Engine, alpha: Number, a: Array, b: Array, side: str = "left"
 
 @trsm.cut_by
 def trsm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut between columns of the right-hand sides, and where the triangle is too large into blocks
-    of it, solved one after another.
-    """
+    """Cut between right-hand sides, and where there is no room, the triangle into blocks."""
     alpha, a, b = args
     if not b.size:
         return
@@ -386,7 +384,6 @@ def _columns(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
                    (a, result.target), (result.target,))
 
 
-# the parameters are those of the operation, with a block of the result
 def _solve(alpha: Number, a: Mat, result: StagedResult, by_columns: bool,
            kwargs: Keywords) -> None:
     trsm(alpha, a, result.target if by_columns else result.target.T, **kwargs)

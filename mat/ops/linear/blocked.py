@@ -95,9 +95,7 @@ class _Block(StagedResult):
 
 
 def cholesky_tiles(factor: Gridded) -> Cutter:
-    """Return the cutter of an operation that computes Cholesky's factor: between matrices, and
-    where there is no room for one, into its square blocks.
-    """
+    """Return the cutter of a Cholesky factor: between matrices, or into square blocks."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         for a, out in each_matrix(*args):
             yield from _Cholesky(factor, a, out, room_within(budget)).tiles()

@@ -47,7 +47,6 @@ def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
                  out.element_type.char) and out.layout.ndim <= MOST_AXES
 
 
-# the parameters are two operands with their scales, and the result
 def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
     """Return whether the host's kernel supports their product: matrices without overflow."""
     one, other = a.element_type.char, b.element_type.char
@@ -56,10 +55,7 @@ def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) ->
 
 
 def cublas_kind(one: str, other: str, result: str) -> str:
-    """Return the types of a product that cuBLAS has besides BLAS's, "" for others.
-
-    They are those of the operands and of another result: "e", "ef", "bi" and so on.
-    """
+    """Return the types, as "e", "ef", "bi", of a product of cuBLAS besides BLAS's; else ""."""
     if one != other or not ((one in HALVES and result in (one, "f"))
                             or (one == "b" and result == "i")):
         return ""

@@ -30,10 +30,7 @@ from .matmul import matmul as matmul  # NumPy has it here, too
 
 
 def _check_square(name: str, a: object) -> Mat:
-    """Return `a`, if it is a square matrix, or a stack of them, for LAPACK.
-
-    Its dtype is one that LAPACK has or that converts to float64.
-    """
+    """Return `a` if it is a square matrix, or a stack, that LAPACK has or takes as float64."""
     if not isinstance(a, Mat):
         raise DTypeError(f"{name} requires a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps "
                          "an array")
@@ -49,10 +46,7 @@ def _check_lapack(a: Mat) -> Mat:
 
 
 def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
-    """Return the operands and the dtype of the result.
-
-    They are in that dtype already where the device in use has implementations of its own.
-    """
+    """Return the operands, converted for devices, and the dtype of the result."""
     dtype = np.result_type(*(m.dtype for m in mats))
     dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
     if has_kernels():
@@ -69,10 +63,7 @@ def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
 
 
 def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
-    """Return the steps of a stack of matrices, or for one axis of columns.
-
-    Those along `batch` are 0 where it is broadcast.
-    """
+    """Return steps of a stack of matrices, or of columns; 0 along `batch` if broadcast."""
     row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
     own = zip(x.shape[:x.ndim - axes], x.element_strides[:x.ndim - axes], strict=True)
     steps = tuple(0 if n == 1 else s for n, s in own)
@@ -279,10 +270,7 @@ def cholesky_numpy(np: Engine, a: Array, out: Array) -> None:
 
 
 def _factor_in_place(a: Array, out: Array) -> None:
-    """Factor a copy of `a` where the result is to be, by LAPACK, without one more copy.
-
-    LAPACK counts along columns first, so that the factor is the upper one of the transpose.
-    """
+    """Factor `a` in `out` by LAPACK, whose upper factor is along columns our lower one."""
     np.copyto(out, a)
     (potrf,) = import_module("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
     if potrf(out.T, lower=False, clean=True, overwrite_a=True)[1]:

@@ -99,10 +99,7 @@ def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
 
 
 def _of_blas(a: Mat, b: Mat, out: Mat) -> bool:
-    """Return whether all are of one dtype, with lengths and steps that fit into 32 bits.
-
-    In stacks, vectors are rows or columns, which have no way to go backwards.
-    """
+    """Return whether one dtype, lengths and steps fit BLAS; vectors in stacks go forwards."""
     layouts = a.layout, b.layout, out.layout
     in_stack = max(a.layout.ndim, b.layout.ndim) > 2
     return (_one_dtype(a, b, out)

@@ -31,11 +31,7 @@ from ...support.types import Function
 
 
 class BlasEngine(Protocol):
-    """BLAS as an engine has it, the host's or a GPU's.
-
-    Each routine is column-major, and a function of what changes from call to call, prepared for
-    operands of one form.
-    """
+    """The column-major routines of BLAS on any engine, prepared for operands of one form."""
 
     def prepare_gemm(self, kind: str, form: GemmForm) -> Function: ...
     def prepare_gemm_batched(self, kind: str, form: GemmForm, batch: Ints,
@@ -67,10 +63,7 @@ def fits_matrices(layout: Layout) -> bool:
 
 
 def fits_operand(layout: Layout) -> bool:
-    """Return whether cuBLAS can take it as a matrix or a stack of them.
-
-    A single axis is a row or a column.
-    """
+    """Return whether cuBLAS can take it as a stack of matrices, a row or a column."""
     if layout.ndim < 2:
         return not layout.ndim or layout.shape[0] <= 1 or layout.strides[0] > 0
     return Layout(layout.shape[-2:], layout.strides[-2:], 0).matrix is not None
@@ -103,10 +96,7 @@ def gemm_form(sizes: GemmSizes, a: LeadingDimension, b: LeadingDimension,
 
 
 def leading_of(x: Mat) -> LeadingDimension:
-    """Return the leading dimension of a matrix.
-
-    `fits_matrix` or `fits_device` has let it through.
-    """
+    """Return the leading dimension of a matrix that `fits` has let through."""
     found = x.layout.matrix
     assert found is not None, "fits has let it through"
     return LeadingDimension(*found)
@@ -128,10 +118,7 @@ def prepare_ger(engine: BlasEngine, x: Mat, y: Mat, a: Mat) -> Function:
 
 
 def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: bool) -> Function:
-    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C.
-
-    The result is a function of ``(alpha, a, beta, c)``.
-    """
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in a triangle, of ``(alpha, a, beta, c)``."""
     (lda, a_transposed), (ldc, c_transposed) = leading_of(a), leading_of(c)
     k, n = a.shape if transpose else a.shape[::-1]
     uplo = "L" if lower == c_transposed else "U"
@@ -141,10 +128,7 @@ def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: boo
 
 def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool, transpose: bool,
                  unit: bool) -> Function:  # the signature is BLAS's
-    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right.
-
-    The result is a function of ``(alpha, a, b)``.
-    """
+    """Prepare ``B <- alpha op(A)^-1 B``, or with A on the right, of ``(alpha, a, b)``."""
     (lda, a_transposed), (ldb, b_transposed) = leading_of(a), leading_of(b)
     m, n = b.shape
     if not b_transposed:  # BLAS sees B^T: A is on the other side of it, transposed
@@ -160,10 +144,7 @@ def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool,
 
 
 def prepare_stack(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
-    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack.
-
-    The result is a function of ``(alpha, a, b, beta, c)``.
-    """
+    """Prepare ``C <- alpha A B + beta C`` of stacks, a function of ``(alpha, a, b, beta, c)``."""
     (m, n, k), a, b, c, batch = merged(form)
     blas_form = gemm_form(GemmSizes(m, n, k), _leading(a, m, k), _leading(b, k, n),
                           _leading(c, m, n))
@@ -217,10 +198,7 @@ def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
 
 
 def _without_factors(product: Function, swap: bool) -> Function:
-    """Return ``C <- A B``, a function of ``(a, b, c)``, by one that takes alpha and beta.
-
-    With `swap` its first operand is b.
-    """
+    """Return ``C <- A B`` by a product with alpha and beta; with `swap` its first operand is b."""
     if isinstance(product, CpuKernel):
         return without_factors(product, swap)
     plain = getattr(product, "without_factors", None)

@@ -40,9 +40,7 @@ from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_ax
 # the parameters are shapes and the settings of `conv`
 def channels(name: str, x: Ints, w: Ints, y: Ints | None = None, stride: Setting = None,
              padding: Setting = None, dilation: Setting = None, groups: int = 1) -> Channels:
-    """Return the sizes for x and w of these shapes; `ShapeError` if they do not fit, or if y has
-    not an element for each point.
-    """
+    """Return the sizes for x and w; `ShapeError` unless they fit, and y has all points."""
     return _channels(name, x, w, y, setting(stride, "stride"), setting(padding, "padding"),
                      setting(dilation, "dilation"), integer(groups, "groups"))
 
@@ -99,7 +97,6 @@ class _Images(TileGrid):
             "sizes": images._replace(n=window[0].stop - window[0].start)}
 
 
-# the parameters are those of a cutter
 def _parts_of_images(operation: Op, roles: str, args: Arguments, kwargs: Keywords,
                      budget: int) -> Iterator[Tile]:
     sizes: Channels = kwargs["sizes"]
@@ -128,9 +125,7 @@ def _of_group(args: Arguments, roles: str, group: int, groups: int) -> Arguments
 
 def slab_tiles(operation: Function, roles: str, sizes: Channels, args: Arguments,
                budget: int) -> Iterator[Tile]:
-    """Yield the tiles of one image, by outputs and by slabs along the first spatial axis, with as
-    many outputs as there is room for.
-    """
+    """Yield the tiles of an image by outputs and slabs of the first axis that fit."""
     x, w, y = (args[roles.index(role)] for role in "xwy")
     if not y.size:
         return

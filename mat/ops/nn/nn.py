@@ -330,7 +330,6 @@ def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str
         check_disjoint(name, out, *(m for k, m in mats.items() if k != derivative))
 
 
-# the parameters are those of `derive_convolve`
 def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None,
                        yd: Mat) -> None:
     """Check the derivatives by x and w as `check_derivatives` does; None leaves one out."""

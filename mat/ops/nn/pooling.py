@@ -81,7 +81,6 @@ def max_pool_back_numpy(np: Engine, x: Array, y: Array, yd: Array, xd: Array, *,
     xd += sums.astype(xd.dtype)
 
 
-# the parameters are those of `derive_max_pool`
 def _check_back(name: str, x: Mat, xd: Mat, y: Mat, yd: Mat) -> None:
     check_derivatives(name, {"x": x, "xd": xd, "y": y, "yd": yd}, (("xd", "x"),))
     if yd.layout.shape != y.layout.shape:
@@ -172,9 +171,7 @@ bind("derive_max_pool_", as_method(derive_max_pool, "derive_max_pool_", "xd"))
 # the parameters are those of `pool`
 def _image_axes(name: str, x: Mat, y: Mat | None, window: Setting, kind: str, stride: Setting,
                 padding: Setting) -> Windows:
-    """Return the axes of windows over images, with those of images and channels; `ShapeError`
-    unless y has an element for each window.
-    """
+    """Return the axes of windows, images and channels; `ShapeError` unless y has all points."""
     if kind not in KINDS:
         raise SettingError(f"{name}: kind is one of {KINDS}, got {kind!r}")
     if kind == "average" and x.element_type.kind in "iu":
@@ -185,7 +182,6 @@ def _image_axes(name: str, x: Mat, y: Mat | None, window: Setting, kind: str, st
                     setting(padding, "padding"))
 
 
-# the parameters are those of `_image_axes`
 @lru_cache
 def _windows(name: str, x: Ints, y: Ints | None, window: Setting, stride: Setting,
              padding: Setting) -> Windows:
@@ -213,7 +209,6 @@ def _taps(x: Mat, axes: Windows) -> Mat:
     return found
 
 
-# the parameters are those that neural networks have
 def pool(x: Mat, window: Setting, *, kind: str = "max", stride: Setting = None,
          padding: Setting = None, out: Mat | None = None) -> Mat:
     """Return the largest element or the average of each window over images with channels.

@@ -173,7 +173,6 @@ def _check_scales(name: str, x: Mat, scales: Mat, shape: Ints) -> None:
 # Products
 
 
-# the parameters are two operands with their scales, and the result
 @op(method="", by_form=True, name="scaled_matmul")
 def scaled(a: Input, a_scales: Input, b: Input, b_scales: Input, out: Output) -> None:
     """Compute ``out <- (a b) * a_scales * b_scales`` for matrices and stacks of them."""
@@ -183,7 +182,6 @@ def scaled(a: Input, a_scales: Input, b: Input, b_scales: Input, out: Output) ->
 scaled.cut_by(over(scaled, "...i_,...ij,..._j,...ij,...ij", free=True, packs=True))
 
 
-# the parameters are those of the operation, here and below
 @scaled.prepare("foreign", dtypes=compiled(MULTIPLIED + "f"), when=has_scaled_matmul)
 def scaled_compiled(cpu: IntegerEngine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
                     out: Mat) -> Function:
@@ -199,9 +197,7 @@ def _fits_device(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool
 
 @scaled.prepare("cuda", dtypes=MULTIPLIED + "f", when=_fits_device)
 def scaled_cuda(cuda: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Engine:
-    """Return the sums times their scales; cuBLASLt multiplies 8-bit floats with their scales, if it
-    has such products.
-    """
+    """Return scaled sums, of 8-bit floats by cuBLASLt if it has such products."""
     form = matmul_form(a, b, out, False, False)
     char, floats8 = _sums_of(a), a.element_type.char in FLOAT8
     long = char not in ("f", INT32)
@@ -248,9 +244,7 @@ class _Halves(NamedTuple):
 
 
 def _through_halves(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
-    """Return the product of 8-bit floats as float16, which has all numbers of 8 bits, and which all
-    tensor cores multiply.
-    """
+    """Return a product of 8-bit floats as float16, exact and on all tensor cores."""
     copies = [_Halves(Layout(x.shape, packed_strides(x.shape), 0), HALF) for x in (a, b)]
     kernels = [cuda.prepare_convert(x, to) for x, to in zip((a, b), copies, strict=True)]
     form = matmul_form(a, b, out, False, False)
@@ -336,9 +330,7 @@ def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None 
 
 
 def _wider(a: Mat, b: Mat) -> str:
-    """Return the dtype in which the host multiplies narrow floats faster, or at all; "" for their
-    own.
-    """
+    """Return the dtype in which the host multiplies narrow floats; "" for their own."""
     if a.dtype.char not in NARROW:
         return ""
     kept = a.dtype.char in FLOAT8 and a.dtype == b.dtype and multiplies_float8()
