@@ -14,11 +14,11 @@ import numpy as np
 
 from ..layout.shapes import Ints
 from ..layout.sliding_window import ONE, Channels, WindowAxis, Windows, remainders
-from ..support import host_pool
+from ..support.host_pool import workspace, zeros
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Presented
 from .kernel import CpuKernel
-from .nn import PartialSums, gather
+from .nn import WorkMemory, gather
 
 WORK = 200_000  # products that a thread should get at least
 SLOTS = 32  # at most: equal parts of the work, which threads take
@@ -185,16 +185,6 @@ def _share(f: CData, units: int, memory: int, work: int) -> int:
     return max(1, WORK * int(f.slots) // max(work, 1))
 
 
-class WorkMemory:
-    """Uninitialized memory, as a kernel's operand."""
-
-    __slots__ = ("address", "memory")
-
-    def __init__(self, nbytes: int) -> None:
-        self.memory: CData = host_pool.workspace(nbytes)
-        self.address: int = int(ffi.cast("uintptr_t", self.memory))
-
-
 def _convolution(job: Job, x: Presented, y: Presented, add: bool) -> Function:
     """Prepare ``y = conv(x, w)``, or ``y +=``, as a function of ``(x, w, y)``."""
     size, letter = x.dtype.itemsize, x.dtype.char
@@ -218,9 +208,9 @@ def _convolution(job: Job, x: Presented, y: Presented, add: bool) -> Function:
     memory = f.slots * f.room
 
     def convolve(x: Presented, w: Presented, y: Presented) -> None:
-        weights = WorkMemory(packed)
+        weights = WorkMemory(workspace(packed))
         pack(w, weights)
-        run(x, w, weights, y, WorkMemory(memory))
+        run(x, w, weights, y, WorkMemory(workspace(memory)))
 
     return convolve
 
@@ -279,8 +269,8 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
     memory, pieces, together = f.slots * f.room, f.pieces, gather(wd.shape, wd, f.pieces)
 
     def derive(x: Presented, yd: Presented, wd: Presented) -> None:
-        sums = PartialSums(pieces * wd.size)
-        run(x, yd, sums, WorkMemory(memory))
+        sums = WorkMemory(zeros("double[]", pieces * wd.size))
+        run(x, yd, sums, WorkMemory(workspace(memory)))
         together(sums, wd)
 
     return derive

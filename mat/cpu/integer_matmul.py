@@ -108,14 +108,11 @@ class IntegerMatmul:
         if not factors or self.form.c.char not in "lLqQ":  # a CpuKernel gets factors as doubles
             frame = self._frame(1, int(factors))
             if (frame.nbytes <= lib.MAT_INTEGER_MATMUL_STACK
-                    and self._work() < SHARE * max(1, frame.units)):
+                    and prod((*self.form.sizes, *self.form.batch))
+                    < SHARE * max(1, frame.units)):
                 return CpuKernel(lib.mat_integer_matmul_small, frame.struct, frame.units,
                                  frame.grain)
         return self.gemm if factors else self
-
-    def _work(self) -> int:
-        """Count the multiplications."""
-        return prod(self.form.sizes) * prod(self.form.batch)
 
     def _run(self, a: Presented, b: Presented, c: Presented,
              factors: tuple[int, int, float, float]) -> None:
@@ -179,7 +176,7 @@ def cut(sizes: GemmSizes, batches: int, workers: int) -> tuple[int, int]:
 @lru_cache(1024)
 def prepare_integer_matmul(form: MatmulForm) -> IntegerMatmul:
     """Prepare a product of stacks of matrices."""
-    return IntegerMatmul(folded(form))
+    return IntegerMatmul(form.merged())
 
 
 def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> Function:
@@ -187,15 +184,3 @@ def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> 
     count elements between scales, 0 for one scale in all.
     """
     return IntegerMatmul(form, scaled=1, left_step=left_step, right_step=right_step).scaled
-
-
-def folded(form: MatmulForm) -> MatmulForm:
-    """Return the products with the fewest leading axes: rows of A may be those of one matrix."""
-    (m, n, k), a, b, c, batch = form
-    kept = [d for d, length in enumerate(batch) if length != 1]
-    a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))
-    batch = tuple(batch[d] for d in kept)
-    while batch and b.batch[-1] == 0 and a.batch[-1] == m * a.row and c.batch[-1] == m * c.row:
-        m *= batch[-1]  # one B for all matrices of a stack of A: their rows are those of one matrix
-        a, b, c, batch = (*(x._replace(batch=x.batch[:-1]) for x in (a, b, c)), batch[:-1])
-    return MatmulForm(GemmSizes(m, n, k), a, b, c, batch)

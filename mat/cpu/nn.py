@@ -106,13 +106,13 @@ def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> C
     return _convolution(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
 
 
-class PartialSums:
-    """Memory for partial sums, as a kernel's operand."""
+class WorkMemory:
+    """Memory as a kernel's operand."""
 
     __slots__ = ("address", "memory")
 
-    def __init__(self, count: int) -> None:
-        self.memory: CData = host_pool.zeros("double[]", count)
+    def __init__(self, memory: CData) -> None:
+        self.memory: CData = memory
         self.address: int = int(ffi.cast("uintptr_t", self.memory))
 
 
@@ -135,7 +135,7 @@ def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
     together = gather(taps, wd, pieces)
 
     def derive(x: Presented, yd: Presented, wd: Presented) -> None:
-        sums = PartialSums(pieces * wd.size)
+        sums = WorkMemory(host_pool.zeros("double[]", pieces * wd.size))
         partly(x, yd, sums)
         together(sums, wd)
 
@@ -155,9 +155,14 @@ def prepare_pool(axes: Windows, x: Presented, y: Presented) -> CpuKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, x.element_strides, y.element_strides)
     shape = tuple(r.axis.n for r in rows)
-    frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_f if _is_float(y) else lib.mat_pool_d
-    count = prod(shape[:-1]) if shape[-1] else 0
+    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if shape[-1] else 0)
+
+
+def _pooling(kernel: CData, axes: Windows, rows: tuple[JobAxis, ...], shape: Ints, y: Presented,
+             count: int) -> CpuKernel:
+    """Return a kernel that looks at windows, for `count` rows of what it writes."""
+    frame, keep = _frame(shape, [WindowLoop(rows)])
     compared = y.size * prod(a.k for a in axes)
     return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
 
@@ -167,8 +172,5 @@ def prepare_pool_back(axes: Windows, x: Presented, y: Presented, yd: Presented,
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, x.element_strides, y.element_strides, yd.element_strides, xd.element_strides)
     shape = tuple(r.axis.nx for r in rows)
-    frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_back_f if _is_float(x) else lib.mat_pool_back_d
-    count = prod(shape[:-1]) if y.size else 0
-    compared = y.size * prod(a.k for a in axes)
-    return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
+    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if y.size else 0)

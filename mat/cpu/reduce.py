@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import ceil, inf, prod
 
-from ..layout.merged_axes import ReductionAxis, ReductionForm, merged
+from ..layout.merged_axes import ReductionAxis, ReductionForm, other_axes
 from ..layout.scan_order import CHUNK, is_in_order
 from ..support.dtypes import BY_NAME
 from ..support.native import ffi, lib
@@ -107,11 +107,7 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) ->
     """Return the kernel of a scan; `begun`: its lines go on after the results before `out`."""
     frame = ffi.new("mat_scan *")
     frame.begun = begun
-    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
-    every = [axes for k, axes in enumerate(steps)
-             if k != axis]
-    every.sort(key=lambda a: -abs(a[2]))
-    others = merged(every)
+    others = other_axes(x.shape, (x.element_strides, out.element_strides), axis)
     frame.length = x.shape[axis]
     frame.step_x, frame.step_y = x.element_strides[axis], out.element_strides[axis]
     if others and abs(others[-1][2]) < abs(frame.step_y):

@@ -78,31 +78,3 @@ from .libraries.products import (
 )
 from .runtime.kernel import OPERANDS, CudaKernel
 from .runtime.nvrtc import Program
-
-__all__ = [
-    "CudaKernel", "Program",
-    "prepare_accumulate",
-    "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm",
-    "prepare_gemm_batched", "prepare_either",
-    "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
-    "prepare_integer_matmul", "prepare_scale",
-    "prepare_float8_product", "prepare_scale_sums", "ScaledSums", "ScalingProduct", "ThroughWider",
-    "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
-    "prepare_eig", "prepare_eigh", "prepare_qr", "prepare_slogdets", "prepare_svd",
-    "prepare_fourier",
-    "prepare_copy", "prepare_convert",
-    "prepare_comparison",
-    "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
-    "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
-    "KernelPlaces", "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
-    "OPERANDS", "PARTS", "ProgramLine", "fits_call", "is_compiled", "prepare_program",
-    "FOLDS", "FoldPart", "RowProgram", "is_of_rows", "prepare_fold", "prepare_rows",
-    "prepare_random",
-    "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
-    "prepare_mask_starts", "prepare_mask_positions", "prepare_within",
-    "reduction", "ExtremeKernels", "MeanKernels", "NumberKernels", "PositionKernels",
-    "ProductKernels", "SumKernels", "VarianceKernels",
-    "prepare_scan", "prepare_sort",
-    "prepare_searchsorted", "prepare_firsts", "prepare_bincount", "prepare_weighted",
-    "prepare_placed", "prepare_inverse_order",
-]

@@ -379,11 +379,15 @@ class DirectionCheck(WithLock, Observer):
                 self._allow_writing(storage)
             else:
                 self._check_exports(storage)
-            watched = self._open[id(record)] = WatchedAccess(record, alone)
+            self._watch_access(record, alone)
             if isinstance(record.facet.memory, Pooled) and system() is not None:
                 self._memories.add(record.facet.memory)
                 FAULT_HANDLER.ensure_installed()
             self._protect(storage, None)
+
+    def _watch_access(self, record: AccessRecord, alone: bool) -> None:
+        """Watch an access from now on."""
+        watched = self._open[id(record)] = WatchedAccess(record, alone)
         for report in self.reports:
             report.accesses += 1
             report.blind += watched.blind
@@ -400,16 +404,13 @@ class DirectionCheck(WithLock, Observer):
             alone = not any(access is not record for access in tuple(storage.accesses))
             if alone:
                 self.relocation.move_export(record)
-            watched = self._open[id(record)] = WatchedAccess(record, alone)
+            self._watch_access(record, alone)
             pages = pages_of(storage.handles.get(HOST))
             if record.facet.memory is HOST and pages is not None:
                 text = record.describe().removesuffix(" to an object that still exists")
                 pages.notify = partial(self._export_written, weakref.ref(storage), text)
                 self._exported.add(pages)
             self._protect(storage, None)
-        for report in self.reports:
-            report.accesses += 1
-            report.blind += watched.blind
 
     def released(self, record: ExportRecord) -> None:
         """Check an export a last time; its pages stay protected until an access."""

@@ -38,10 +38,6 @@ class Target(NamedTuple):
     number: int
 
 
-def _ones(shape: Ints, dtype: DType) -> Array:
-    return np.ones(shape, dtype)
-
-
 def _rising(shape: Ints, dtype: DType) -> Array:
     return (np.arange(prod(shape)) % 100).reshape(shape).astype(dtype)
 
@@ -50,7 +46,7 @@ def _diagonal(shape: Ints, dtype: DType) -> Array:
     return np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape).copy()
 
 
-_FILLS: tuple[Callable[[Ints, DType], Array], ...] = (_ones, _rising, _diagonal)
+_FILLS: tuple[Callable[[Ints, DType], Array], ...] = (np.ones, _rising, _diagonal)
 
 
 class _Samples:

@@ -97,13 +97,13 @@ class MemoryReport:
         self.verbose = verbose
         # first, since the reports' lists see storages, too
         self.pending: tuple[int, int] = len(Expressions.all.pending()), kept_bytes()
-        found = _storages()
+        found = [s for s in LIVE.all() if isinstance(s, Storage)]
         mats = {id(x.storage): x for x in MATS.all()}
         self.by_mat: list[StorageRow] = sorted(
             (_row(s, mats.get(id(s))) for s in found if s.handles), key=lambda row: -row.nbytes)
         self.lent: list[ExportRow] = [
-            _export_row(s.nbytes, record) for s in found for record in tuple(s.accesses)
-            if isinstance(record, ExportRecord) and record.thread]
+            ExportRow(s.nbytes, e.facet.memory.name, e.label(), line_of(e.where))
+            for s in found for e in tuple(s.accesses) if isinstance(e, ExportRecord) and e.thread]
         self.by_memory: dict[str, dict[str, int | None]] = {
             m.name: _facts(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
@@ -146,10 +146,6 @@ class MemoryReport:
         return "".join(html_table(title, rows) for title, rows in self._tables())
 
 
-def _storages() -> list[Storage]:
-    return [found for found in LIVE.all() if isinstance(found, Storage)]
-
-
 def _row(storage: Storage, view: Mat | None) -> StorageRow:
     with storage.lock:
         present = tuple(m.name for m in storage.handles)
@@ -157,10 +153,6 @@ def _row(storage: Storage, view: Mat | None) -> StorageRow:
         elements = formatting.counted(storage.size, "element")
         label = f"<{elements} of {storage.dtype}>" if view is None else view.label()
     return StorageRow(storage.nbytes, present, fresh, label, line_of(storage.made))
-
-
-def _export_row(nbytes: int, record: ExportRecord) -> ExportRow:
-    return ExportRow(nbytes, record.facet.memory.name, record.label(), line_of(record.where))
 
 
 def _facts(memory: Memory, rows: list[StorageRow]) -> dict[str, int | None]:

@@ -171,7 +171,8 @@ class Relocation:
         pages = pages_of(old)
         _move(storage)
         if pages is None:
-            _poison_array(old)
+            if old.flags.writeable:
+                old[...] = poison(old.size, old.dtype)
             return
         pages.protect(NO_ACCESS)
         pages.discard()
@@ -220,11 +221,6 @@ def _move(storage: Storage) -> Array:
                           if record.handle is not old}
     storage.viewers = [weakref.ref(view) for view in views if view.presented]
     return new
-
-
-def _poison_array(old: Array) -> None:
-    if old.flags.writeable:
-        old[...] = poison(old.size, old.dtype)
 
 
 def _poison_pages(pages: Pages, dtype: DType) -> None:

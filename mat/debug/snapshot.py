@@ -81,9 +81,14 @@ def _any_nan(elements: Array) -> bool:
         return bool(np.isnan(elements).any())
 
 
+def edges_of(flags: Array) -> Array:
+    """Return where runs of true elements begin and end, in turns."""
+    return np.flatnonzero(np.diff(np.concatenate(([0], flags.view(np.int8), [0]))))
+
+
 def _long_runs(same: Array, least: int) -> Array:
     """Return `same` without runs that are shorter than `least`."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
+    edges = edges_of(same)
     found = np.zeros(same.size, bool)
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
         found[begin:end] = end - begin >= least

@@ -168,18 +168,19 @@ class Trace(CopyCounter):
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
         super().copied(cube, source, target, seconds)
-        other = source if target is host() else target
-        near = cube.handles.get(host())
-        self._add("copy", cube, (source.name, target.name), seconds=seconds,
-                  locked=near is not None and other.page_locked(near))
+        self._add_copy("copy", cube, cube, (source, target), seconds)
 
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
         super().copied_runs(cube, source, target, runs, seconds)
-        other = source if target is host() else target
-        near = cube.handles.get(host())
         kind = "copy within" if source is target else "copy"
-        self._add(kind, (cube, runs), (source.name, target.name), seconds=seconds,
+        self._add_copy(kind, cube, (cube, runs), (source, target), seconds)
+
+    def _add_copy(self, kind: str, cube: Cube, of: Events, ends: tuple[Memory, Memory],
+                  seconds: float) -> None:
+        source, target = ends
+        near, other = cube.handles.get(host()), source if target is host() else target
+        self._add(kind, of, (source.name, target.name), seconds=seconds,
                   locked=near is not None and other.page_locked(near))
 
     def waited(self, what: str, cube: Cube, memory: Memory, seconds: float) -> None:

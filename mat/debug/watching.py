@@ -34,7 +34,7 @@ from .protected_pages import (
     is_watched,
     system,
 )
-from .snapshot import poison, still_poisoned
+from .snapshot import edges_of, poison, still_poisoned
 
 BESIDE, INPUT, OUTPUT, INOUT = range(4)  # what a byte is
 _LOOKED = 1 << 16  # bytes of outputs that are compared at each line, until one writes them
@@ -118,7 +118,7 @@ class Region:
         whole = max(0, len(self.bytes) - skip) // PAGE
         pages = self.kinds[skip:skip + whole * PAGE].reshape(whole, PAGE)
         only_read = pages.max(axis=1, initial=0) <= INPUT
-        edges = [skip + PAGE * int(k) for k in _edges(only_read)]
+        edges = [skip + PAGE * int(k) for k in edges_of(only_read)]
         if system() is None or not edges or is_watched(self.low + edges[0], edges[-1] - edges[0]):
             edges = []
         ends = [0, *edges, len(self.bytes)]
@@ -227,11 +227,6 @@ def _counted(count: int, noun: str, listed: Iterable[str] = ()) -> str:
     names = list(listed)
     first = "first " * (count > len(names))
     return f"{count} {noun}{'s' * (count != 1)}" + (f", {first}{', '.join(names)}" * bool(names))
-
-
-def _edges(flags: Array) -> Array:
-    """Return where runs of true elements begin and end, in turns."""
-    return np.flatnonzero(np.diff(np.concatenate(([0], flags.view(np.int8), [0]))))
 
 
 def _bounds(a: Array) -> tuple[int, int]:

@@ -194,14 +194,6 @@ def _register_functions(dispatch: ModuleType) -> None:
     dispatch.percentile_lookup.register(Mat, _percentile)
 
 
-def _register_chunk_type(chunk_types: ModuleType) -> None:
-    chunk_types.register_chunk_type(Mat)
-
-
-def _register_backend(_: ModuleType) -> None:
-    plugin("dask_backend")  # which registers itself
-
-
 def _register_transport(serialize: ModuleType) -> None:
     serialize.dask_serialize.register(Mat, serialized)
     serialize.dask_deserialize.register(Mat, deserialized)
@@ -215,7 +207,7 @@ def _register_gpu_transport(cuda: ModuleType) -> None:
 def register() -> None:
     """Fill dask's tables, now or when dask is imported."""
     after_import("dask.array.dispatch", _register_functions)
-    after_import("dask.array.chunk_types", _register_chunk_type)
-    after_import("dask.array.backends", _register_backend)
+    after_import("dask.array.chunk_types", lambda types: types.register_chunk_type(Mat))
+    after_import("dask.array.backends", lambda _: plugin("dask_backend"))  # it registers itself
     after_import("distributed.protocol.serialize", _register_transport)
     after_import("distributed.protocol.cuda", _register_gpu_transport)

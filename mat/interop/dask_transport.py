@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..matrix.mat import Mat
 from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dtypes import EXTENSIONS, as_dtype
-from ..support.types import Array, Keywords
+from ..support.types import Array, DeviceArray, Keywords
 from .dlpack import DeviceMemory
 from .pickling import elements_of, exported_buffer, is_unwritten, unpickled
 
@@ -137,18 +137,12 @@ def laid_out(x: Mat, header: Header) -> Mat:
 _CUDA = 2  # DLPack's number
 
 
-class _OnGpu(Protocol):
-    """The value of an export on a GPU."""
-
-    __cuda_array_interface__: Keywords
-
-
 class GpuFrame:
     """Bytes on a GPU, exported during the lifetime of this object."""
 
     def __init__(self, export: Export, nbytes: int) -> None:
         self._export = export
-        value = cast(_OnGpu, export.value)
+        value = cast(DeviceArray, export.value)
         self.nbytes = nbytes
         self.__cuda_array_interface__: Keywords = {
             **value.__cuda_array_interface__, "shape": (nbytes,), "typestr": "|u1",

@@ -57,7 +57,7 @@ def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG
     with x.facet("array", "input") as a, writing(target) as out:
         head, a = npy.header(a)
         out.write(head)
-        write_elements(out, a, counter)
+        write_elements(out, counter, a)
 
 
 def _with_suffix(file: File) -> File:
@@ -145,7 +145,7 @@ def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     """
     counter = Progress(progress, "write")
     with self.facet("array", "input") as a, writing(file) as out:
-        write_elements(out, a, counter)
+        write_elements(out, counter, a)
 
 
 @method("read_")
@@ -189,12 +189,13 @@ def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
 # Common steps
 
 
-def write_elements(out: Stream, a: Array, counter: Progress) -> None:
-    """Write the elements of an array in chunks, and report the progress."""
-    counter.expect(a.nbytes)
-    for piece in pieces(a):
-        out.write(piece)
-        counter.add(piece.size)
+def write_elements(out: Stream, counter: Progress, *arrays: Array) -> None:
+    """Write the elements of arrays in chunks, and report the progress."""
+    counter.expect(sum(a.nbytes for a in arrays))
+    for a in arrays:
+        for piece in pieces(a):
+            out.write(piece)
+            counter.add(piece.size)
 
 
 def expect(source: Source, nbytes: int, progress: Callback | None) -> None:

@@ -15,12 +15,12 @@ from ..matrix.creation import adopted
 from ..matrix.file_storage import over_file
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
-from ..support.types import Array, Bytes, File
+from ..support.types import Bytes, File
 from . import npy, npz, safetensors
-from .api import check_flag, check_mat, expect
-from .elements import mapped_array, pieces, read_array
+from .api import check_flag, check_mat, expect, write_elements
+from .elements import mapped_array, read_array
 from .memmap import mapping, open_memmap
-from .streams import Callback, Progress, Source, Stream, is_path, quoted, reading, title, writing
+from .streams import Callback, Progress, Source, is_path, quoted, reading, title, writing
 
 FORMATS = ("npz", "safetensors")
 
@@ -245,18 +245,9 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
         if kind == "npz":
             npz.write(out, arrays, compressed, counter)
         else:
-            _write_safetensors(out, arrays, strings, counter)
-
-
-def _write_safetensors(out: Stream, arrays: Mapping[str, Array], metadata: Mapping[str, str],
-                       counter: Progress) -> None:
-    head, ordered = safetensors.header(arrays, metadata)
-    out.write(head)
-    counter.expect(sum(a.nbytes for a in ordered))
-    for a in ordered:
-        for piece in pieces(a):
-            out.write(piece)
-            counter.add(piece.size)
+            head, ordered = safetensors.header(arrays, strings)
+            out.write(head)
+            write_elements(out, counter, *ordered)
 
 
 def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,

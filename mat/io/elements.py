@@ -68,13 +68,18 @@ def pieces(a: Array) -> Iterator[Bytes]:
             yield piece
             release(piece)
         return
+    for part, packed in _parts(a):
+        np.copyto(packed, part)
+        yield as_bytes(packed)
+
+
+def _parts(a: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield parts of an array in C order, and memory for their elements without gaps."""
     most = max(1, streams.CHUNK // a.itemsize)
     buffer = np.empty(min(most, a.size), a.dtype)
     for index in blocks(a.shape, most):
         part = a[(*index, ...)]
-        packed = buffer[:part.size].reshape(part.shape)
-        np.copyto(packed, part)
-        yield as_bytes(packed)
+        yield part, buffer[:part.size].reshape(part.shape)
 
 
 def read_array(source: Source, form: ElementFormat) -> Array:
@@ -96,11 +101,7 @@ def read_into(source: Source, form: ElementFormat, a: Array) -> None:
         source.fill(as_bytes(target))
         _make_native(target, form)
         return
-    most = max(1, streams.CHUNK // a.itemsize)
-    buffer = np.empty(min(most, a.size), a.dtype)
-    for index in blocks(target.shape, most):
-        part = target[(*index, ...)]
-        packed = buffer[:part.size].reshape(part.shape)
+    for part, packed in _parts(target):
         source.fill(as_bytes(packed))
         _make_native(packed, form)
         part[...] = packed

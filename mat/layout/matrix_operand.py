@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .merged_axes import merged
 from .shapes import Ints
 from .strided import Layout
 
@@ -55,6 +56,23 @@ class MatmulForm(NamedTuple):
     b: MatrixOperand
     c: MatrixOperand
     batch: Ints = ()
+
+    def merged(self, for_blas: bool = False) -> MatmulForm:
+        """Return the same product with as few leading axes as can be.
+
+        Axes that follow from each other are one. Where all matrices of a stack of A meet one B,
+        their rows are those of one matrix, `for_blas` only if BLAS can take that.
+        """
+        (m, n, k), a, b, c, batch = self
+        axes = merged(zip(batch, a.batch, b.batch, c.batch, strict=True))
+        if axes and axes[-1][1:] == (m * a.row, 0, m * c.row):
+            rows = m * axes[-1][0]
+            if not for_blas or (a.leading(rows, k) and c.leading(rows, n)):
+                m = rows
+                axes.pop()
+        lengths, *steps = zip(*axes, strict=True) if axes else ((),) * 4
+        a, b, c = (x._replace(batch=s) for x, s in zip((a, b, c), steps, strict=True))
+        return MatmulForm(GemmSizes(m, n, k), a, b, c, lengths)
 
 
 # What BLAS is given of matrices that does not change from call to call: column-major, as BLAS

@@ -60,6 +60,13 @@ def loops(shape: Sequence[int], strides: Sequence[Sequence[int]], by: int = -1
     return merged(axes) or [(1, *[0] * len(strides))]
 
 
+def other_axes(shape: Ints, strides: Sequence[Ints], axis: int) -> list[tuple[int, ...]]:
+    """Return the fewest axes but one, those with the largest steps of the last operand first."""
+    every = [steps for k, steps in enumerate(zip(shape, *strides, strict=True)) if k != axis]
+    every.sort(key=lambda steps: -abs(steps[-1]))
+    return merged(every)
+
+
 def upwards(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
     """Return `axes` in the destination's order, outermost first, all counted upwards there."""
     found = [CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes]

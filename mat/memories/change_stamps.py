@@ -27,19 +27,21 @@ Version = Callable[[], object]
 Region = tuple[int, int]  # of addresses
 
 
-class Stamps(Protocol):
+class Stamps:
     """The stamps of memory, each for a block of so many bytes; the first has `shift` bytes less."""
 
     block: int
-    shift: int
+    shift: int = 0
 
     def now(self, first: int, last: int) -> Array | None:
         """Return the stamps of blocks as they are now; None if nobody can tell."""
+        raise NotImplementedError
 
     def has(self, stamps: Array, known: Array) -> bool:
         """Return whether all blocks are known and still have these stamps; False where only `now`
         can tell.
         """
+        raise NotImplementedError
 
     def end(self) -> None:
         """Look at the memory no longer."""
@@ -53,12 +55,11 @@ class Tracking(Protocol):
     def written(self, low: int, high: int) -> list[Region]: ...
 
 
-class Unknown:
+class Unknown(Stamps):
     """No stamps: the memory may have changed whenever it is looked at."""
 
     def __init__(self, nbytes: int) -> None:
         self.block: int = max(nbytes, 1)
-        self.shift: int = 0
 
     def now(self, first: int, last: int) -> None:  # noqa: ARG002  # as the others
         return None
@@ -66,16 +67,12 @@ class Unknown:
     def has(self, stamps: Array, known: Array) -> bool:  # noqa: ARG002
         return False
 
-    def end(self) -> None:
-        pass
 
-
-class Versions:
+class Versions(Stamps):
     """The version that the owner counts, as a stamp of all of the memory."""
 
     def __init__(self, nbytes: int, version: Version) -> None:
         self.block: int = max(nbytes, 1)
-        self.shift: int = 0
         self.version: Version = version
 
     def now(self, first: int, last: int) -> Array:
@@ -84,16 +81,13 @@ class Versions:
     def has(self, stamps: Array, known: Array) -> bool:
         return bool(known.all()) and bool((stamps == self.version()).all())
 
-    def end(self) -> None:
-        pass
 
-
-class Digests:
+class Digests(Stamps):
     """Digests of the bytes."""
 
+    block = BLOCK
+
     def __init__(self, address: int, nbytes: int) -> None:
-        self.block: int = BLOCK
-        self.shift: int = 0
         self.address: int = address
         self.nbytes: int = nbytes
         self.remembered: tuple[Any, ...] = ()  # arrays of stamps, and their addresses
@@ -110,9 +104,6 @@ class Digests:
 
     def now(self, first: int, last: int) -> Array:
         return digests(self.address + first * BLOCK, min(last * BLOCK, self.nbytes) - first * BLOCK)
-
-    def end(self) -> None:
-        pass
 
 
 def digests(address: int, nbytes: int, block: int = BLOCK) -> Array:
@@ -132,11 +123,12 @@ _all_tracked: WeakSet[TrackedPages] = WeakSet()
 _lock = threading.RLock()  # of what the system is asked: each answer is given once
 
 
-class TrackedPages:
+class TrackedPages(Stamps):
     """Write counts of whole pages, and digests of the bytes on shared pages at both ends."""
 
+    block = BLOCK
+
     def __init__(self, address: int, nbytes: int, tracking: Tracking) -> None:
-        self.block: int = BLOCK
         self.shift: int = address % PAGE  # no page is in two blocks
         self.address: int = address
         self.nbytes: int = nbytes

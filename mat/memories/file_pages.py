@@ -12,7 +12,8 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -102,7 +103,8 @@ class FilePages(mmap.mmap):
             return False
         found = ctypes.c_ubyte()
         last = (min(end, len(self)) - 1) // PAGE * PAGE
-        return all(_mincore()(self.address + start, PAGE, found) == 0 and found.value & 1
+        cached = _of_c("mincore", ctypes.POINTER(ctypes.c_ubyte))
+        return all(cached(self.address + start, PAGE, found) == 0 and found.value & 1
                    for start in (*range(begin // PAGE * PAGE, last, _PROBED), last))
 
     def announce(self, begin: int, end: int) -> None:
@@ -115,7 +117,9 @@ class FilePages(mmap.mmap):
         end = min(end, len(self))
         if advice is None:
             return False
-        return end <= start or _madvise()(self.address + start, end - start, advice) == 0
+        # Python's own keeps the GIL
+        advise = _of_c("madvise", ctypes.c_int)
+        return end <= start or advise(self.address + start, end - start, advice) == 0
 
 
 class SpillPages(FilePages):
@@ -211,8 +215,14 @@ def _way(mode: str) -> dict[str, int]:
 
 def pages_of(handle: object) -> FilePages | None:
     """Return the pages of a file that an array is over, or None."""
-    base = handle
-    while base is not None and not isinstance(base, FilePages):
+    found: FilePages | None = _base_of(handle, FilePages)
+    return found
+
+
+def _base_of(handle: object, kind: type) -> Any:
+    """Return the object of a class that an array is over, or None."""
+    base: Any = handle
+    while base is not None and not isinstance(base, kind):
         if isinstance(base, tuple):  # of a read-only array
             base = base[0]
         else:
@@ -222,12 +232,7 @@ def pages_of(handle: object) -> FilePages | None:
 
 def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
     """Return file and offset under an array; None if other maps would not see its writes."""
-    base: Any = handle
-    while base is not None and not isinstance(base, mmap.mmap):
-        if isinstance(base, tuple):  # of a read-only array
-            base = base[0]
-        else:
-            base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)
+    base = _base_of(handle, mmap.mmap)
     if base is None or isinstance(base, SpillPages):
         return None
     address = address_of(handle)
@@ -239,33 +244,31 @@ def file_of(handle: Array) -> tuple[tuple[int, int], int] | None:
 def is_private(address: int, nbytes: int) -> bool:
     """Return whether no file or other process can have bytes from an address on, if known."""
     try:
-        with open("/proc/self/maps", "rb") as file:
-            for line in file:
-                span, mode, _, _, number = line.split(None, 5)[:5]
-                low, high = (int(end, 16) for end in span.split(b"-"))
-                if low < address + nbytes and address < high and (mode[3:4] != b"p"
-                                                                  or number != b"0"):
-                    return False
+        return all(mode[3:4] == b"p" and number == b"0"
+                   for low, high, mode, _, _, number in _maps()
+                   if low < address + nbytes and address < high)
     except OSError:  # another system
         return False
-    return True
+
+
+def _maps() -> Iterator[tuple[int, int, bytes, bytes, bytes, bytes]]:
+    """Yield ends, mode, offset, device and file of each range of addresses, as Linux says."""
+    with open("/proc/self/maps", "rb") as file:
+        for line in file:
+            span, mode, offset, device, number = line.split(None, 5)[:5]
+            low, high = (int(end, 16) for end in span.split(b"-"))
+            yield low, high, mode, offset, device, number
 
 
 def _file_at(address: int) -> tuple[tuple[int, int], int] | None:
     """Return the file that is mapped at an address, and where in it that is, as Linux says."""
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            for line in file:
-                span, mode, offset, device, number = line.split(None, 5)[:5]
-                low, high = (int(end, 16) for end in span.split(b"-"))
-                if low <= address < high:
-                    if mode[3:4] != b"s" or number == b"0":
-                        return None
-                    major, minor = (int(part, 16) for part in device.split(b":"))
-                    at = int(offset, 16) + address - low
-                    return (os.makedev(major, minor), int(number)), at
-    except OSError:  # another system
-        pass
+    with suppress(OSError):  # another system
+        for low, high, mode, offset, device, number in _maps():
+            if low <= address < high:
+                if mode[3:4] != b"s" or number == b"0":
+                    return None
+                major, minor = (int(part, 16) for part in device.split(b":"))
+                return (os.makedev(major, minor), int(number)), int(offset, 16) + address - low
     return None
 
 
@@ -339,35 +342,20 @@ def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -
 
 
 @cache
-def _map() -> Callable[..., int | None]:
-    """Return the function mmap() of the C library: that of Python chooses the address itself."""
-    found = ctypes.CDLL(None).mmap
-    found.restype = ctypes.c_void_p
-    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_long)
-    return found
-
-
-@cache
-def _madvise() -> Callable[..., int]:
-    """Return the function madvise() of the C library: that of Python keeps the GIL."""
-    found = ctypes.CDLL(None).madvise
-    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    return found
-
-
-@cache
-def _mincore() -> Callable[..., int]:
-    """Return the function mincore() of the C library."""
-    found = ctypes.CDLL(None).mincore
-    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_ubyte))
+def _of_c(name: str, *types: Any, result: Any = ctypes.c_int) -> Callable[..., int]:
+    """Return a function of the C library of an address, a length and arguments of these types."""
+    found = getattr(ctypes.CDLL(None), name)
+    found.argtypes, found.restype = (ctypes.c_void_p, ctypes.c_size_t, *types), result
     return found
 
 
 def _remap_privately(pages: SpillPages) -> None:
     """Map the file again at the same address, with changes that the file does not get."""
-    _map()(pages.address, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
-           mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
+    numbers = ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+    # Python's own chooses the address itself
+    _of_c("mmap", *numbers, result=ctypes.c_void_p)(
+        pages.address, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
+        mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
 
 
 def _before_fork() -> None:

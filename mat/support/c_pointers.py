@@ -83,21 +83,14 @@ class ForeignArray:
                 f"{self.dtype}>")
 
 
-def _pointer(x: ForeignArray) -> CData:
-    return ffi.cast(POINTER_TYPES[x.dtype], x.address)
-
-
-def _base_pointer(x: ForeignArray) -> CData:
-    return x.pointer - x.layout.displacement
-
-
 def _low(x: ForeignArray) -> CData:
     vector = x.layout.vector
     return None if vector is None else x.base_pointer + vector[0]
 
 
 _COMPUTED: dict[str, Callable[[ForeignArray], CData]] = {
-    "pointer": _pointer, "base_pointer": _base_pointer, "low": _low,
+    "pointer": lambda x: ffi.cast(POINTER_TYPES[x.dtype], x.address),
+    "base_pointer": lambda x: x.pointer - x.layout.displacement, "low": _low,
     "increment": lambda x: 0 if x.layout.vector is None else x.layout.vector[1],
     "int_size": lambda x: as_int(x.layout.size), "int_increment": lambda x: as_int(x.increment),
 }

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache as cache_result
 from pathlib import Path
 
 from .descriptors import nameless, opened
@@ -28,7 +29,7 @@ def directory() -> Path:
                 return candidate
         except OSError:
             continue
-    return _temporary()
+    return Path(_temporary().name)
 
 
 def _candidates() -> list[Path]:
@@ -50,14 +51,9 @@ def _is_private(folder: Path) -> bool:
                                          and not status.st_mode & 0o022)
 
 
-_temporary_directory: tempfile.TemporaryDirectory[str] | None = None  # removed at exit
-
-
-def _temporary() -> Path:
-    global _temporary_directory
-    if _temporary_directory is None:
-        _temporary_directory = tempfile.TemporaryDirectory(prefix="mat-")
-    return Path(_temporary_directory.name)
+@cache_result
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="mat-")  # removed at exit
 
 
 # Writing
@@ -104,7 +100,8 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
         return
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-    made = _unused_path(path)  # known before there is such a file: an interrupt removes it
+    # known before there is such a file: an interrupt removes it
+    made = os.path.join(os.path.dirname(path), f".mat-{secrets.token_hex(8)}.tmp")
     try:
         file, is_there = _created(path, made)
         with file:
@@ -128,11 +125,6 @@ def _status(path: str) -> os.stat_result | None:
         return os.stat(path)
     except FileNotFoundError:
         return None
-
-
-def _unused_path(path: str) -> str:
-    """Return an unused path in the directory of `path`."""
-    return os.path.join(os.path.dirname(path), f".mat-{secrets.token_hex(8)}.tmp")
 
 
 def _created(path: str, made: str) -> tuple[io.BufferedWriter, bool]:

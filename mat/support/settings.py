@@ -48,16 +48,12 @@ def _changed(options: Options, changes: Keywords) -> Options:
         fits, wanted = _WANTED.get(name, _TRUTH)
         if not fits(value):
             raise SettingError(f"{name} is {wanted}, got {value!r}")
-    changes = {name: _CONVERTED.get(name, _unchanged)(value) for name, value in changes.items()}
-    return options.replaced(changes)
+    return options.replaced({name: _CONVERTED[name](value) if name in _CONVERTED else value
+                             for name, value in changes.items()})
 
 
 def _is_count(value: object, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _unchanged(value: object) -> object:
-    return value
 
 
 # what a value is to be, as a function and in words; without it, True or False

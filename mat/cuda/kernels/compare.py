@@ -14,6 +14,7 @@ from ...core.recorder import refuse_if_recorded
 from ...layout.merged_axes import ReductionAxis, form_of
 from ...support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ...support.types import Array, Operand, Presented
+from ..runtime.blocks import At
 from ..runtime.driver import driver
 from ..runtime.gpu import Gpu, check
 from ..runtime.kernel import CudaKernel
@@ -39,16 +40,6 @@ def programs() -> Iterator[Program]:
     return iter(dict.fromkeys(found))
 
 
-class Flags:
-    """The memory where blocks leave their results; an operand of a launch."""
-
-    __slots__ = ("address", "gpu")
-
-    def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu: Gpu = gpu
-        self.address: int = address
-
-
 def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol: float = 0,
                        equal_nan: bool = False) -> Callable[..., bool]:
     """Return ``call(a, b, ...)``: whether all elements are `test`, equal or near."""
@@ -60,21 +51,27 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
     tolerances = unpack("qq", pack("dd", rtol, atol))
     frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances,
              *axes_frame(form.kept))
-    launch = CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1),
-                        (THREADS, 1, 1)).bind((0, 1, 2), ())
+    return finding_nothing(CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame,
+                                      (blocks, 1, 1), (THREADS, 1, 1)), 2)
 
-    def compare(a: Presented, b: Presented, *_: object) -> bool:
+
+def finding_nothing(launch: CudaKernel, operands: int) -> Callable[..., bool]:
+    """Return a function of so many operands: whether no block of a kernel reports a find."""
+    launch.bind(range(operands + 1), ())
+    blocks = launch.grid[0]
+
+    def finds_nothing(*values: Presented) -> bool:
         if not blocks:
             return True
-        found, gpu = np.empty(blocks, np.int32), a.gpu
+        found, gpu = np.empty(blocks, np.int32), values[0].gpu
         with gpu.room(found.nbytes) as address:
-            launch(a, b, Flags(gpu, address))
-            read_flags(gpu, found, address)
+            launch(*values[:operands], At(gpu, address))
+            _read_flags(gpu, found, address)
         return not found.any()
-    return compare
+    return finds_nothing
 
 
-def read_flags(gpu: Gpu, found: Array, address: int) -> None:
+def _read_flags(gpu: Gpu, found: Array, address: int) -> None:
     """Copy the flags at `address` to the host, and wait for them."""
     refuse_if_recorded(f"{found.nbytes} bytes are copied to the host, which decides by them")
     with gpu.current():

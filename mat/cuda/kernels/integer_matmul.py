@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from ...cpu.integer_matmul import NARROW, NUMBERED, TYPES, folded, takes
+from ...cpu.integer_matmul import NARROW, NUMBERED, TYPES, takes
 from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints, signed
 from ...support.dtypes import BLAS_TYPES, BY_CHAR
@@ -123,7 +123,7 @@ class DeviceMatmul:
 
 def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
     """Prepare a product of stacks of matrices."""
-    return DeviceMatmul(folded(form))
+    return DeviceMatmul(form.merged())
 
 
 SCALE = Program('#include "integer_matmul.cuh"\n'

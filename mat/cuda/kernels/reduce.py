@@ -13,7 +13,7 @@ from functools import cache
 from math import inf, prod
 from typing import ClassVar, NamedTuple
 
-from ...layout.merged_axes import ReductionAxis, ReductionForm
+from ...layout.merged_axes import ReductionAxis, ReductionForm, other_axes
 from ...layout.shapes import signed
 from ...support.dtypes import (
     BY_CHAR,
@@ -25,6 +25,7 @@ from ...support.dtypes import (
     SIGNED,
     UNSIGNED,
 )
+from ...support.types import Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .division import magic
@@ -207,6 +208,12 @@ def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
     for a in axes:
         found += a.n, a.x, a.y, *magic(a.n, 64)
     return found + [0] * (5 * (RANK - len(axes)))
+
+
+def other_reduction_axes(x: Operand, out: Operand, axis: int = -1) -> list[ReductionAxis]:
+    """Return the fewest axes of two operands of a shape, without `axis` if it is not -1."""
+    strides = x.element_strides, out.element_strides
+    return list(map(ReductionAxis._make, other_axes(x.shape, strides, axis)))
 
 
 REDUCED = DISTINCT  # the dtypes of which there are kernels

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from ...layout.merged_axes import ReductionAxis, merged
 from ...layout.scan_order import CHUNK, PIECE, is_in_order
 from ...support.dtypes import BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
-from .reduce import axes_frame
+from .reduce import axes_frame, other_reduction_axes
 
 THREADS = {"each": 256, "lines": 64}  # of a block, as in scan.cuh
 PIECES = 128  # threads of a block for a chunk
@@ -54,11 +53,6 @@ def program(name: str, of: str, to: str) -> Program:
                    f"MAT_SCAN(scan_{name}_{of}_{to}, mat_{name}<mat_{of}, mat_{to}>)\n", (EXACT,))
 
 
-def _any_order(name: str, to: str) -> bool:
-    """Return whether the order does not matter."""
-    return name in NAMES[2:] or to[0] in "iu"
-
-
 def programs() -> Iterator[Program]:
     """Yield all programs."""
     return (program(name, of, to) for name, of, to in
@@ -74,15 +68,11 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) ->
     """Return the kernel of a scan; `begun`: its lines go on after the results before `out`."""
     if not prod(x.shape):
         return nothing
-    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
-    every = [axes for k, axes in enumerate(steps)
-             if k != axis]
-    every.sort(key=lambda a: -abs(a[2]))
-    others = [ReductionAxis(*axes) for axes in merged(every)]
+    others = other_reduction_axes(x, out, axis)
     length, lines = x.shape[axis], prod(a.n for a in others)
     chunks = -(-length // CHUNK)
     of, to = kernels()[_types(name, x, out)]
-    free = _any_order(name, to)
+    free = name in NAMES[2:] or to[0] in "iu"  # the order does not matter
     piece = PIECE if free or begun or is_in_order(name, out.dtype, length) else CHUNK
     frame = [length, x.element_strides[axis], out.element_strides[axis], lines, piece, chunks,
              int(begun), int(free), *axes_frame(others)]

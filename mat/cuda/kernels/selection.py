@@ -7,15 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-import numpy as np
-
 from ...layout.merged_axes import merged
 from ...layout.shapes import Ints
 from ...support.dtypes import BY_CHAR, DISTINCT
-from ...support.types import Operand, Presented
+from ...support.types import Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
-from .compare import Flags, read_flags
+from .compare import finding_nothing
 from .division import magic
 from .elementwise import THREADS, StridedLoop, lines, of_equal, strided_loop, type_of
 
@@ -199,18 +197,7 @@ def prepare_within(at: Operand, low: int, high: int) -> Callable[..., bool]:
     """Return ``call(at, ...)``: whether all packed integers are in ``range(low, high)``."""
     n = at.layout.size
     blocks = min(BLOCKS, -(-n // THREADS))
-    launch = CudaKernel(position_program(), "mat_outside", (n, low, high), (blocks, 1, 1),
-                        (THREADS, 1, 1)).bind((0, 1), ())
-
-    def within(at: Presented, *_: object) -> bool:
-        if not blocks:
-            return True
-        found, gpu = np.empty(blocks, np.int32), at.gpu
-        with gpu.room(found.nbytes) as address:
-            launch(at, Flags(gpu, address))
-            read_flags(gpu, found, address)
-        return not found.any()
-    return within
+    return finding_nothing(_positions("outside", (n, low, high), blocks), 1)
 
 
 # Items at positions combined with others, in a fixed order

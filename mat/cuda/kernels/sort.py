@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from ...layout.merged_axes import ReductionAxis, merged
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program
-from .reduce import axes_frame
+from .reduce import axes_frame, other_reduction_axes
 from .scan import nothing
 
 THREADS = 256  # as in the kernels
@@ -69,7 +68,7 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     """Return kernels that write sorted elements of `x` along `axis`, or their indices."""
     if not prod(x.shape):
         return nothing
-    others = _others(x, out, axis)
+    others = other_reduction_axes(x, out, axis)
     length, lines = x.shape[axis], prod(a.n for a in others)
     elements, kind = length * lines, suffix_of(x)
     area = _rounded(elements * x.itemsize) + (_rounded(elements * INDEX) if indices else 0)
@@ -106,14 +105,6 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     return then
 
 
-def _others(x: Operand, out: Operand, axis: int) -> list[ReductionAxis]:
-    """Return the other axes, that with the largest steps of `out` first."""
-    steps = zip(x.shape, x.element_strides, out.element_strides, strict=True)
-    every = [axes for k, axes in enumerate(steps) if k != axis]
-    every.sort(key=lambda a: -abs(a[2]))
-    return [ReductionAxis(*axes) for axes in merged(every)]
-
-
 def _rounded(nbytes: int) -> int:
     return -(-nbytes // 16) * 16
 
@@ -143,10 +134,8 @@ def _launch(made_by: Program, name: str, frame: list[int], count: int,
 
 def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> Function:
     """Return the kernel that searches in the vector `a`."""
-    axes = merged(sorted(zip(v.shape, v.element_strides, out.element_strides, strict=True),
-                         key=lambda axis: -abs(axis[2])))
     frame = [a.size, a.element_strides[0], v.size, int(right),
-             *axes_frame([ReductionAxis(*axis) for axis in axes])]
+             *axes_frame(other_reduction_axes(v, out))]
     return _launch(search_program(suffix_of(a)), f"search_{suffix_of(a)}_found", frame,
                    v.size) if v.size else nothing
 

@@ -6,22 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from ...cpu.elementwise import KernelPlaces
 from ...devices.device import in_use
 from ...layout.shapes import Ints
 from ...support.types import Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .elementwise import MANY, OWN, blocks_of, strided_loop, strides_of
-
-
-class PlacesLike(Protocol):
-    """What a kernel knows of places: `KernelPlaces` of the host's engine."""
-
-    strides: Sequence[Ints | None]
-    counters: Sequence[tuple[Ints, int]]
-    facts: Sequence[int]
 
 
 class UserKernel(NamedTuple):
@@ -47,7 +40,7 @@ class UserKernel(NamedTuple):
 
 
 def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints, last: int,
-                        places: PlacesLike | None = None) -> CudaKernel:
+                        places: KernelPlaces | None = None) -> CudaKernel:
     """Return a user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
     the operand `last` is written. Raise `CompileError` if it cannot be compiled.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
@@ -28,7 +28,7 @@ from ...support.blas_library import REALS, scalar
 from ...support.cuda_probe import INSTALL
 from ...support.dtypes import BY_CHAR
 from ...support.types import Arguments, CData, Function, Number
-from ..runtime.blocks import DeviceBlock
+from ..runtime.blocks import At, DeviceBlock
 from ..runtime.gpu import DriverObject, Gpu
 from .cublas_table import (
     ALLOC_FAILED,
@@ -125,6 +125,11 @@ class Statuses(NamedTuple):
                                     f"{self.text_of(status)}; a smaller pool_bytes= leaves it some")
         if status:
             raise DeviceError(f"{what}: {self.text_of(status)}")
+
+
+def named_by(prefix: str, names: Sequence[str]) -> Callable[[int], str]:
+    """Return the function that returns the name of a status, one of those by their numbers."""
+    return lambda status: f"{prefix}{names[status] if status < len(names) else '?'} ({status})"
 
 
 STATUSES = Statuses("cuBLAS", ALLOC_FAILED, NOT_SUPPORTED, text_of)
@@ -296,16 +301,6 @@ class DeviceOperand(Protocol):
 
     @property
     def gpu(self) -> Gpu: ...
-
-
-class At:
-    """An address in the memory of a device, as kernels and cuBLAS take operands."""
-
-    __slots__ = ("address", "gpu")
-
-    def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu: Gpu = gpu
-        self.address: int = address
 
 
 @contextmanager

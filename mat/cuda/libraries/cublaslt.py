@@ -22,12 +22,12 @@ from ...layout.shapes import Ints
 from ...support.types import CData, Function
 from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.integer_matmul import prepare_scale
+from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from .cublas import (
     HOPPER,
     HOPPERS,
     WORKSPACE,
-    At,
     DeviceOperand,
     Handle,
     Handles,

@@ -24,7 +24,7 @@ from ...support.types import CData, Function
 from ..kernels.copy import prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.gpu import DriverObject, Gpu
-from .cublas import SIZES, DeviceOperand, Library, Statuses, areas, ffi
+from .cublas import SIZES, DeviceOperand, Library, Statuses, areas, ffi, named_by
 from .cublas_table import DATA, fft_functions
 
 MOST = 64  # plans that are kept for a process
@@ -38,15 +38,7 @@ NAMES = ("SUCCESS", "INVALID_PLAN", "ALLOC_FAILED", "INVALID_TYPE", "INVALID_VAL
 
 
 library = Library("cuFFT", fft_functions)
-
-
-def text_of(status: int) -> str:
-    """Return cuFFT's name of a status."""
-    name = NAMES[status] if status < len(NAMES) else "?"
-    return f"CUFFT_{name} ({status})"
-
-
-STATUSES = Statuses("cuFFT", NAMES.index("ALLOC_FAILED"), -1, text_of)
+STATUSES = Statuses("cuFFT", NAMES.index("ALLOC_FAILED"), -1, named_by("CUFFT_", NAMES))
 
 
 class TransformForm(NamedTuple):

@@ -13,7 +13,7 @@ from functools import cache
 from ...layout.shapes import Ints
 from ...support.types import Arguments
 from ..runtime.gpu import Gpu
-from .cublas import Handle, Handles, Library, Routine, Statuses, ffi
+from .cublas import Handle, Handles, Library, Routine, Statuses, ffi, named_by
 from .cublas_table import solver_functions, solver_symbol
 
 # of cusolver_common.h, by their numbers
@@ -32,13 +32,8 @@ def lacks(verb: str) -> str:
     return f"cuSOLVER is too old for {verb}; a newer nvidia-cusolver has it"
 
 
-def text_of(status: int) -> str:
-    """Return cuSOLVER's name of a status."""
-    name = NAMES[status] if status < len(NAMES) else "?"
-    return f"CUSOLVER_STATUS_{name} ({status})"
-
-
-STATUSES = Statuses("cuSOLVER", NAMES.index("ALLOC_FAILED"), NAMES.index("NOT_SUPPORTED"), text_of)
+STATUSES = Statuses("cuSOLVER", NAMES.index("ALLOC_FAILED"), NAMES.index("NOT_SUPPORTED"),
+                    named_by("CUSOLVER_STATUS_", NAMES))
 
 
 class SolverHandles(Handles):
@@ -58,18 +53,13 @@ HANDLES = SolverHandles()
 
 
 @cache
-def parameters() -> int:
-    """Return cuSOLVER's default structure of parameters, never modified."""
+def parameters(kind: str = "Params") -> int:
+    """Return a default structure of parameters, never modified; "GesvdjInfo": of Jacobi's method,
+    by which values are sorted.
+    """
     made = ffi.new("uintptr_t *")
-    STATUSES.check(library().cusolverDnCreateParams(made), "the parameters of cuSOLVER")
-    return int(made[0])
-
-
-@cache
-def jacobi() -> int:
-    """Return the default parameters of Jacobi's method, by which values are sorted."""
-    made = ffi.new("uintptr_t *")
-    STATUSES.check(library().cusolverDnCreateGesvdjInfo(made), "the parameters of gesvdj")
+    create = getattr(library(), f"cusolverDnCreate{kind}")
+    STATUSES.check(create(made), f"the {kind} of cuSOLVER")
     return int(made[0])
 
 

@@ -16,10 +16,11 @@ from ...support.types import Arguments, Function
 from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime import transfers
+from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
-from .cublas import SIZES, At, DeviceOperand, areas, ffi
+from .cublas import SIZES, DeviceOperand, areas, ffi
 from .cublas_table import DATA, FILL
-from .cusolver import OneByOne, jacobi, lacks, solver_routine
+from .cusolver import OneByOne, lacks, parameters, solver_routine
 from .factor import PackedStack
 
 NO_VECTORS, VECTORS = 0, 1
@@ -152,12 +153,12 @@ def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, val
         with areas(s.gpu, form.nbytes, values.room, room_of * left.nbytes, room_of * right.nbytes,
                    4 * many) as (x, room, u, v, infos):
             load(a, x)
-            w, need = values.place(s, room), ffi.new("int[1]")
+            w, need, jacobi = values.place(s, room), ffi.new("int[1]"), parameters("GesvdjInfo")
             given = (job, long, short, x.address, long, w.address, u.address, long, v.address,
                      short)
-            ask(s.gpu, *given, need, jacobi(), many)
+            ask(s.gpu, *given, need, jacobi, many)
             with s.gpu.room(max(need[0], 1) * size) as work:
-                call(s.gpu, *given, work, need[0], infos.address, jacobi(), many)
+                call(s.gpu, *given, work, need[0], infos.address, jacobi, many)
             _check(NO_SVD, infos, many, w, many * short, real)
             values.finish(s, room)
             if negate and to:  # the conjugates of v
@@ -207,9 +208,7 @@ def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOp
             if store:
                 store(x, v)
 
-    if v is None:
-        return lambda a, w, *_: run(a, None, w)
-    return lambda a, v, w, *_: run(a, v, w)
+    return _with_vectors(run, v is not None)
 
 
 def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: MatrixOperand | None,
@@ -239,9 +238,14 @@ def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: Matr
             if store:
                 store(vectors, v)
 
-    if v is None:
-        return lambda a, w, *_: run(a, None, w)
-    return lambda a, v, w, *_: run(a, v, w)
+    return _with_vectors(run, v is not None)
+
+
+def _with_vectors(run: Function, vectors: bool) -> Function:
+    """Return `run` as a function of two operands, or of three with those for `vectors` between."""
+    if vectors:
+        return lambda a, v, w, *_: run(a, v, w)
+    return lambda a, w, *_: run(a, None, w)
 
 
 # QR
@@ -284,9 +288,7 @@ def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixO
                 store(x, q)
             _check("QR did not work", infos, many)
 
-    if q is None:
-        return lambda a, r, *_: run(a, None, r)
-    return lambda a, q, r, *_: run(a, q, r)
+    return _with_vectors(run, q is not None)
 
 
 class _Columns:

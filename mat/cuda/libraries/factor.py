@@ -24,8 +24,9 @@ from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.elementwise import prepare_filling
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime import transfers
+from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
-from .cublas import SIZES, At, CublasRoutine, DeviceOperand, areas, ffi
+from .cublas import SIZES, CublasRoutine, DeviceOperand, areas, ffi
 from .cublas_table import DATA, FILL, OP
 from .cusolver import OneByOne, parameters, solver_routine
 

@@ -23,12 +23,12 @@ from ...support.dtypes import COMPLEX_TYPES
 from ...support.options import float32_products
 from ...support.types import Arguments, Function, Number
 from ..kernels.integer_matmul import prepare_scale
+from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from ..runtime.kernel import CudaKernel
 from .cublas import (
     HANDLES,
     SIZES,
-    At,
     CublasRoutine,
     DeviceOperand,
     NotSupportedError,

@@ -11,6 +11,16 @@ from ...core.source_line import SourceLine
 Gpu: TypeAlias = Any  # the `Gpu` whose memory it is; its module is above this one
 
 
+class At:
+    """An address in the memory of a device, as kernels and cuBLAS take operands."""
+
+    __slots__ = ("address", "gpu")
+
+    def __init__(self, gpu: Gpu, address: int) -> None:
+        self.gpu: Gpu = gpu
+        self.address: int = address
+
+
 class BlockExport:
     """A block whose address other libraries have; if it is freed, `freed` gets it at the end."""
 

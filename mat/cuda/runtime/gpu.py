@@ -53,11 +53,6 @@ def error_of(status: int, what: str, context: int | None = None) -> DeviceError:
                        "what is on the host can still be used")
 
 
-def has_failed(context: int) -> bool:
-    """Return whether a device, by the address of its context, has failed for good."""
-    return context in FAILURES
-
-
 def failed_earlier(context: int) -> DeviceError:
     """Return the error of whoever uses a device that has failed."""
     return DeviceError(f"the device failed earlier at {FAILURES[context]}; it cannot be used again "
@@ -254,7 +249,7 @@ class Gpu:
     @property
     def lost(self) -> bool:
         """Whether the device has failed, or is a forked child's: nothing on it can be used."""
-        return self.forked or has_failed(self.address)
+        return self.forked or self.address in FAILURES
 
     def raise_if_lost(self) -> None:
         """Raise `DeviceError` with the reason if the device is unusable."""

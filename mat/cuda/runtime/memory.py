@@ -33,25 +33,13 @@ def programs() -> Iterable[Program]:
     return (PROGRAM,)
 
 
-class _FillTarget:
-    """The operand of the kernel: a whole block."""
-
-    __slots__ = ("address", "gpu", "handle")
-
-    def __init__(self, gpu: Gpu, handle: DeviceBlock) -> None:
-        self.gpu = gpu
-        self.handle = handle
-        self.address = handle.address
-
-
-def fill_kernel(gpu: Gpu, handle: DeviceBlock, pattern: bytes, count: int) -> None:
+def fill_kernel(handle: DeviceBlock, pattern: bytes, count: int) -> None:
     """Fill a block with `count` repetitions of `pattern`, of 8 or 16 bytes."""
     low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
                  for at in (0, 8))
     grid = (-(-count // _THREADS), 1, 1)
-    kernel = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
-                        (_THREADS, 1, 1)).bind((0,), ())
-    kernel(_FillTarget(gpu, handle))
+    CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
+               (_THREADS, 1, 1)).bind((0,), ())(handle)
 
 
 def _pattern(value: Number, dtype: DType) -> tuple[bytes, int]:
@@ -217,7 +205,7 @@ class CudaMemory(Pooled):
         else:
             pattern, word = _pattern(value, cube.dtype)
         if not word:
-            fill_kernel(self.gpu, handle, pattern, nbytes // len(pattern))
+            fill_kernel(handle, pattern, nbytes // len(pattern))
             return True
         bits = int.from_bytes(pattern[:word], "little")
         status = self._memset(handle.address, word, bits, nbytes // word)

@@ -107,7 +107,9 @@ def _check_part(name: str, x: Mat, shape: tuple[int, int], ld: int | None) -> No
         fits = rows <= layout.shape[0] and columns <= layout.shape[1]
         strided = layout.matrix is None and shape != layout.shape
     else:
-        _check_leading(name, ld, columns)
+        if not max(1, columns) <= integer(ld, f"ld{name}"):
+            raise ShapeError(f"ld{name} = {ld} is less than {max(1, columns)}, the elements of a "
+                             f"row of {name}")
         reach = layout.bounds[1] - layout.bounds[0]
         fits = not rows or not columns or (rows - 1) * ld + columns <= reach
         strided = not layout.contiguous and layout.matrix != (ld, False)
@@ -117,9 +119,3 @@ def _check_part(name: str, x: Mat, shape: tuple[int, int], ld: int | None) -> No
     if not fits:
         raise ShapeError(f"{rows} rows of {columns}, ld{name} = {ld}, do not fit in {name} of "
                          f"shape {x.shape}")
-
-
-def _check_leading(name: str, ld: int, columns: int) -> None:
-    if not max(1, columns) <= integer(ld, f"ld{name}"):
-        raise ShapeError(f"ld{name} = {ld} is less than {max(1, columns)}, the elements of a row "
-                         f"of {name}")

@@ -30,7 +30,7 @@ from ...support.types import Array, Engine, Function, Number
 from ...support.unbound import documented
 from ..engine.operation import InOut, Input, Op, Output, Scalar, number_op, op
 from ..tiles.overlap import check_disjoint
-from ..tiles.signatures import added, as_norm, by_first_of_largest, by_pieces
+from ..tiles.signatures import Combine, added, as_norm, by_first_of_largest, by_pieces
 from .blas_checks import blas_dtype
 
 
@@ -85,14 +85,18 @@ def count(x: Mat, n: int | None, inc: int) -> int:
     return n
 
 
-def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> None:
-    """Raise unless vectors are of one BLAS dtype and equally many of their elements are used."""
+def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int, writes: str = "") -> None:
+    """Raise unless vectors are of one BLAS dtype and equally many of their elements are used; if
+    an operation `writes` y, unless they have no or all elements in common.
+    """
     blas_dtype(x, y)
     used, other = count(x, n, incx), count(y, n, incy)
     if used != other:
         raise ShapeError(f"vectors must be equally long, got {used} elements of shape {x.shape} "
                          f"and {other} of {y.shape}; "
                          f"n= uses fewer")
+    if writes and x.storage is y.storage:
+        check_disjoint(writes, y, x, same=incx == incy)
 
 
 def elements(x: Array, n: int | None, inc: int) -> Array:
@@ -109,9 +113,12 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
     x.flat[positions if inc > 0 else positions[::-1]] = values
 
 
-def on_vectors(operation: Op) -> None:
-    """Give `operation` the engine's routine of its name: one call by value, else by pieces."""
+def on_vectors(operation: Op, combine: Combine | None = None) -> None:
+    """Give `operation` the engine's routine of its name: one call by value, else by pieces; and
+    tiles, whose numbers `combine` puts together.
+    """
     verb = operation.__name__
+    operation.cut_by(by_pieces(operation, combine))
     on_device(operation)
 
     def prepare_vectors(engine: HostVectorEngine, *vectors: Mat, n: int | None = None,
@@ -198,13 +205,10 @@ def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int =
     >>> mat.axpy(2, mat.ones(3), mat.arange(3.0))
     <Mat 3 AF [2. 3. 4.]>
     """
-    check_pair(x, y, n, incx, incy)
-    if x.storage is y.storage:
-        check_disjoint("axpy", y, x, same=incx == incy)
+    check_pair(x, y, n, incx, incy, "axpy")
 
 
 on_vectors(axpy)
-axpy.cut_by(by_pieces(axpy))
 
 
 # the signature is the operation's
@@ -255,7 +259,6 @@ def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> Non
 
 
 on_vectors(scal)
-scal.cut_by(by_pieces(scal))
 
 
 @scal.on("array")
@@ -292,13 +295,10 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
     >>> mat.blas.copy(mat.arange(4.0), mat.zeros(2, 2))
     <Mat 2x2 F [[0. 1.] [2. 3.]]>
     """
-    check_pair(x, y, n, incx, incy)
-    if x.storage is y.storage:
-        check_disjoint("copy", y, x, same=incx == incy)
+    check_pair(x, y, n, incx, incy, "copy")
 
 
 on_vectors(copy)
-copy.cut_by(by_pieces(copy))
 
 
 def _only_moves(x: Mat, y: Mat) -> bool:
@@ -353,13 +353,10 @@ def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int =
     >>> mat.swap(x, y), x
     (<Mat 2 F [0. 0.]>, <Mat 2 F [1. 1.]>)
     """
-    check_pair(x, y, n, incx, incy)
-    if x.storage is y.storage:
-        check_disjoint("swap", y, x, same=incx == incy)
+    check_pair(x, y, n, incx, incy, "swap")
 
 
 on_vectors(swap)
-swap.cut_by(by_pieces(swap))
 
 
 @swap.on("array")
@@ -436,8 +433,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
     check_pair(x, y, n, incx, incy)
 
 
-on_vectors(dot)
-dot.cut_by(by_pieces(dot, added))
+on_vectors(dot, added)
 
 
 @dot.on("array")
@@ -446,8 +442,7 @@ def dot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 
     return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-on_vectors(vdot)
-vdot.cut_by(by_pieces(vdot, added))
+on_vectors(vdot, added)
 
 
 @vdot.on("array")
@@ -464,8 +459,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-on_vectors(nrm2)
-nrm2.cut_by(by_pieces(nrm2, as_norm))
+on_vectors(nrm2, as_norm)
 
 
 @nrm2.on("array")
@@ -485,8 +479,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-on_vectors(asum)
-asum.cut_by(by_pieces(asum, added))
+on_vectors(asum, added)
 
 
 @asum.on("array")

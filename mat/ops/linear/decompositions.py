@@ -103,28 +103,20 @@ def eigen_factors(a: Input, v: Output, w: Output) -> None:
 
 
 @hermitian_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def eigvalsh_cuda(cuda: Engine, a: Mat, w: Mat, lower: bool) -> Function:
-    return cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower,
-                             *_operands(a, w, vectors=1), None, a.shape[:-2])
-
-
 @hermitian_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def eigh_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat, lower: bool) -> Function:
-    x, vectors, values = _operands(a, v, w, vectors=1)
-    return cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower, x, values, vectors,
-                             a.shape[:-2])
+def eigh_cuda(cuda: Engine, a: Mat, *results: Any) -> Function:
+    *mats, lower = results
+    x, *vectors, values = _operands(a, *mats, vectors=1)
+    return cuda.prepare_eigh(a.dtype.char, a.shape[-1], lower, x, values,
+                             *(vectors or [None]), a.shape[:-2])
 
 
 @eigen_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
-def eigvals_cuda(cuda: Engine, a: Mat, w: Mat) -> Function:
-    return cuda.prepare_eig(a.dtype.char, a.shape[-1], *_operands(a, w, vectors=1), None,
-                            a.shape[:-2])
-
-
 @eigen_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="Xgeev")
-def eig_cuda(cuda: Engine, a: Mat, v: Mat, w: Mat) -> Function:
-    x, vectors, values = _operands(a, v, w, vectors=1)
-    return cuda.prepare_eig(a.dtype.char, a.shape[-1], x, values, vectors, a.shape[:-2])
+def eig_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
+    x, *vectors, values = _operands(a, *results, vectors=1)
+    return cuda.prepare_eig(a.dtype.char, a.shape[-1], x, values, *(vectors or [None]),
+                            a.shape[:-2])
 
 
 @hermitian_values.on("array")
@@ -168,16 +160,11 @@ def orthogonal_factors(a: Input, q: Output, r: Output) -> None:
 
 
 @triangular_factor.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def triangle_cuda(cuda: Engine, a: Mat, r: Mat) -> Function:
-    return cuda.prepare_qr(a.dtype.char, a.shape[-2:], *_operands(a, r), r.shape[-2],
-                           None, a.shape[:-2])
-
-
 @orthogonal_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def qr_cuda(cuda: Engine, a: Mat, q: Mat, r: Mat) -> Function:
-    x, left, right = _operands(a, q, r)
-    return cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, r.shape[-2], left,
-                           a.shape[:-2])
+def qr_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
+    x, *left, right = _operands(a, *results)
+    return cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, results[-1].shape[-2],
+                           *(left or [None]), a.shape[:-2])
 
 
 @triangular_factor.on("array")
@@ -217,15 +204,11 @@ def _operands(*mats: Mat, vectors: int = 0) -> list[object]:
     return [stack_of(x, n, x.shape[:x.ndim - n]) for x, n in zip(mats, axes, strict=True)]
 
 
-_CONVERGED = "whether the computation converged"
-for _operation, _signature, _waits in (
-        (singular_values, "...__,..._", _CONVERGED),
-        (singular_factors, "...__,...__,...__,..._", _CONVERGED),
-        (hermitian_values, "...__,..._", _CONVERGED),
-        (hermitian_factors, "...__,...__,..._", _CONVERGED),
-        (eigen_values, "...__,..._", _CONVERGED),
-        (eigen_factors, "...__,...__,..._", _CONVERGED)):
-    _operation.waits_for = _waits
+for _operation, _signature in (
+        (singular_values, "...__,..._"), (singular_factors, "...__,...__,...__,..._"),
+        (hermitian_values, "...__,..._"), (hermitian_factors, "...__,...__,..._"),
+        (eigen_values, "...__,..._"), (eigen_factors, "...__,...__,..._")):
+    _operation.waits_for = "whether the computation converged"
     _operation.cut_by(over(_operation, _signature, f"a matrix is not cut, since {WHOLE}",
                            free=True))
 triangular_factor.waits_for = orthogonal_factors.waits_for = "the factors"

@@ -236,13 +236,9 @@ def solve(a: Mat, b: Mat) -> Mat:
         raise ShapeError(f"solve: a of shape {a.shape} requires b with {a.shape[-1]} rows, got "
                          f"{b.shape}")
     (a, b), dtype = _alike_for_lapack(a, b)
-    return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
-
-
-def _solution_shape(a: Ints, b: Ints) -> Ints:
-    if len(b) == 1:
-        return a[:-1]
-    return broadcast_shapes((a[:-2], b[:-2])) + b[-2:]
+    shape = (a.shape[:-1] if b.ndim == 1
+             else broadcast_shapes((a.shape[:-2], b.shape[:-2])) + b.shape[-2:])
+    return solution(a, b, new_like(a, shape, dtype))
 
 
 @op(method="", by_form=True, name="cholesky")

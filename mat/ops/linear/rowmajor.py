@@ -145,7 +145,7 @@ def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool,
 
 def prepare_stack(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- alpha A B + beta C`` of stacks, a function of ``(alpha, a, b, beta, c)``."""
-    (m, n, k), a, b, c, batch = merged(form)
+    (m, n, k), a, b, c, batch = form.merged(for_blas=True)
     blas_form = gemm_form(GemmSizes(m, n, k), _leading(a, m, k), _leading(b, k, n),
                           _leading(c, m, n))
     if not batch:
@@ -159,34 +159,9 @@ def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
     return found
 
 
-def merged(form: MatmulForm) -> MatmulForm:
-    """Return the same product with as few leading axes as can be.
-
-    Axes that follow from each other are one. Where all matrices of a stack of A meet one B, their
-    rows are those of one matrix.
-    """
-    (m, n, k), a, b, c, batch = form
-    axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
-    for d, length in enumerate(batch):
-        if length != 1:
-            steps = a.batch[d], b.batch[d], c.batch[d]
-            if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
-                length *= axes.pop()[0]
-            axes.append((length, steps))
-    if axes:
-        length, steps = axes[-1]
-        if (steps == (m * a.row, 0, m * c.row) and a.leading(m * length, k)
-                and c.leading(m * length, n)):
-            m *= length
-            axes.pop()
-    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes))
-               for i, x in enumerate((a, b, c)))
-    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(length for length, _ in axes))
-
-
 def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
-    form = merged(form)
+    form = form.merged(for_blas=True)
     (m, n, k), a, b, _, batch = form
     if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         return _without_factors(prepare_stack(engine, kind, form), False)
