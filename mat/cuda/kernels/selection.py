@@ -34,16 +34,9 @@ def _program(*lines: str) -> Program:
 
 
 @cache
-def gathering_program(unit: int) -> Program:
-    """Return the kernels that move units of so many bytes to and from positions."""
-    return _program(*(f"MAT_GATHERING({unit}, mat_words<{unit}>::type, {way}, {count})"
-                      for way, count in WAYS.items()))
-
-
-@cache
-def selecting_program(unit: int) -> Program:
-    """Return the kernels that choose, by conditions, between units of so many bytes."""
-    return _program(*(f"MAT_SELECT({unit}, mat_words<{unit}>::type, {way}, {count})"
+def unit_program(macro: str, unit: int) -> Program:
+    """Return the kernels for units of so many bytes: of "GATHERING", also of scatters, "SELECT"."""
+    return _program(*(f"MAT_{macro}({unit}, mat_words<{unit}>::type, {way}, {count})"
                       for way, count in WAYS.items()))
 
 
@@ -56,8 +49,8 @@ def position_program() -> Program:
 def programs() -> Iterator[Program]:
     """Return every program of this module."""
     for unit in _UNITS:
-        yield gathering_program(unit)
-        yield selecting_program(unit)
+        yield unit_program("GATHERING", unit)
+        yield unit_program("SELECT", unit)
     yield position_program()
     yield from map(accumulating_program, KINDS)
 
@@ -140,7 +133,7 @@ def _loop(shape: Ints, *strides: Ints) -> StridedLoop:
 
 def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
     unit = int(name.rpartition("_")[2])
-    program = (selecting_program if name.startswith("select") else gathering_program)(unit)
+    program = unit_program("SELECT" if name.startswith("select") else "GATHERING", unit)
     grid = -(-found.items // (THREADS * EACH)), 1, 1
     return CudaKernel(program, f"mat_{name}_{found.way}", frame, grid, (THREADS, 1, 1))
 

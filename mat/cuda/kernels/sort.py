@@ -32,28 +32,16 @@ _OPERANDS = -1  # in place of an area of the workspace
 
 
 @cache
-def program(kind: str) -> Program:
-    """Return the program for elements of a type."""
-    return Program(f'#include "sort.cuh"\nMAT_SORT({kind}, mat_{kind})\n')
-
-
-@cache
-def radix_program(kind: str) -> Program:
-    """Return the program that sorts elements of a type by digits."""
-    return Program(f'#include "radix.cuh"\nMAT_RADIX({kind}, mat_{kind})\n')
-
-
-@cache
-def search_program(kind: str) -> Program:
-    """Return the program that searches among elements of a type."""
-    return Program(f'#include "search.cuh"\nMAT_SEARCH({kind}, mat_{kind})\n')
+def program(way: str, kind: str) -> Program:
+    """Return the program that sorts elements of a type, by digits ("radix"), or searches."""
+    return Program(f'#include "{way}.cuh"\nMAT_{way.upper()}({kind}, mat_{kind})\n')
 
 
 def programs() -> Iterator[Program]:
     """Yield all programs."""
-    for made in (program, search_program):
-        yield from map(made, KINDS)
-    yield from map(radix_program, RADIXED)
+    for way, kinds in (("sort", KINDS), ("search", KINDS), ("radix", RADIXED)):
+        for kind in kinds:
+            yield program(way, kind)
     yield COUNTING
 
 
@@ -80,8 +68,8 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
               else [0, *_widths(length)])
     areas = area * min(len(widths) - 1, 2)
     room = areas + (4 * lines * DIGITS * (tiles + 1) if by_digits else 0)
-    made_by = radix_program(kind) if by_digits else program(kind)
-    name = f"{'arg' if indices else ''}{'radix' if by_digits else 'sort'}_{kind}"
+    way = "radix" if by_digits else "sort"
+    name = f"{'arg' if indices else ''}{way}_{kind}"
 
     def launch(stage: str, number: int, blocks: int, then: CudaKernel | None) -> CudaKernel:
         """Return a kernel that reads the output of the previous one, with others after it."""
@@ -90,8 +78,8 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
                  widths[number], _OPERANDS if first else (number - 1) % 2,
                  _OPERANDS if last else number % 2, elements, int(descending),
                  *axes_frame(others), *([areas] if by_digits else [])]
-        return CudaKernel(made_by, f"{name}_{stage}", frame, (blocks, 1, 1), (THREADS, 1, 1),
-                          room=room, then=then)
+        return CudaKernel(program(way, kind), f"{name}_{stage}", frame, (blocks, 1, 1),
+                          (THREADS, 1, 1), room=room, then=then)
 
     then = None
     for number in reversed(range(len(widths))):
@@ -136,15 +124,18 @@ def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> F
     """Return the kernel that searches in the vector `a`."""
     frame = [a.size, a.element_strides[0], v.size, int(right),
              *axes_frame(other_reduction_axes(v, out))]
-    return _launch(search_program(suffix_of(a)), f"search_{suffix_of(a)}_found", frame,
-                   v.size) if v.size else nothing
+    return _search(a, "found", frame, v.size)
+
+
+def _search(x: Operand, name: str, frame: list[int], count: int) -> Function:
+    kind = suffix_of(x)
+    return _launch(program("search", kind), f"search_{kind}_{name}", frame,
+                   count) if count else nothing
 
 
 def prepare_firsts(x: Operand, equal_nan: bool) -> Function:
     """Return the kernel that finds where sorted elements differ from those before them."""
-    frame = [x.size, int(equal_nan), 0]
-    return _launch(search_program(suffix_of(x)), f"search_{suffix_of(x)}_firsts", frame,
-                   x.size) if x.size else nothing
+    return _search(x, "firsts", [x.size, int(equal_nan), 0], x.size)
 
 
 def prepare_bincount(x: Operand, out: Operand) -> Function:

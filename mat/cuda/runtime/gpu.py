@@ -159,9 +159,8 @@ class Gpu:
         self._libraries: dict[Program, DriverObject] = {}
         self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
-        self._copy_stream: DriverObject = None
+        self._apart: dict[str, DriverObject] = {}  # the streams of captures and of copies
         self.underway: deque[Any] = deque()  # copies that nobody waits for, in their order
-        self._capture_stream: DriverObject = None
         self.capturing: Capturing | None = None  # one thread at a time, see `graphs`
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
         self._scratch: DeviceBlock | None = None
@@ -219,10 +218,7 @@ class Gpu:
     @property
     def capture_stream(self) -> DriverObject:
         """Return the stream of captures, in order with no other: all of them go on meanwhile."""
-        with self._lock:
-            if self._capture_stream is None:
-                self._capture_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
-        return self._capture_stream
+        return self._stream_apart("capture")
 
     def capture_here(self) -> Capturing | None:
         """Return the capture of this thread's launches, if there is one."""
@@ -239,10 +235,14 @@ class Gpu:
     @property
     def copy_stream(self) -> DriverObject:
         """Return a stream that is not in order with any other one."""
+        return self._stream_apart("copy")
+
+    def _stream_apart(self, use: str) -> DriverObject:
+        """Return a stream, made when it is first needed, that is in order with no other one."""
         with self._lock:
-            if self._copy_stream is None:
-                self._copy_stream = self.new_stream("CU_STREAM_NON_BLOCKING")
-        return self._copy_stream
+            if use not in self._apart:
+                self._apart[use] = self.new_stream("CU_STREAM_NON_BLOCKING")
+        return self._apart[use]
 
     # The thread's context
 

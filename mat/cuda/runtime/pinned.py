@@ -89,6 +89,11 @@ class LockedRanges:
         at = bisect_right(starts, low) - 1
         return ranges[at] if at >= 0 and high <= ranges[at].high else None
 
+    def around(self, array: Array) -> LockedRange | None:
+        """Return the range that contains all of an array, or None."""
+        low = address_of(array)
+        return self.covering(low, low + array.nbytes)
+
     def touches(self, low: int, high: int) -> bool:
         """Return whether a range contains any of the bytes from `low` to `high`."""
         starts, ranges = self._table
@@ -274,8 +279,7 @@ def lock_for(storage: object, array: Array) -> bool:
         _collect()
         if not array.nbytes or id(storage) in _holders or is_of_pool(array):
             return is_locked(array)
-        low = address_of(array)
-        found = RANGES.covering(low, low + array.nbytes)
+        found = RANGES.around(array)
         if found is not None:
             found.uses += 1
         else:
@@ -311,8 +315,7 @@ def _is_writable(array: Array) -> bool:
 
 def is_of_pool(array: Array) -> bool:
     """Return whether all of an array is in a block of the pool."""
-    low = address_of(array)
-    found = RANGES.covering(low, low + array.nbytes)
+    found = RANGES.around(array)
     return found is not None and found.keep is None
 
 
@@ -336,8 +339,7 @@ def locked_bytes() -> int:
 
 def is_locked(array: Array, written: bool = False) -> bool:
     """Return whether the device can copy from an array in one locked range, or write to it."""
-    low = address_of(array)
-    found = RANGES.covering(low, low + array.nbytes)
+    found = RANGES.around(array)
     return found is not None and array.flags.c_contiguous and not (written and found.read_only)
 
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...errors import LinAlgError
 from ...layout.matrix_operand import MatrixOperand
 from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES as BLAS
@@ -20,21 +17,13 @@ from ..tiles.signatures import over
 from .blocked import determinant_tiles
 from .blocked_qr import factor_tiles, triangle_tiles
 from .integer_matmul import DEVICE_AXES
-from .linalg import WHOLE, stack_of
+from .linalg import WHOLE, or_raise, stack_of
 
 
 def _fits_device(a: Mat, *results: Mat) -> bool:
     """Return whether there are elements, of one precision, and few axes."""
     return (all(x.size > 0 for x in (a, *results)) and a.ndim <= DEVICE_AXES
             and len({x.dtype.char.lower() for x in (a, *results)}) == 1)
-
-
-def _raised(compute: Function, *args: object) -> Any:
-    """Return the result of `compute`; NumPy's error becomes `mat`'s."""
-    try:
-        return compute(*args)
-    except np.linalg.LinAlgError as error:
-        raise LinAlgError(str(error)) from None
 
 
 # Singular values
@@ -51,28 +40,23 @@ def singular_factors(a: Input, u: Output, vh: Output, s: Output) -> None:
 
 
 @singular_values.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def svdvals_cuda(cuda: Engine, a: Mat, s: Mat) -> Function:
-    return cuda.prepare_svd(a.dtype.char, a.shape[-2:], False,
-                            *_operands(a, s, vectors=1), None, a.shape[:-2])
-
-
 @singular_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-def svd_cuda(cuda: Engine, a: Mat, u: Mat, vh: Mat, s: Mat) -> Function:
-    full = u.shape[-1] == u.shape[-2] and vh.shape[-1] == vh.shape[-2]
-    x, left, right, values = _operands(a, u, vh, s, vectors=1)
-    return cuda.prepare_svd(a.dtype.char, a.shape[-2:], full, x, values, (left, right),
+def svd_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
+    full = all(x.shape[-1] == x.shape[-2] for x in results[:-1])
+    x, *factors, values = _operands(a, *results, vectors=1)
+    return cuda.prepare_svd(a.dtype.char, a.shape[-2:], full, x, values, factors or None,
                             a.shape[:-2])
 
 
 @singular_values.on("array")
 def svdvals_numpy(np: Engine, a: Array, s: Array) -> None:
-    s[...] = _raised(lambda: np.linalg.svd(a, compute_uv=False))
+    s[...] = or_raise(lambda: np.linalg.svd(a, compute_uv=False))
 
 
 @singular_factors.on("array")
 def svd_numpy(np: Engine, a: Array, u: Array, vh: Array, s: Array) -> None:
     full = u.shape[-1] == u.shape[-2] and vh.shape[-1] == vh.shape[-2]
-    u[...], s[...], vh[...] = _raised(np.linalg.svd, a, full)
+    u[...], s[...], vh[...] = or_raise(np.linalg.svd, a, full)
 
 
 # Eigenvalues
@@ -121,22 +105,22 @@ def eig_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
 
 @hermitian_values.on("array")
 def eigvalsh_numpy(np: Engine, a: Array, w: Array, lower: bool) -> None:
-    w[...] = _raised(np.linalg.eigvalsh, a, "L" if lower else "U")
+    w[...] = or_raise(np.linalg.eigvalsh, a, "L" if lower else "U")
 
 
 @hermitian_factors.on("array")
 def eigh_numpy(np: Engine, a: Array, v: Array, w: Array, lower: bool) -> None:
-    w[...], v[...] = _raised(np.linalg.eigh, a, "L" if lower else "U")
+    w[...], v[...] = or_raise(np.linalg.eigh, a, "L" if lower else "U")
 
 
 @eigen_values.on("array")
 def eigvals_numpy(np: Engine, a: Array, w: Array) -> None:
-    w[...] = _raised(np.linalg.eigvals, a)
+    w[...] = or_raise(np.linalg.eigvals, a)
 
 
 @eigen_factors.on("array")
 def eig_numpy(np: Engine, a: Array, v: Array, w: Array) -> None:
-    w[...], found = _raised(np.linalg.eig, a)
+    w[...], found = or_raise(np.linalg.eig, a)
     if v.dtype.kind == "c":
         v[...] = found
         return

@@ -14,6 +14,7 @@ from ...cpu.integer_matmul import CHARS, MOST_AXES, NARROW, takes
 from ...errors import DTypeError
 from ...layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 from ...layout.shapes import Ints
+from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...support.dtypes import HALVES, INTEGERS, conversion
 from ...support.types import Array, Engine, Function, Number
@@ -86,9 +87,9 @@ def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) 
     axes = a_is_matrix + b_is_matrix
     batch = out.shape[:out.ndim - axes]
     row, column = a.element_strides[-2:] if a_is_matrix else (0, a.element_strides[0])
-    left = MatrixOperand(a.dtype.char, row, column, _batch(a, 1 + a_is_matrix, batch))
+    left = MatrixOperand(a.dtype.char, row, column, batch_steps(a.layout, 1 + a_is_matrix, batch))
     row, column = b.element_strides[-2:] if b_is_matrix else (b.element_strides[0], 0)
-    right = MatrixOperand(b.dtype.char, row, column, _batch(b, 1 + b_is_matrix, batch))
+    right = MatrixOperand(b.dtype.char, row, column, batch_steps(b.layout, 1 + b_is_matrix, batch))
     result = MatrixOperand(out.dtype.char, out.element_strides[-axes] if a_is_matrix else 0,
                            out.element_strides[-1] if b_is_matrix else 0,
                             out.element_strides[:len(batch)])
@@ -98,11 +99,10 @@ def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) 
                       right.transpose(b_is_matrix and transpose_b), result, batch)
 
 
-def _batch(x: Mat, matrix_axes: int, batch: Ints) -> Ints:
-    """Return the steps along the leading axes, 0 where `x` is broadcast along them."""
-    shape, strides = x.layout.shape, x.layout.strides
-    own = len(shape) - matrix_axes
-    found = (0 if n == 1 else s for n, s in zip(shape[:own], strides[:own], strict=True))
+def batch_steps(x: Layout, matrix_axes: int, batch: Ints) -> Ints:
+    """Return the steps along the leading axes, 0 where a stack is broadcast along them."""
+    own = len(x.shape) - matrix_axes
+    found = (0 if n == 1 else s for n, s in zip(x.shape[:own], x.strides[:own], strict=True))
     return (0,) * (len(batch) - own) + tuple(found)
 
 

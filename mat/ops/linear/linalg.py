@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
 from ..tiles.signatures import by_stacks
 from .blocked import cholesky_tiles, inverse_tiles, one_determinant_tiles, solution_tiles
-from .integer_matmul import DEVICE_AXES
+from .integer_matmul import DEVICE_AXES, batch_steps
 from .matmul import matmul as matmul  # NumPy has it here, too
 
 
@@ -54,20 +55,18 @@ def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
     return mats, dtype
 
 
-def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
-    """Return the result of `compute`; LAPACK's refusal becomes `mat`'s error."""
+def or_raise(compute: Function, *args: Any, refusal: LinAlgError | None = None) -> Any:
+    """Return the result of `compute`; NumPy's error becomes `mat`'s, or the `refusal`."""
     try:
         return compute(*args)
-    except np.linalg.LinAlgError:
-        raise _refusal(name, reason) from None
+    except np.linalg.LinAlgError as error:
+        raise refusal or LinAlgError(str(error)) from None
 
 
 def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
     """Return steps of a stack of matrices, or of columns; 0 along `batch` if broadcast."""
     row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
-    own = zip(x.shape[:x.ndim - axes], x.element_strides[:x.ndim - axes], strict=True)
-    steps = tuple(0 if n == 1 else s for n, s in own)
-    return MatrixOperand(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
+    return MatrixOperand(x.dtype.char, row, column, batch_steps(x.layout, axes, batch))
 
 
 def _result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
@@ -125,7 +124,7 @@ def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
 
 @inverse.on("array")
 def inv_numpy(np: Engine, a: Array, out: Array) -> None:
-    out[...] = _or_raise("inv", "singular", np.linalg.inv, a)
+    out[...] = or_raise(np.linalg.inv, a, refusal=_refusal("inv", "singular"))
 
 
 def inv(a: Mat) -> Mat:
@@ -191,7 +190,7 @@ def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
 
 @solution.on("array")
 def solve_numpy(np: Engine, a: Array, b: Array, out: Array) -> None:
-    out[...] = _or_raise("solve", "singular", np.linalg.solve, a, b)
+    out[...] = or_raise(np.linalg.solve, a, b, refusal=_refusal("solve", "singular"))
 
 
 def solve(a: Mat, b: Mat) -> Mat:
@@ -262,7 +261,8 @@ def cholesky_numpy(np: Engine, a: Array, out: Array) -> None:
     if a.ndim == 2 and len(a) >= LARGE and out.flags.c_contiguous and out.dtype.char in "dD":
         _factor_in_place(a, out)
         return
-    out[...] = _or_raise("cholesky", "not positive definite", np.linalg.cholesky, a)
+    out[...] = or_raise(np.linalg.cholesky, a,
+                        refusal=_refusal("cholesky", "not positive definite"))
 
 
 def _factor_in_place(a: Array, out: Array) -> None:

@@ -25,6 +25,7 @@ from ..linear.integer_matmul import (
     LONGEST,
     SUMMED_EXACTLY,
     IntegerEngine,
+    batch_steps,
     has_scaled_matmul,
     matmul_form,
 )
@@ -229,9 +230,7 @@ def _packed(form: MatmulForm, char: str) -> MatrixOperand:
 
 def _scale_steps(scales: Mat, out: Mat) -> MatrixOperand:
     """Return the steps of scales along the axes of the result, 0 where they do not vary."""
-    shape, strides = scales.layout.shape, scales.layout.strides
-    own = (0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
-    *batch, row, column = (0,) * (out.layout.ndim - len(shape)) + tuple(own)
+    *batch, row, column = batch_steps(scales.layout, 0, out.shape)
     return MatrixOperand("f", row, column, tuple(batch))
 
 
@@ -248,17 +247,11 @@ def _through_halves(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
     copies = [_Halves(Layout(x.shape, packed_strides(x.shape), 0), HALF) for x in (a, b)]
     kernels = [cuda.prepare_convert(x, to) for x, to in zip((a, b), copies, strict=True)]
     form = matmul_form(a, b, out, False, False)
-    one, other = (_half_operand(to.layout, len(form.batch)) for to in copies)
+    one, other = (MatrixOperand("e", to.layout.strides[-2], to.layout.strides[-1],
+                                batch_steps(to.layout, 2, form.batch)) for to in copies)
     product = prepare_on_device(cuda, form._replace(a=one, b=other))
     return cuda.ThroughWider(kernels, [copy.itemsize * x.size for copy, x in zip(
         copies, (a, b), strict=True)], product)
-
-
-def _half_operand(layout: Layout, axes: int) -> MatrixOperand:
-    """Return the steps of a packed stack, 0 along leading axes that it lacks."""
-    *batch, row, column = layout.strides
-    own = (0 if n == 1 else s for n, s in zip(layout.shape, batch, strict=False))
-    return MatrixOperand("e", row, column, (0,) * (axes - len(batch)) + tuple(own))
 
 
 @scaled.on("array")
