@@ -87,6 +87,21 @@ def test_each_element_is_copied_once(k):
     assert moved <= (1.3 if k in MERGED else 1.01) * nbytes, moved / nbytes
 
 
+NEIGHBOURS = {"differences": lambda x: x[1:] - x[:-1], "diff": lambda x: np.diff(x, axis=0),
+              "fused": mat.fused(lambda x: x[2:] + x[:-2] - 2 * x[1:-1])}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_views_of_neighbouring_rows_copy_each_row_once(name):
+    x = mat.array(np.random.default_rng(1).standard_normal((400, 30)))
+    wanted = NEIGHBOURS[name](x.to_numpy())
+    with mat.use_device("emulated", pool_bytes=x.nbytes // 4) as device:
+        before = dict(device.transfers)
+        found = np.asarray(NEIGHBOURS[name](x))
+    assert np.array_equal(found, wanted)
+    assert sum(device.transfers[way] - before[way] for way in ("h2d", "d2h")) <= 2 * x.nbytes
+
+
 # Functions composed element by element: each part of an operand is copied once for all operations
 
 COMPOSED = [

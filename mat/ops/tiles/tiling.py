@@ -301,7 +301,7 @@ class _CopiesAhead(Prefetch):
     def __init__(self, execution: _Execution, reads: tuple[Mat, ...], room: tuple[Mat, ...],
                  to_device: list[Mat] | tuple[Mat, ...], to_host: list[Mat] | tuple[Mat, ...],
                  ) -> None:
-        super().__init__(list(to_device), list(to_host))
+        super().__init__(_brought_apart(to_device), list(to_host))
         self.execution = execution
         self.reads = reads
         self.room = room
@@ -314,6 +314,22 @@ class _CopiesAhead(Prefetch):
             self.execution.make_room(*self.room)
             super().begin()
         return self
+
+
+def _brought_apart(views: Iterable[Mat]) -> list[Mat]:
+    """Return views without those of which others bring most elements: on the device, these are
+    copied from there.
+    """
+    found: list[Mat] = []
+    for x in views:
+        others = [y for y in found if y.storage is x.storage]
+        if not others:
+            found.append(x)
+            continue
+        runs = x._touched()
+        if not any(2 * (runs & y._touched()).size > runs.size for y in others):
+            found.append(x)
+    return found
 
 
 class _Execution:
