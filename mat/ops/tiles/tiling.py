@@ -311,7 +311,8 @@ class _CopiesAhead(Prefetch):
             x.storage.note_use(self.execution.device.memory, x)
         accesses = [(x, self.execution.device.facet, "input") for x in self.reads]
         with suppress(OutOfDeviceMemory), with_facets(*accesses) if accesses else nullcontext():
-            self.execution.make_room(*self.room)
+            if not self.execution.make_room(*self.room):
+                self.to_device = []  # they would evict this tile's operands
             super().begin()
         return self
 
@@ -483,15 +484,17 @@ class _Execution:
                 raise
         return tile.run()  # now that no copy for the next one is in the way
 
-    def make_room(self, *views: Mat) -> None:
+    def make_room(self, *views: Mat) -> bool:
         """Evict the least recently used copies where there is no room for the views that are not on
         the device: the memory itself would first evict copies that are fresh on the host, such as
-        the operands of this tile.
+        the operands of this tile. Return whether there is room then.
         """
         memory = self.device.memory
-        if memory.limit is not None:
-            memory.free_oldest(span_bytes(*(x for x in views
-                                            if not x.storage.is_fresh(memory, x))))
+        if memory.limit is None:
+            return True
+        nbytes = span_bytes(*(x for x in views if not x.storage.is_fresh(memory, x)))
+        memory.free_oldest(nbytes)
+        return memory.has_room(nbytes)
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
         """Return those views without elements that are written meanwhile, by a tile or by an open
