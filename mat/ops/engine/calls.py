@@ -208,10 +208,9 @@ class Calls(Operation):
             return self.carry_out_whole(device, args, kwargs)
         limit = device.memory.limit
         if limit is not None:
-            exceeds = self.may_exceed(limit, args)
-            self.note_uses(device.memory, args)
-            if exceeds:
+            if self.may_exceed(limit, args):
                 return self.carry_out_within(device, args, kwargs, None)
+            self.note_uses(device.memory, args)
         try:
             return self.carry_out_whole(device, args, kwargs)
         except OutOfDeviceMemory as error:
