@@ -163,7 +163,7 @@ def test_a_composed_reduction_copies_its_operands_only(call):
     arrays = large_operands(480)  # smaller results are never pending
     with np.errstate(all="ignore"):
         wanted = eval(call, {"np": np, **arrays})
-    [found], moved = in_pool(call, {name: mat.array(a) for name, a in arrays.items()}, 100_000)
+    [found], moved = in_pool(call, {name: mat.array(a) for name, a in arrays.items()}, 104_000)
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     read = [arrays[name] for name in {*re.findall(r"\b[a-z]\b", call)}]
@@ -186,7 +186,7 @@ def test_a_composed_reduction_of_a_large_file(call, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("call", [*COMPOSED, *REDUCED])
 def test_a_plan_foretells_a_composed_function(call):
-    arrays, pool_bytes = (large_operands(480), 100_000) if call in REDUCED else (
+    arrays, pool_bytes = (large_operands(480), 104_000) if call in REDUCED else (
         large_operands(), 4800)
     operands = {name: mat.array(a) for name, a in arrays.items()}
     plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=pool_bytes)
