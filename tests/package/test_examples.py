@@ -50,7 +50,8 @@ def run(name, directory, *arguments):
     done = subprocess.run([sys.executable, str(ROOT / "examples" / name), *arguments],
                           cwd=directory, capture_output=True,
                           text=True, timeout=600, check=False,
-                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+                          env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path,
+                               "MPLBACKEND": "Agg"})  # more threads would wait for other tests
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
