@@ -8,6 +8,7 @@ that shares the Mat's memory, and, with a Mat that is on a device only, the numb
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import re
@@ -39,6 +40,23 @@ PROTOCOLS = {
 }
 OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "pow")
              for p in ("", "r")]
+
+
+class Library:
+    """A module of a library, imported when a test uses it: collecting takes no time for that.
+
+    Where the library is not installed, the file that needs it is skipped.
+    """
+
+    def __init__(self, name: str) -> None:
+        if importlib.util.find_spec(name.partition(".")[0]) is None:
+            pytest.skip(f"{name} is not installed", allow_module_level=True)
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # pytest looks for marks
+            raise AttributeError(name)
+        return getattr(pytest.importorskip(self._name), name)
 
 
 class Row(NamedTuple):

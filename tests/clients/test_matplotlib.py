@@ -7,12 +7,10 @@ import pytest
 
 import mat
 
-from .rows import Rows, rows_checked
+from .rows import Library, Rows, rows_checked
 from .samples import line, square
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-plt = pytest.importorskip("matplotlib.pyplot")
+matplotlib, plt = Library("matplotlib"), Library("matplotlib.pyplot")
 row = Rows("matplotlib", globals())
 
 
@@ -31,6 +29,7 @@ class Axes:
 
     def __getattr__(self, name):
         def drawn(*args, **kwargs):
+            matplotlib.use("Agg")
             figure, axes = plt.subplots(figsize=(2, 2), dpi=40)
             try:
                 getattr(axes, name)(*args, **kwargs)

@@ -1,22 +1,19 @@
 """SciPy by default: it uses Mats as arrays, and returns arrays."""
 
-import pytest
-
-from .rows import Rows, rows_checked
+from .rows import Library, Rows, rows_checked
 from .samples import line, spd, square, wave
 
-pytest.importorskip("scipy")
-linalg = pytest.importorskip("scipy.linalg")
-fft = pytest.importorskip("scipy.fft")
-integrate = pytest.importorskip("scipy.integrate")
-interpolate = pytest.importorskip("scipy.interpolate")
-ndimage = pytest.importorskip("scipy.ndimage")
-optimize = pytest.importorskip("scipy.optimize")
-signal = pytest.importorskip("scipy.signal")
-sparse = pytest.importorskip("scipy.sparse")
-spatial = pytest.importorskip("scipy.spatial")
-special = pytest.importorskip("scipy.special")
-stats = pytest.importorskip("scipy.stats")
+linalg = Library("scipy.linalg")
+fft = Library("scipy.fft")
+integrate = Library("scipy.integrate")
+interpolate = Library("scipy.interpolate")
+ndimage = Library("scipy.ndimage")
+optimize = Library("scipy.optimize")
+signal = Library("scipy.signal")
+sparse = Library("scipy.sparse")
+spatial = Library("scipy.spatial")
+special = Library("scipy.special")
+stats = Library("scipy.stats")
 row = Rows("scipy", globals())
 
 row("linalg.solve(x, x[0])", spd)

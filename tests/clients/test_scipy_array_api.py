@@ -2,23 +2,21 @@
 Mats, and returns them.
 """
 
-import pytest
-
 from .apart import rows_checked_apart
-from .rows import Rows
+from .rows import Library, Rows
 from .samples import square, wave
 
-fft = pytest.importorskip("scipy.fft")
-special = pytest.importorskip("scipy.special")
-stats = pytest.importorskip("scipy.stats")
-signal = pytest.importorskip("scipy.signal")
-ndimage = pytest.importorskip("scipy.ndimage")
-vq = pytest.importorskip("scipy.cluster.vq")
-elementwise = pytest.importorskip("scipy.optimize.elementwise")
-optimize = pytest.importorskip("scipy.optimize")
-integrate = pytest.importorskip("scipy.integrate")
-differentiate = pytest.importorskip("scipy.differentiate")
-spatial = pytest.importorskip("scipy.spatial")
+fft = Library("scipy.fft")
+special = Library("scipy.special")
+stats = Library("scipy.stats")
+signal = Library("scipy.signal")
+ndimage = Library("scipy.ndimage")
+vq = Library("scipy.cluster.vq")
+elementwise = Library("scipy.optimize.elementwise")
+optimize = Library("scipy.optimize")
+integrate = Library("scipy.integrate")
+differentiate = Library("scipy.differentiate")
+spatial = Library("scipy.spatial")
 row = Rows("scipy with SCIPY_ARRAY_API=1", globals(), "scipy")
 ENVIRONMENT = {"SCIPY_ARRAY_API": "1"}
 

@@ -5,19 +5,18 @@ import pytest
 
 import mat
 
-from .rows import Rows, rows_checked
+from .rows import Library, Rows, rows_checked
 from .samples import blobs
 
-pytest.importorskip("sklearn")
-cluster = pytest.importorskip("sklearn.cluster")
-decomposition = pytest.importorskip("sklearn.decomposition")
-ensemble = pytest.importorskip("sklearn.ensemble")
-linear_model = pytest.importorskip("sklearn.linear_model")
-metrics = pytest.importorskip("sklearn.metrics")
-model_selection = pytest.importorskip("sklearn.model_selection")
-pipeline = pytest.importorskip("sklearn.pipeline")
-preprocessing = pytest.importorskip("sklearn.preprocessing")
-svm = pytest.importorskip("sklearn.svm")
+cluster = Library("sklearn.cluster")
+decomposition = Library("sklearn.decomposition")
+ensemble = Library("sklearn.ensemble")
+linear_model = Library("sklearn.linear_model")
+metrics = Library("sklearn.metrics")
+model_selection = Library("sklearn.model_selection")
+pipeline = Library("sklearn.pipeline")
+preprocessing = Library("sklearn.preprocessing")
+svm = Library("sklearn.svm")
 row = Rows("scikit-learn", globals())
 y = np.repeat([0, 1, 2], 20)
 
@@ -47,7 +46,7 @@ def test_an_estimator_keeps_no_export():
 
 def test_a_nearest_neighbour_keeps_one():
     """A neighbours estimator keeps its operand."""
-    neighbors = pytest.importorskip("sklearn.neighbors")
+    neighbors = Library("sklearn.neighbors")
     x = mat.array(blobs())
     model = neighbors.KNeighborsClassifier(1, algorithm="brute").fit(x, y)
     with pytest.raises(mat.ConflictError):

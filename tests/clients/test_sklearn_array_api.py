@@ -4,20 +4,18 @@ SCIPY_ARRAY_API has to be set for that.
 
 import os
 
-import pytest
-
 from .apart import rows_checked_apart
-from .rows import Rows
+from .rows import Library, Rows
 from .samples import blobs
 
-sklearn = pytest.importorskip("sklearn")
-decomposition = pytest.importorskip("sklearn.decomposition")
-discriminant_analysis = pytest.importorskip("sklearn.discriminant_analysis")
-linear_model = pytest.importorskip("sklearn.linear_model")
-metrics = pytest.importorskip("sklearn.metrics")
-mixture = pytest.importorskip("sklearn.mixture")
-model_selection = pytest.importorskip("sklearn.model_selection")
-preprocessing = pytest.importorskip("sklearn.preprocessing")
+sklearn = Library("sklearn")
+decomposition = Library("sklearn.decomposition")
+discriminant_analysis = Library("sklearn.discriminant_analysis")
+linear_model = Library("sklearn.linear_model")
+metrics = Library("sklearn.metrics")
+mixture = Library("sklearn.mixture")
+model_selection = Library("sklearn.model_selection")
+preprocessing = Library("sklearn.preprocessing")
 row = Rows("scikit-learn with array_api_dispatch", globals(), "scikit-learn")
 ENVIRONMENT = {"SCIPY_ARRAY_API": "1"}
 if os.environ.get("SCIPY_ARRAY_API") == "1":

@@ -6,7 +6,7 @@ the identities of adjoint maps.
 
 import numpy as np
 import pytest
-import scipy.signal
+import scipy  # what it has is imported at its first use
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal

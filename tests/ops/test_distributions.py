@@ -6,7 +6,7 @@ of about one in 10,000.
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy  # what it has is imported at its first use
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
