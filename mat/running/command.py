@@ -159,8 +159,8 @@ def _status(run: Run) -> int:
             return end.code or 0
         sys.stderr.write(f"{end.code}\n")
         return 1
-    except KeyboardInterrupt:
-        _show(sys.exc_info()[1])
+    except KeyboardInterrupt as error:
+        _show(error)
         return 130
     except BaseException as error:
         _show(error)
@@ -168,10 +168,8 @@ def _status(run: Run) -> int:
     return 0
 
 
-def _show(error: BaseException | None) -> None:
+def _show(error: BaseException) -> None:
     """Print a traceback that begins with the program."""
-    if error is None:
-        return
     own, frame = os.path.dirname(__file__), error.__traceback__
     while frame is not None and (frame.tb_frame.f_code.co_filename.startswith(own)
                                  or frame.tb_frame.f_code.co_filename.startswith("<frozen runpy")):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import attrgetter
 from types import GenericAlias, ModuleType
 from typing import Any
 
@@ -165,7 +166,7 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
         return ndarray
     if (table, name) == ("", "load"):
         return load
-    ours = getattr(_module(table), name)
+    ours = attrgetter(inner)(plugin("mat"))
     if name in _CLASSES:
         return ours
     if kind == UFUNC:
@@ -174,22 +175,11 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     return function_of(inner, ours, numpys, numbers=numbers)
 
 
-def _module(table: str) -> Any:
-    """Return the module of `mat` for a table of names."""
-    found: Any = plugin("mat")
-    for part in filter(None, table.split(".")):
-        found = getattr(found, part)
-    return found
-
-
 def stand_in(name: str) -> ModuleType:
     """Return what stands for a NumPy module: itself, if `mat` has no such functions."""
     table = name.partition(".")[2]
     if table not in MODULES:
-        parts = table.split(".")
-        found = stand_in("numpy")
-        for part in parts:
-            found = getattr(found, part)
+        found: ModuleType = attrgetter(table)(stand_in("numpy"))
         return found
     if table not in _made_modules:
         _made_modules[table] = _module_for(numpy_module(table) if table else np, table)

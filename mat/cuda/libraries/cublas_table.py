@@ -18,54 +18,45 @@ from ...support.dtypes import COMPLEX_TYPES, ELEMENT_TYPES
 # The kinds of arguments: for cffi, and exactly as cublas_v2.h has them. T is the element's type, R
 # that of its real part. An operand on the device is an address, an integer; one on the host is a
 # pointer to memory that cffi owns.
-CFFI = {
-    "handle": "uintptr_t", "handle_out": "void *", "stream": "uintptr_t", "version": "void *",
-    "status": "int", "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int",
-    "compute": "int", "algo": "int", "math": "int", "mode": "int", "bytes": "size_t",
-    "n": "int", "stride": "long long",
-    "in": "uintptr_t", "io": "uintptr_t", "raw_in": "uintptr_t", "raw_io": "uintptr_t",
-    "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *",
-    "index": "void *", "wide": "int64_t",
-    "each_in": "uintptr_t", "each": "uintptr_t", "each_io": "uintptr_t", "pivots_in": "uintptr_t",
-    "pivots": "uintptr_t", "long_pivots_in": "uintptr_t", "long_pivots": "uintptr_t",
-    "infos": "uintptr_t", "info": "int *", "solver_status": "int", "solver": "uintptr_t",
-    "solver_out": "void *", "params": "uintptr_t", "params_out": "void *", "room": "void *",
-    "size_out": "size_t *", "fft_status": "int", "plan": "int", "plan_out": "int *", "flag": "int",
-    "lengths": "long long *", "eig": "int", "job": "signed char",
-    "real_in": "uintptr_t", "real_io": "uintptr_t", "jacobi": "uintptr_t", "jacobi_out": "void *",
-    "lt": "uintptr_t", "lt_out": "void *", "desc": "uintptr_t", "desc_out": "void *",
-    "desc_kind": "int", "layout": "uintptr_t", "layout_out": "void *", "layout_kind": "int",
-    "preference": "uintptr_t", "preference_out": "void *", "preference_kind": "int",
-    "value": "const void *", "length": "uint64_t", "algorithm": "const void *", "found": "void *",
-}
-EXACT = {
-    "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
-    "version": "int *", "status": "cublasStatus_t", "op": "cublasOperation_t",
-    "fill": "cublasFillMode_t", "diag": "cublasDiagType_t", "side": "cublasSideMode_t",
-    "data": "cudaDataType", "compute": "cublasComputeType_t", "algo": "cublasGemmAlgo_t",
-    "math": "cublasMath_t", "mode": "cublasPointerMode_t", "bytes": "size_t",
-    "n": "int", "stride": "long long int",
-    "in": "const T *", "io": "T *", "raw_in": "const void *", "raw_io": "void *",
-    "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *",
-    "index": "int *", "wide": "int64_t",
-    "each_in": "const T * const *", "each": "T * const *", "each_io": "T * *",
-    "pivots_in": "const int *", "pivots": "int *", "long_pivots_in": "const int64_t *",
-    "long_pivots": "int64_t *", "infos": "int *", "info": "int *",
-    "solver_status": "cusolverStatus_t", "solver": "cusolverDnHandle_t",
-    "solver_out": "cusolverDnHandle_t *", "params": "cusolverDnParams_t",
-    "params_out": "cusolverDnParams_t *", "room": "void *", "size_out": "size_t *",
-    "fft_status": "cufftResult", "plan": "cufftHandle", "plan_out": "cufftHandle *", "flag": "int",
-    "lengths": "long long int *", "eig": "cusolverEigMode_t", "job": "signed char",
-    "real_in": "const R *", "real_io": "R *", "jacobi": "gesvdjInfo_t",
-    "jacobi_out": "gesvdjInfo_t *",
-    "lt": "cublasLtHandle_t", "lt_out": "cublasLtHandle_t *", "desc": "cublasLtMatmulDesc_t",
-    "desc_out": "cublasLtMatmulDesc_t *", "desc_kind": "cublasLtMatmulDescAttributes_t",
-    "layout": "cublasLtMatrixLayout_t", "layout_out": "cublasLtMatrixLayout_t *",
-    "layout_kind": "cublasLtMatrixLayoutAttribute_t", "preference": "cublasLtMatmulPreference_t",
-    "preference_out": "cublasLtMatmulPreference_t *",
-    "preference_kind": "cublasLtMatmulPreferenceAttributes_t", "value": "const void *",
-    "length": "uint64_t", "algorithm": "const cublasLtMatmulAlgo_t *",
-    "found": "cublasLtMatmulHeuristicResult_t *",
+KINDS = {
+    "handle": ("uintptr_t", "cublasHandle_t"), "handle_out": ("void *", "cublasHandle_t *"),
+    "stream": ("uintptr_t", "cudaStream_t"), "version": ("void *", "int *"),
+    "status": ("int", "cublasStatus_t"), "op": ("int", "cublasOperation_t"),
+    "fill": ("int", "cublasFillMode_t"), "diag": ("int", "cublasDiagType_t"),
+    "side": ("int", "cublasSideMode_t"), "data": ("int", "cudaDataType"),
+    "compute": ("int", "cublasComputeType_t"), "algo": ("int", "cublasGemmAlgo_t"),
+    "math": ("int", "cublasMath_t"), "mode": ("int", "cublasPointerMode_t"),
+    "bytes": ("size_t", "size_t"), "n": ("int", "int"), "stride": ("long long", "long long int"),
+    "in": ("uintptr_t", "const T *"), "io": ("uintptr_t", "T *"),
+    "raw_in": ("uintptr_t", "const void *"), "raw_io": ("uintptr_t", "void *"),
+    "factor": ("const void *", "const T *"), "raw_factor": ("const void *", "const void *"),
+    "result": ("void *", "T *"), "real": ("void *", "R *"), "index": ("void *", "int *"),
+    "wide": ("int64_t", "int64_t"), "each_in": ("uintptr_t", "const T * const *"),
+    "each": ("uintptr_t", "T * const *"), "each_io": ("uintptr_t", "T * *"),
+    "pivots_in": ("uintptr_t", "const int *"), "pivots": ("uintptr_t", "int *"),
+    "long_pivots_in": ("uintptr_t", "const int64_t *"), "long_pivots": ("uintptr_t", "int64_t *"),
+    "infos": ("uintptr_t", "int *"), "info": ("int *", "int *"),
+    "solver_status": ("int", "cusolverStatus_t"), "solver": ("uintptr_t", "cusolverDnHandle_t"),
+    "solver_out": ("void *", "cusolverDnHandle_t *"), "params": ("uintptr_t", "cusolverDnParams_t"),
+    "params_out": ("void *", "cusolverDnParams_t *"), "room": ("void *", "void *"),
+    "size_out": ("size_t *", "size_t *"), "fft_status": ("int", "cufftResult"),
+    "plan": ("int", "cufftHandle"), "plan_out": ("int *", "cufftHandle *"), "flag": ("int", "int"),
+    "lengths": ("long long *", "long long int *"), "eig": ("int", "cusolverEigMode_t"),
+    "job": ("signed char", "signed char"), "real_in": ("uintptr_t", "const R *"),
+    "real_io": ("uintptr_t", "R *"), "jacobi": ("uintptr_t", "gesvdjInfo_t"),
+    "jacobi_out": ("void *", "gesvdjInfo_t *"), "lt": ("uintptr_t", "cublasLtHandle_t"),
+    "lt_out": ("void *", "cublasLtHandle_t *"), "desc": ("uintptr_t", "cublasLtMatmulDesc_t"),
+    "desc_out": ("void *", "cublasLtMatmulDesc_t *"),
+    "desc_kind": ("int", "cublasLtMatmulDescAttributes_t"),
+    "layout": ("uintptr_t", "cublasLtMatrixLayout_t"),
+    "layout_out": ("void *", "cublasLtMatrixLayout_t *"),
+    "layout_kind": ("int", "cublasLtMatrixLayoutAttribute_t"),
+    "preference": ("uintptr_t", "cublasLtMatmulPreference_t"),
+    "preference_out": ("void *", "cublasLtMatmulPreference_t *"),
+    "preference_kind": ("int", "cublasLtMatmulPreferenceAttributes_t"),
+    "value": ("const void *", "const void *"), "length": ("uint64_t", "uint64_t"),
+    "algorithm": ("const void *", "const cublasLtMatmulAlgo_t *"),
+    "found": ("void *", "cublasLtMatmulHeuristicResult_t *"),
 }
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
@@ -225,15 +216,15 @@ class CublasFunction(NamedTuple):
         words = [f"{self._ctype(kind, exact)} {name}" for name, kind in arguments]
         kind = next((kind for library, kind in STATUSES.items()
                      if self.symbol.startswith(library)), "status")
-        returns = "const char *" if self.symbol in TEXTS else (EXACT if exact else CFFI)[kind]
+        returns = "const char *" if self.symbol in TEXTS else KINDS[kind][exact]
         return f"{returns} {self.symbol}({', '.join(words)});"
 
     def _ctype(self, kind: str, exact: bool) -> str:
         """Return the C type of an argument of that kind."""
         if not exact:
-            return "int64_t" if self.long and kind == "n" else CFFI[kind]
+            return "int64_t" if self.long and kind == "n" else KINDS[kind][0]
         element, real = TYPES.get(self.letter, ("", ""))
-        ctype = EXACT[kind]
+        ctype = KINDS[kind][1]
         if "T *" in ctype:
             return ctype.replace("T *", element + " *")
         if "R *" in ctype:
