@@ -138,7 +138,7 @@ _METHODS = {
     "numpy.array_function": "__array_function__", "numpy.array_ufunc": "__array_ufunc__",
     "numpy.ndarray_methods": """__imatmul__ __round__ __trunc__ all any argpartition argsort
         byteswap choose clip compress conj conjugate cumprod cumsum dot dump dumps fill nonzero
-        partition put repeat round searchsorted sort std take tobytes tofile trace var""",
+        partition put repeat round searchsorted sort std take tofile trace var""",
     "ops.indexing.indexing": "__contains__ _get_by _set_by _set_view replace_",
     "ops.linear.blas_gemm": "gemm_ gemm_batched_",
     "numpy.operators": "__array_namespace__ __divmod__ __pos__ __rdivmod__ mT to_device",
@@ -158,7 +158,7 @@ _METHODS = {
     "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
     "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_",
     "ops.primitives.reduce": "argmax argmin max mean min prod sum sum_",
-    "ops.primitives.reshape": "_as_bytes_of _reshape_any flatten ravel transpose",
+    "ops.primitives.reshape": "_ravel_any _reshape_any flatten",
     "ops.primitives.shape": "contiguous equals",
     "ops.primitives.ufuncs": """__and__ __floordiv__ __iand__ __ifloordiv__ __ilshift__ __imod__
         __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__

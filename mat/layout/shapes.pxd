@@ -1,1 +1,8 @@
-# Compiled, since reshaping and slicing call it; it declares no types.
+cimport cython
+
+
+cpdef object integer(object value, object what)
+@cython.locals(i=Py_ssize_t)
+cpdef Py_ssize_t as_axis(object axis, Py_ssize_t ndim) except -1
+cpdef tuple as_axes(object axes, Py_ssize_t ndim)
+cpdef tuple with_inferred(tuple shape, object size)

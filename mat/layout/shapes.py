@@ -111,13 +111,14 @@ def as_axis(axis: object, ndim: int) -> int:
     k = integer(axis, "an axis")
     if not -ndim <= k < ndim:
         raise AxisError(f"axis {k} is out of bounds for array of dimension {ndim}")
-    return k % ndim
+    i = k
+    return i + ndim if i < 0 else i
 
 
 def as_axes(axes: object, ndim: int) -> Ints:
     """Return `axes`, one or several, counted from the front; raise `ShapeError` for repeats."""
     items = items_of(axes)
-    found = tuple(as_axis(a, ndim) for a in items)
+    found = tuple([as_axis(a, ndim) for a in items])
     if len(set(found)) != len(found):
         raise ShapeError(f"axes {items} name one axis twice")
     return found

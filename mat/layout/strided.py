@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import IndexOutOfRange, ShapeError
 from .attributes import begin_as_nothing
-from .index_items import bound, far_bound, is_all, is_plain, position, resolve
+from .index_items import first_of, is_all, length_of, position, resolve, step_of
 from .merged_axes import merged
 from .shapes import (
     MOST_AXES,
@@ -63,6 +63,43 @@ class Known:
         self.part: Layout | None = None
         self.parts: Layout | None = None
         self.reshaped: Layout | None = None
+
+
+class _Axes:
+    """The axes of a view while they are found: the first ones of `like`, or in lists."""
+
+    like: Layout
+    count: int
+    shape: Any  # a list, or None
+    strides: Any
+
+    def add(self, length: int, step: int) -> None:
+        """Add an axis."""
+        if self.shape is None:
+            k, shape, strides = self.count, self.like.shape, self.like.strides
+            if k < len(shape):
+                n, s = shape[k], strides[k]
+                if n == length and s == step:
+                    self.count = k + 1
+                    return
+            self._differ()
+        self.shape.append(length)
+        self.strides.append(step)
+
+    def _differ(self) -> None:
+        """Have the axes in lists from now on."""
+        self.shape = list(self.like.shape[:self.count])
+        self.strides = list(self.like.strides[:self.count])
+
+    def at(self, start: int) -> Layout:
+        """Return the layout with these axes that begins at `start`: if it is new, without another
+        that is like it.
+        """
+        if self.shape is None:
+            if self.count == len(self.like.shape):
+                return self.like.moved_to(start)
+            self._differ()
+        return _made(tuple(self.shape), tuple(self.strides), start)
 
 
 class Layout:
@@ -286,11 +323,16 @@ class Layout:
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""
+        if type(axes) is tuple and len(axes) == len(self.shape) == 2 and (
+                type(axes[0]) is type(axes[1]) is int and axes == (1, 0)):
+            return self.transposed()
         order = as_axes(axes, self.ndim)
         if len(order) != self.ndim:
             raise ShapeError(f"permute takes each of {self.ndim} axes once, got {axes}")
-        return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order),
-                      self.displacement)
+        made = self._axes()
+        for a in order:
+            made.add(self.shape[a], self.strides[a])
+        return self._with(made, self.displacement)
 
     def swapped(self, i: object, j: object) -> Layout:
         """Return self with two axes exchanged."""
@@ -300,10 +342,11 @@ class Layout:
             return self
         if rank == 2:
             return self.transposed()
-        shape, strides = list(self.shape), list(self.strides)
-        shape[a], shape[b] = shape[b], shape[a]
-        strides[a], strides[b] = strides[b], strides[a]
-        return _made(tuple(shape), tuple(strides), self.displacement)
+        made = self._axes()
+        for k in range(rank):
+            from_ = b if k == a else a if k == b else k
+            made.add(self.shape[from_], self.strides[from_])
+        return self._with(made, self.displacement)
 
     def broadcast_to(self, shape: Ints) -> Layout:
         """Return self broadcast to `shape`, by NumPy's rule."""
@@ -326,15 +369,16 @@ class Layout:
         if any([self.shape[k] != 1 for k in axes]):  # noqa: C419  # compiled, a generator is none
             raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape "
                              f"{self.shape}")
-        keep = [k for k in range(self.ndim) if k not in axes]
-        return Layout(tuple([self.shape[k] for k in keep]), tuple([self.strides[k] for k in keep]),
-                      self.displacement)
+        made = self._axes()
+        for k in range(len(self.shape)):
+            if k not in axes:
+                made.add(self.shape[k], self.strides[k])
+        return self._with(made, self.displacement)
 
     def expand_dims(self, axis: object) -> Layout:
         """Return self with a new axis of length 1 at the position `axis`."""
         k = as_axis(axis, self.ndim + 1)
-        shape = (*self.shape[:k], 1, *self.shape[k:])
-        return Layout(shape, (*self.strides[:k], 0, *self.strides[k:]), self.displacement)
+        return self.part((*[slice(None)] * k, None))
 
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         """Return the diagonal of two axes as the last axis."""
@@ -349,9 +393,12 @@ class Layout:
         length = max(0, min(self.shape[a] - down, self.shape[b] - right))
         start = self.displacement + (down * self.strides[a] + right * self.strides[b] if length
                                      else 0)
-        keep = [k for k in range(rank) if k not in (a, b)]
-        return _made((*[self.shape[k] for k in keep], length),
-                     (*[self.strides[k] for k in keep], self.strides[a] + self.strides[b]), start)
+        made = self._axes()
+        for k in range(rank):
+            if k not in (a, b):
+                made.add(self.shape[k], self.strides[k])
+        made.add(length, self.strides[a] + self.strides[b])
+        return self._with(made, start)
 
     # Indexing
 
@@ -368,48 +415,33 @@ class Layout:
 
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
-        if len(items) == 2 and len(self.shape) == 2 and is_plain(items[0]) and is_plain(items[1]):
-            try:
-                return self._window(items[0], items[1])
-            except OverflowError:  # see `bound`
-                pass
-        shape: list[int] = []
-        strides: list[int] = []
-        start, axis, rest = self.displacement, 0, self._unnamed(items)
+        start, axis, rest, made = self.displacement, 0, self._unnamed(items), self._axes()
         for item in items:
             if item is None:
-                shape.append(1)
-                strides.append(0)
+                made.add(1, 0)
             elif item is Ellipsis:
-                shape += self.shape[axis:axis + rest]
-                strides += self.strides[axis:axis + rest]
-                axis += rest
+                for _ in range(rest):
+                    made.add(self.shape[axis], self.strides[axis])
+                    axis += 1
             else:
-                start += self._select(item, axis, shape, strides)
+                start += self._select(item, axis, made)
                 axis += 1
-        shape += self.shape[axis:]
-        strides += self.strides[axis:]
-        known, lengths, steps = self._facts(), tuple(shape), tuple(strides)
-        like = known.parts
-        if like is None or like.shape != lengths or like.strides != steps:
-            like = known.parts = _made(lengths, steps, start)
-        return like.moved_to(start)
+        for k in range(axis, len(self.shape)):
+            made.add(self.shape[k], self.strides[k])
+        return self._with(made, start)
 
-    def _window(self, down: slice, across: slice) -> Layout:
-        """Return the selection of two slices without steps on two axes."""
-        shape, strides = self.shape, self.strides
-        n, m, s, t = shape[0], shape[1], strides[0], strides[1]
-        i, k = bound(down.start, 0, n), bound(across.start, 0, m)
-        rows = max(0, bound(down.stop, n, n) - i)
-        columns = max(0, bound(across.stop, m, m) - k)
-        start = self.displacement + (i * s if rows else 0) + (k * t if columns else 0)
-        known = self._facts()
-        like = known.parts
-        if like is None or len(like.shape) != 2 or like.shape[0] != rows or (
-                like.shape[1] != columns or (like.strides is not strides
-                                             and like.strides != strides)):
-            like = known.parts = _made((rows, columns), strides, start)
-        return like.moved_to(start)
+    def _axes(self) -> _Axes:
+        """Return an object that finds the axes of a view."""
+        known, made = self._facts(), _Axes.__new__(_Axes)
+        made.like = self if known.parts is None else known.parts
+        return made
+
+    def _with(self, axes: _Axes, start: int) -> Layout:
+        """Return the view with these axes that begins at `start`."""
+        found = axes.at(start)
+        if found.like is None:
+            self._facts().parts = found
+        return found
 
     def _unnamed(self, items: tuple[object, ...]) -> int:
         """Return the number of axes without an item."""
@@ -421,20 +453,23 @@ class Layout:
             raise IndexOutOfRange(f"too many indices for shape {self.shape}: {items}")
         return len(self.shape) - used
 
-    def _select(self, item: object, axis: int, shape: list[int], strides: list[int]) -> int:
-        """Append a slice's length and stride on an axis; return its additional displacement."""
-        n, step = self.shape[axis], self.strides[axis]
+    def _select(self, item: object, axis: int, made: _Axes) -> int:
+        """Add the axis of a slice's selection on an axis; return its additional displacement."""
+        n, s, times = self.shape[axis], self.strides[axis], 0
         if type(item) is not slice:
-            return position(item, axis, n) * step
-        part, times = item, 1
-        if is_plain(part):
-            first = far_bound(part.start, 0, n)
-            length = max(0, far_bound(part.stop, n, n) - first)
-        else:
+            return position(item, axis, n) * s
+        part = item
+        try:
+            times = step_of(part)
+            if times:
+                first = first_of(part, n, times)
+                length = length_of(part, n, times, first)
+        except OverflowError:  # see `bound`
+            times = 0
+        if not times:
             first, length, times = resolve(part, n)
-        shape.append(length)
-        strides.append(step * times)
-        return first * step if length else 0
+        made.add(length, s * times)
+        return first * s if length else 0
 
     def rows(self, item: slice) -> Layout:
         """Return ``self[item]`` for a slice of the first axis, the most frequent index.
@@ -446,13 +481,13 @@ class Layout:
         if not shape:
             raise IndexOutOfRange(f"too many indices for shape (): {item}")
         n = shape[0]
-        s = step = strides[0]
-        if is_plain(item):
-            first = bound(item.start, 0, n)
-            length = max(0, bound(item.stop, n, n) - first)
+        s, times = strides[0], step_of(item)
+        if times:
+            first = first_of(item, n, times)
+            length = length_of(item, n, times, first)
         else:
             first, length, times = resolve(item, n)
-            step = s * times
+        step = s * times
         start = self.displacement + first * s if length else self.displacement
         known = self._facts()
         like = known.part
@@ -516,4 +551,5 @@ def _made(shape: Ints, strides: Ints, displacement: int) -> Layout:
     return found
 
 
+begin_as_nothing(_Axes)
 begin_as_nothing(Layout)

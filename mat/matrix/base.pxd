@@ -55,7 +55,7 @@ cdef class MatBase(Operators):
     cdef Layout _seen(self)
     cpdef _set_layout(self, Layout layout, Storage storage)
     cpdef MatBase _as_now(self)
-    cpdef MatBase _alone(self)
+    cdef MatBase _alone(self)
     @cython.locals(now=MatBase)
     cdef MatBase _copied(self)
     @cython.locals(storage=Storage, old=MatBase)

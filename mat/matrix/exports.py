@@ -5,6 +5,8 @@ While an export exists, the Mat cannot be written.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..core.compiled import BLOCKS, THREADS
@@ -154,3 +156,28 @@ class Exports(Views):
             return made.tolist()
         with self.facet("array", "input") as a:
             return a.tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        r"""Return the bytes of the visible elements.
+
+        Parameters
+        ----------
+        order : {"C", "F", "A"}
+            By rows, by columns, or as they are stored if that is one of the two.
+
+        Returns
+        -------
+        bytes
+            A copy.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.array([1, 2], "int8").tobytes()
+        b'\x01\x02'
+        """
+        made = _array_of_few(self)
+        if made is not None:
+            return made.tobytes(order)
+        with self.facet("array", "input") as a:
+            return a.tobytes(order)

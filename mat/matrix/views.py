@@ -10,9 +10,15 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_shape, integer
 from ..layout.strided import Layout, packed
-from ..support.types import AxisLike, DTypeLike, Scalar, ShapeLike
-from .base import Window
+from ..support.dtypes import as_dtype
+from ..support.options import FLOAT64
+from ..support.types import AxisLike, DType, DTypeLike, Operand, Scalar, ShapeLike
+from .base import Window, form_of_result
 from .elements import Elements
+
+_float64 = FLOAT64  # with a type of C
+_SPECS = (str, type, np.dtype)  # types of a dtype
+_REAL_OF: dict[str, DType] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
 
 
 class Views(Elements):
@@ -74,19 +80,39 @@ class Views(Elements):
         >>> x.view("int64")[1]
         np.int64(4607182418800017408)
         """
-        if isinstance(shape, str | type | np.dtype):
+        if isinstance(shape, _SPECS):
             if isinstance(shape, type) and issubclass(shape, Views):
                 return self._alone()
             shape, dtype = None, shape
         now = self._alone()
         if dtype is None:
-            if not shape is None is displacement:
+            if shape is not None or displacement is not None:
                 now.layout = now._packed_at(now.shape if shape is None else shape, displacement)
             return now
-        if not shape is None is displacement:
+        if shape is not None or displacement is not None:
             raise DTypeError("a view has either another dtype or another shape: "
                              "x.view(dtype).view(shape) has both")
-        return now._as_bytes_of(dtype)  # type: ignore[attr-defined]  # of Methods
+        return now._as_bytes_of(as_dtype(dtype))
+
+    def _as_bytes_of(self, kind: DType) -> Self:
+        """Return the view of the bytes of self as elements of another dtype."""
+        layout, size, of = self.layout, self.element_size, kind.itemsize
+        if kind is self.element_type:
+            return self
+        if of == size:
+            return self._typed(layout, kind)
+        *shape, length = layout.shape or (0,)
+        *strides, step = layout.strides or (1,)
+        if not layout.shape or (step != 1 and length != 1 and layout.size):
+            raise ShapeError(f"{self.label()} has no view as {kind}, of another size: its last "
+                             "axis must have no gaps; x.copy() has none")
+        given = [layout.displacement * size, length * size, *[s * size for s in strides]]
+        if any([n % of for n in given]):  # noqa: C419  # compiled, a generator is none
+            raise ShapeError(f"{self.label()} has no view as {kind}: its rows are not whole "
+                             f"elements of {of} bytes, or do not begin at multiples of that; "
+                             f"x.copy().view({kind.name!r}) may have one")
+        start, length, *steps = [n // of for n in given]
+        return self._typed(Layout((*shape, length), (*steps, 1), start), kind)
 
     def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
         """Return a packed layout of that shape; `displacement` is that of self if it is None."""
@@ -130,6 +156,29 @@ class Views(Elements):
         now.layout = now.layout.permute(axes[0] if len(axes) == 1
                                         and not isinstance(axes[0], int) else axes)
         return now
+
+    def transpose(self, *axes: AxisLike) -> Self:
+        """Return the view with the axes in another order.
+
+        Parameters
+        ----------
+        *axes : int or sequence of int
+            Axis ``k`` of the result is axis ``axes[k]`` of self; without them, all are reversed.
+
+        Returns
+        -------
+        Mat
+            A view; ``x.T.copy()`` is a packed copy.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.zeros(2, 3, 4).transpose(2, 0, 1).shape
+        (4, 2, 3)
+        """
+        if not axes or (len(axes) == 1 and axes[0] is None):
+            return self._view_of(self.layout.transposed())
+        return self.permute(*axes)
 
     def swapaxes(self, i: int, j: int) -> Self:
         """Return the view with two axes exchanged.
@@ -176,10 +225,13 @@ class Views(Elements):
         Returns
         -------
         Mat
-            A view.
+            A view; self if there are none.
         """
         now = self._alone()
-        now.layout = now.layout.squeeze(axis)
+        found = now.layout.squeeze(axis)
+        if found is now.layout:
+            return self
+        now.layout = found
         return now
 
     def expand_dims(self, axis: int) -> Self:
@@ -217,6 +269,60 @@ class Views(Elements):
         now = self._alone()
         now.layout = now.layout.diagonal(offset, axis1, axis2)
         return now
+
+    def ravel(self, order: str | None = "C") -> Self:
+        """Return the elements as a vector without gaps: a view where that can be, else a copy.
+
+        Parameters
+        ----------
+        order : {"C", "F", "A", "K"}
+            How elements are counted: by rows, by columns, or ("A", "K") as they are stored.
+
+        Returns
+        -------
+        Mat
+            A vector.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).ravel("F")
+        <Mat 4 F [1. 3. 2. 4.]>
+        """
+        layout = self.layout
+        if order == "C" and layout.contiguous:
+            return self._view_of(layout.reshaped(layout.size))
+        return self._ravel_any(order)  # type: ignore[attr-defined]  # by `ops`
+
+    # The parts of complex numbers
+
+    @property
+    def real(self) -> Self:
+        """The real parts: self where elements are real, else a view of their halves."""
+        return self if self._is_real() else self._halves(0, _REAL_OF[self.element_type.char])
+
+    @real.setter
+    def real(self, value: Operand) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary parts: a view of their halves, or zeros where elements are real."""
+        if not self._is_real():
+            return self._halves(1, _REAL_OF[self.element_type.char])
+        layout = self._seen()
+        return form_of_result(layout.shape, self.element_type).new(self.device_enabled, 0)
+
+    @imag.setter
+    def imag(self, value: Operand) -> None:
+        if self._is_real():
+            raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be "
+                             "set; x.astype('complex128') has some")
+        self.imag[...] = value
+
+    def _is_real(self) -> bool:
+        """Return whether elements are no complex numbers."""
+        return self.element_type is _float64 or self.element_type.kind != "c"
 
     # Changing the layout of self
 

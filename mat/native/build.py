@@ -68,7 +68,7 @@ SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc
                  "mat.core.dropping": {"no_gc": True}, "mat.matrix.storage": {"no_gc": True},
                  "mat.layout.strided": {"no_gc": True, "freelist": 64},
                  "mat.matrix.base": {"no_gc": True}, "mat.matrix.elements": {"no_gc": True},
-                 "mat.matrix.operators": {"no_gc": True},
+                 "mat.matrix.operators": {"no_gc": True}, "mat.matrix.views": {"no_gc": True},
                  "mat.ops.indexing.selection": {"no_gc": True, "freelist": 8}}
 NOTICE = """
 ====================================================================================================

@@ -1,4 +1,4 @@
-"""Attributes of NumPy's arrays: `base`, `data`, `flags`, `flat`, `ctypes`, `real` and `imag`."""
+"""Attributes of NumPy's arrays: `base`, `data`, `flags`, `flat` and `ctypes`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import DTypeError, MatError, ShapeError
+from ..errors import MatError, ShapeError
 from ..layout.strided import Layout, packed
 from ..matrix.base import MATS
 from ..matrix.delegate import delegate
@@ -18,7 +18,6 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..matrix.storage import Storage
 from ..memories.host import HOST
-from ..ops.primitives.parts import halves
 from ..support.types import Array, DTypeLike, Index, Operand
 
 
@@ -175,36 +174,6 @@ def set_flat(self: Mat, value: Operand) -> None:
     self.flat[...] = value
 
 
-def real(self: Mat) -> Mat:
-    """The real parts: self where elements are real, else a view of their halves."""
-    return self if self.element_type.kind != "c" else halves(self, 0)
-
-
-def imag(self: Mat) -> Mat:
-    """The imaginary parts: a view of their halves, or zeros where elements are real."""
-    if self.element_type.kind == "c":
-        return halves(self, 1)
-    zeros = Mat(self.shape, self.dtype)  # which has no memory yet
-    zeros.device_enabled = self.device_enabled
-    return zeros
-
-
-def set_real(self: Mat, value: Operand) -> None:
-    """Overwrite the real parts."""
-    if self.dtype.kind != "c":
-        self[...] = value
-    else:
-        self.real[...] = value
-
-
-def set_imag(self: Mat, value: Operand) -> None:
-    """Overwrite the imaginary parts."""
-    if self.dtype.kind != "c":
-        raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be set; "
-                         "x.astype('complex128') has some")
-    self.imag[...] = value
-
-
 class MemoryFlags:
     """NumPy's description of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
 
@@ -342,5 +311,3 @@ bind("data", property(data))
 bind("ctypes", property(ctypes))
 bind("flags", property(flags))
 bind("flat", property(flat, set_flat))
-bind("real", property(real, set_real))
-bind("imag", property(imag, set_imag))

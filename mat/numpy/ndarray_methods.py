@@ -16,7 +16,6 @@ from ..errors import DTypeError, SettingError, ShapeError
 from ..layout.shapes import as_axes, as_axis
 from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
-from ..matrix.exports import copied_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..ops.engine.functions import check_is_mat
@@ -320,33 +319,6 @@ def byteswap(self: Mat, inplace: bool = False) -> Mat:
     return self.assign_(found) if inplace else found
 
 
-@method("tobytes")
-def tobytes(self: Mat, order: Any = "C") -> bytes:
-    r"""Return the bytes of the visible elements.
-
-    Parameters
-    ----------
-    order : {"C", "F", "A"}
-        By rows, by columns, or as they are stored if that is one of the two.
-
-    Returns
-    -------
-    bytes
-        A copy.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.array([1, 2], "int8").tobytes()
-    b'\x01\x02'
-    """
-    found = copied_array(self, True)
-    if found is not None:
-        return found.tobytes(order)
-    with self.facet("array", "input") as a:
-        return a.tobytes(order)
-
-
 @method("tofile")
 def tofile(self: Mat, fid: File, sep: str = "", format: str = "%s") -> None:
     """Write the elements to a file, row by row, without shape and dtype; `mat.save` keeps these.
@@ -506,7 +478,8 @@ def clip(a: Operand, min: Operand = None, max: Operand = None,
     function: Function = np.clip
     if is_foreign(a) and not any(isinstance(v, Mat) for v in (low, high, out)):
         return numpy_gives(function, (a, low, high, out), kwargs)
-    return call_numpy(function, (as_mat(a, "a"), low, high, out), kwargs)
+    bounds = (low, high) if out is None else (low, high, out)
+    return call_numpy(function, (as_mat(a, "a"), *bounds), kwargs)
 
 
 def _bound(name: str, value: Operand, other: Operand) -> Operand:

@@ -398,3 +398,122 @@ def test_queries_and_views_as_numpys(shape):
         found = f(x)
         assert_array_equal(found.to_numpy(), wanted, strict=True)
         assert found is x or found.storage is x.storage
+
+
+INDICES = [np.s_[::-1], np.s_[::2], np.s_[-1:0:-2], np.s_[5:1:-1], np.s_[-9:9:3], np.s_[..., 0],
+           np.s_[None], np.s_[:, ::2], np.s_[::-1, 1:], np.s_[..., None], np.s_[1, ::-1],
+           np.s_[1:, 0], np.s_[:, None, -1], np.s_[10**30:], np.s_[-10**30::2], np.s_[:, ::10**30],
+           np.s_[::-10**30], np.s_[np.int64(1)::-1], np.s_[3:3:-1, ..., None], np.s_[0:2, ...]]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_parts_as_numpys_one_after_another(index):
+    a = np.arange(24).reshape(4, 6)
+    x = mat.array(a)
+    for other in INDICES:  # which leaves its axes for the next part
+        for one in (other, index, index):
+            assert_array_equal(x[one].to_numpy(), a[one], strict=True)
+            assert x.layout[one].contiguous == a[one].flags.c_contiguous or not a[one].size
+
+
+def test_views_by_methods():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = mat.array(a)
+    for f in (lambda v: v.transpose(1, 0, 2), lambda v: v[0].transpose(1, 0), lambda v: v.ravel(),
+              lambda v: v.view("uint8"), lambda v: v.view("int32"), lambda v: v.swapaxes(2, 0),
+              lambda v: v.diagonal(0, 2, 0), lambda v: v[:, :1].squeeze(1), lambda v: v.real,
+              lambda v: v.imag, lambda v: v[None].squeeze(), lambda v: v.transpose(None)):
+        assert_array_equal(f(x).to_numpy(), f(a), strict=True)
+    assert x.squeeze() is x is x.real
+
+
+UFUNC_METHODS = {
+    "reduce": lambda f, v: f.reduce(v), "of rows": lambda f, v: f.reduce(v, axis=1),
+    "of all": lambda f, v: f.reduce(v, axis=None), "outer": lambda f, v: f.outer(v[0], v),
+    "accumulate": lambda f, v: f.accumulate(v), "of columns": lambda f, v: f.accumulate(v, axis=1),
+    "reduceat": lambda f, v: f.reduceat(v[0], [0, 2, 1])}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("method", UFUNC_METHODS)
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_or", "fmax",
+                                  "bitwise_or", "subtract", "hypot", "logaddexp"])
+def test_methods_of_ufuncs_of_few_elements(name, method, dtype, rng):
+    a, call = rng.integers(0, 4, (3, 5)).astype(dtype), UFUNC_METHODS[method]
+    x = mat.array(a)
+    try:
+        wanted = call(getattr(np, name), a)
+    except (TypeError, ValueError) as error:
+        for f in (getattr(np, name), getattr(mat, name)):
+            with pytest.raises(type(error)):
+                call(f, x)
+        return
+    for f in (getattr(np, name), getattr(mat, name)):
+        assert_allclose(call(f, x).to_numpy(), wanted, rtol=1e-6, strict=True)
+
+
+@pytest.mark.parametrize("name", ["add", "maximum", "subtract"])
+def test_elements_are_changed_at_places_without_an_access(name, monkeypatch):
+    a, at = np.arange(6.0), np.array([0, 2, 0])
+    x, places = mat.array(a), mat.array(at)
+    monkeypatch.setattr(mat.Mat, "facet", None)
+    for xp in (np, mat):
+        getattr(xp, name).at(x, places, 3)
+        getattr(np, name).at(a, at, 3)
+    assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["fabs", "degrees", "radians", "deg2rad", "rad2deg", "positive",
+                                  "spacing", "modf"])
+def test_ufuncs_of_few_elements_with_numpys_bits(name, dtype, rng):
+    a = (rng.standard_normal(50) * 100).astype(dtype)
+    if a.dtype.kind == "f":
+        a[:6] = 0.0, -0.0, np.nan, np.inf, -np.inf, 1e-6
+    with np.errstate(all="ignore"):
+        try:
+            wanted = getattr(np, name)(a)
+        except TypeError:
+            with pytest.raises(TypeError):
+                getattr(mat, name)(mat.array(a))
+            return
+    for f in (getattr(np, name), getattr(mat, name)):
+        for one, other in zip(as_arrays(f(mat.array(a))), as_arrays(wanted), strict=True):
+            assert_array_equal(one, other, strict=True)
+            assert_array_equal(np.signbit(one), np.signbit(other))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint64", "float32", "complex64"])
+@pytest.mark.parametrize("power", [3, 2, 0, 1, 2.0, 0.5, -1.0, 3.5])
+def test_powers_by_numbers(dtype, power):
+    a = np.array([0, 1, 1, 1] if dtype == "bool" else [1, 2, 3, 4]).astype(dtype)
+    x = mat.array(a)
+    with np.errstate(all="ignore"):
+        wanted = [a ** power, np.power(a, power), np.power(a, power)]
+    found = [x ** power, mat.power(x, power), np.power(x, power)]
+    for one, other in zip(found, wanted, strict=True):
+        assert_allclose(one.to_numpy(), other, rtol=1e-6, strict=True)
+
+
+def test_integers_have_no_negative_powers():
+    for f in (lambda x: x ** -1, lambda x: mat.power(x, -1)):
+        with pytest.raises(mat.PowerError):
+            f(mat.arange(3))
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4)])
+def test_extremes_and_bounds_of_bools(shape, rng):
+    a = rng.random(shape) < 0.5
+    x = mat.array(a)
+    for f in (lambda v: v.argmax(), lambda v: v.argmin(), np.argmax, np.argmin,
+              lambda v: np.argmax(v, -1), lambda v: v.argmin(0), lambda v: v.clip(0, 1),
+              lambda v: np.clip(v, 1, 3)):
+        try:
+            wanted = f(a)
+        except ValueError:
+            with pytest.raises(mat.ShapeError):
+                f(x)
+            continue
+        assert_array_equal(f(x).to_numpy(), wanted)

@@ -1,6 +1,4 @@
-"""Other shapes, orders and element types of the same elements: `reshape`, `ravel`, `flatten`,
-`transpose` and ``x.view(dtype)``.
-"""
+"""Other shapes and orders of the same elements: `reshape`, `ravel` and `flatten`."""
 
 from __future__ import annotations
 
@@ -11,11 +9,9 @@ import numpy as np
 from ...errors import DTypeError, ShapeError
 from ...layout.orders import as_order
 from ...layout.shapes import lengths_for
-from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...matrix.methods import method
-from ...support.dtypes import as_dtype
-from ...support.types import AxisLike, DTypeLike, Operand, ShapeLike
+from ...support.types import Operand, ShapeLike
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from .orders import axes_of_loop, note_packed, only_by_columns
 
@@ -86,29 +82,9 @@ def reshape(a: Operand, shape: ShapeLike, order: str | None = "C", *,
     return as_mat(a, "a").reshape(shape, order=order, copy=copy)
 
 
-@method("ravel")
-def ravel(self: Mat, order: str | None = "C") -> Mat:
-    """Return the elements as a vector without gaps: a view where that can be, else a copy.
-
-    Parameters
-    ----------
-    order : {"C", "F", "A", "K"}
-        How elements are counted: by rows, by columns, or ("A", "K") as they are stored.
-
-    Returns
-    -------
-    Mat
-        A vector.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).ravel("F")
-    <Mat 4 F [1. 3. 2. 4.]>
-    """
-    layout = self.layout
-    if order == "C" and layout.contiguous:
-        return self.reshape(layout.size)
+@method("_ravel_any")
+def ravel_any(self: Mat, order: str | None) -> Mat:
+    """Return a vector with the elements in any order: the general case of `ravel`."""
     x = _counted(self, order, "ravel")
     if not x.layout.contiguous:
         note_packed(x)
@@ -146,52 +122,3 @@ def flatten(self: Mat, order: str | None = "C") -> Mat:
     """
     x = (self if order == "C" else _counted(self, order, "flatten")).copy()
     return x.reshape(x.layout.size)
-
-
-@method("transpose")
-def transposed(self: Mat, *axes: AxisLike) -> Mat:
-    """Return the view with the axes in another order.
-
-    Parameters
-    ----------
-    *axes : int or sequence of int
-        Axis ``k`` of the result is axis ``axes[k]`` of self; without them, all are reversed.
-
-    Returns
-    -------
-    Mat
-        A view; ``x.T.copy()`` is a packed copy.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.zeros(2, 3, 4).transpose(2, 0, 1).shape
-    (4, 2, 3)
-    """
-    if not axes or (len(axes) == 1 and axes[0] is None):
-        return self.T
-    return self.permute(*axes)
-
-
-@method("_as_bytes_of")
-def as_bytes_of(self: Mat, dtype: DTypeLike) -> Mat:
-    """Return the view of the bytes of self as elements of another dtype."""
-    kind, x = as_dtype(dtype), self._as_now()
-    if kind == x.dtype:
-        return x
-    layout, size = x.layout, x.itemsize
-    if kind.itemsize == size:
-        return x._typed(layout, kind)
-    *shape, length = layout.shape or (0,)
-    *strides, step = layout.strides or (1,)
-    length *= size
-    if not layout.shape or (step != 1 and layout.shape[-1] != 1 and layout.size):
-        raise ShapeError(f"{x.label()} has no view as {kind}, of another size: its last axis must "
-                         "have no gaps; x.copy() has none")
-    steps, rests = zip(*(divmod(s * size, kind.itemsize) for s in (
-        layout.displacement, length // size, *strides)), strict=True)
-    if any(rests):
-        raise ShapeError(f"{x.label()} has no view as {kind}: its rows are not whole elements of "
-                         f"{kind.itemsize} bytes, or do not begin at multiples of that; "
-                         f"x.copy().view({kind.name!r}) may have one")
-    return x._typed(Layout((*shape, length // kind.itemsize), (*steps[2:], 1), steps[0]), kind)

@@ -40,7 +40,10 @@ STATEMENTS = (  # of which some write z
     "z.T[0] = 2", "z[1:, 1:] = 0", "xp.putmask(z, b, 1)", "xp.fill_diagonal(z, 0)", "z[0].sort()",
     "x.squeeze()", "xp.atleast_1d(x)", "x.swapaxes(0, 1)", "x.diagonal()", "x[None]", "x[:, ::2]",
     "xp.shape(x)", "xp.result_type(x, y)", "x.item(0)", "x.tobytes()", "b.argmax()",
-    "xp.degrees(x)", "xp.add.accumulate(x)")
+    "xp.degrees(x)", "xp.add.accumulate(x)", "x[::-1]", "x[..., 0]", "x[1, ::2]", "x[:, None]",
+    "x.ravel()", "x.real", "x.view('uint8')", "x.transpose(1, 0)", "x ** 3", "xp.power(x, 2)",
+    "xp.fabs(x)", "xp.add.reduce(x)", "xp.add.reduceat(x, i[:3])", "xp.add.at(z, i, 1)",
+    "xp.add.outer(x[0], y[0])", "xp.divmod(x, 3)", "b.clip(0, 1)")
 LONG = {  # of vectors with 2,000 elements, or rows
     "for k in range(2000): x[k] += 1": "x = given", "for k in range(2000): x[k] = 1.0": "x = given",
     "for k in range(2000): float(x[k])": "x = given", "list(x)": "x = given",
