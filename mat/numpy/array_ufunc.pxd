@@ -2,12 +2,13 @@ cimport cython
 
 from mat.matrix.base cimport MatBase
 from mat.matrix.brief_calls cimport call_briefly
+from mat.numpy.short_calls cimport called_shortly
 from mat.ops.engine.calls cimport Calls
 
-cdef dict _KERNELS
+cdef dict _KERNELS, _OF_FLOATS
 cdef dict _implementations
 cdef set _NUMBERS, _BY_NUMPY
-cdef object _mat_type, _matmul
+cdef object _mat_type, _matmul, _float64, _float32
 cdef list _in_use
 cdef Py_ssize_t _FIRST
 cdef Calls _product
@@ -19,5 +20,8 @@ cdef object _implemented(object ufunc, tuple inputs, dict kwargs)
 cdef object _by_kernel(Calls kernel, tuple args, dict kwargs)
 @cython.locals(one=MatBase, other=MatBase, to=MatBase)
 cdef object _matrix_product(tuple args, dict kwargs)
-cdef object _of_few_elements(object ufunc, tuple inputs)
+@cython.locals(alike=Calls, view=MatBase)
+cpdef object of_few_elements(object ufunc, tuple inputs)
+cpdef object by_method(object ufunc, object method, tuple inputs, dict kwargs)
+cdef object _quietly(object function, tuple inputs, dict kwargs)
 cdef object _only_out(dict kwargs)

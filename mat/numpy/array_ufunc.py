@@ -21,16 +21,20 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
 from ..ops.engine.calls import Calls
+from ..ops.engine.functions import FunctionOfOne, FunctionOfTwo
 from ..ops.engine.loops import LOGIC, is_natural
 from ..ops.engine.operands import has_its_own_way, has_priority
 from ..ops.engine.operation import named
 from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import missing, reduce, scan, ufuncs
+from ..ops.primitives.truth import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
+from ..support.options import FLOAT32, FLOAT64
 from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
 from .operands import can_hold_sums, is_mat_or_array
+from .short_calls import WAYS, ByPlan, called_shortly
 from .ufunc_at import at_places, composed
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
@@ -62,14 +66,23 @@ _SAME: dict[np.ufunc, Function] = {
 _SCIPY_SPECIAL: dict[str, Function] = {"erf": ew.erf, "expit": ew.logistic}
 # operations that compute what these do of Mats and numbers, whose values need no check
 _KERNELS: dict[np.ufunc, Calls] = {
-    ufunc: kernel for ufunc, function in IMPLEMENTATIONS.items()
-    if (kernel := getattr(function, "kernel", None)) is not None}
+    ufunc: function.kernel for ufunc, function in IMPLEMENTATIONS.items()
+    if isinstance(function, FunctionOfOne | FunctionOfTwo) and function.kernel is not None}
+_alike: dict[np.ufunc, Any] = {
+    np.degrees: ufuncs.rad2deg, np.radians: ufuncs.deg2rad, np.fabs: ew.abs}
+# operations that compute what these do of floats
+_OF_FLOATS: dict[np.ufunc, Calls] = {ufunc: f.operation for ufunc, f in _alike.items()}
 # of few elements, these are NumPy's: those without a kernel, and the two quotients together
 _BY_NUMPY = {f for f in vars(np).values() if type(f) is np.ufunc and f not in IMPLEMENTATIONS}
 _BY_NUMPY.add(np.divmod)
+# methods of one operand, and of indices or an axis, by operations or by NumPy
+_OF_ONE = frozenset(("reduce", "accumulate", "reduceat"))
+WAYS.update({ufunc.reduce: ByPlan(vars(reduction)["op"], 0)
+             for ufunc, reduction in REDUCTIONS.items() if type(reduction) is not partial})
+WAYS.update({np.logical_and.reduce: ByPlan(ALL, 0), np.logical_or.reduce: ByPlan(ANY, 0)})
 # with types of C
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
-_matmul = np.matmul
+_matmul, _float64, _float32 = np.matmul, FLOAT64, FLOAT32
 _FIRST = 3  # position of the first operand
 _NO_KEYWORDS: Keywords = {}
 _NUMBERS = {bool, int, float, complex,
@@ -113,15 +126,45 @@ def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
     return _product.carry_out((a, b, out), {})
 
 
-def _of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
+def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
     """Call a ufunc without a kernel with copies of a few elements; return None, with nothing done,
     for other ufuncs and operands.
     """
     if ufunc not in _BY_NUMPY:
         return None
+    alike = _OF_FLOATS.get(ufunc)
+    if alike is not None and not _in_use and type(inputs[0]) is _mat_type:
+        view = inputs[0]
+        if view.element_type is _float64 or view.element_type is _float32:
+            return alike.make((view, None))
+    return _quietly(ufunc, inputs, {})
+
+
+def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call a method of a ufunc that has a short way, or is NumPy's, of few elements; return None,
+    with nothing done, for others.
+    """
+    if method == "outer" and not kwargs and ufunc in _KERNELS:
+        a, b = inputs
+        if type(a) is type(b) is _mat_type:
+            return _by_kernel(_KERNELS[ufunc], (None, None, None, a[(..., *(None,) * b.ndim)], b),
+                              None)
+    function = getattr(ufunc, method)
+    if function in WAYS:
+        return called_shortly(function, inputs, kwargs)
+    if method not in _OF_ONE or len(inputs) > 2 or (kwargs and kwargs.keys() != {"axis"}) or (
+            method == "reduce" and ufunc in REDUCTIONS):
+        return None
+    return _quietly(function, inputs, kwargs)
+
+
+def _quietly(function: Function, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Call a function of NumPy's with copies of a few elements, without its warnings; return None,
+    with nothing done, for other operands.
+    """
     token = STATE.set(QUIET)
     try:
-        found = call_briefly(ufunc, inputs, {}, True)
+        found = call_briefly(function, inputs, kwargs, True)
     finally:
         STATE.reset(token)
     return None if found is NOT_BRIEF else found
@@ -174,11 +217,13 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
         elif args[1] is _matmul:
             found = _matrix_product(args, kwargs)
         else:
-            found = None if kwargs else _of_few_elements(args[1], args[_FIRST:])
+            found = None if kwargs else of_few_elements(args[1], args[_FIRST:])
         if found is None:
             found = _implemented(args[1], args[_FIRST:], kwargs or _NO_KEYWORDS)
-        if found is not None:
-            return found
+    else:
+        found = by_method(args[1], args[2], args[_FIRST:], kwargs or _NO_KEYWORDS)
+    if found is not None:
+        return found
     return _by_rules(args[1], args[2], args[_FIRST:], dict(kwargs) if kwargs else {})
 
 

@@ -6,7 +6,8 @@ from mat.matrix.brief_calls cimport call_briefly
 from mat.ops.engine.calls cimport Calls
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief, _result_type
+cdef object _mat, _not_brief, _result_type, _bool
+cdef dict _NO_KEYWORDS
 cdef Calls _product
 cdef dict _ways
 cdef set _of_many
@@ -18,6 +19,7 @@ cdef class Way:
 
 cdef class ByPlan(Way):
     cdef Calls operation
+    cdef object axis, of_bools
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 

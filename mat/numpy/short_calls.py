@@ -46,7 +46,8 @@ from .registry import OF_MANY
 
 # with types of C
 _in_use, _observers, _mat, _not_brief, _product = IN_USE, OBSERVERS, Mat, NOT_BRIEF, product
-_result_type = np.result_type
+_result_type, _bool = np.result_type, np.dtype(bool)
+_NO_KEYWORDS: Keywords = {}
 
 
 class Way:
@@ -60,20 +61,32 @@ class Way:
 
 
 class ByPlan(Way):
-    """By the plan of a reduction of a Mat, without axes of length 1 in the result."""
+    """By the plan of a reduction of a Mat, without axes of length 1 in the result.
 
-    __slots__ = ("operation",)
+    `axis` is what it is by default, `of_bools` computes the same of few of these by NumPy.
+    """
 
-    def __init__(self, operation: Calls) -> None:
+    __slots__ = ("axis", "of_bools", "operation")
+
+    def __init__(self, operation: Calls, axis: int | None = None,
+                 of_bools: Function | None = None) -> None:
         self.operation: Calls = operation
+        self.axis: int | None = axis
+        self.of_bools: Function | None = of_bools
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        axis = only_axis(args, kwargs, None)
+        axis = only_axis(args, kwargs, self.axis)
         if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
             return None
         view: Any = args[0]
         if not is_numpys(view.element_type):  # others are ordered without regard to NaN
             return None
+        if self.axis is not None and not view.layout.shape:
+            return None
+        if self.of_bools is not None and view.element_type is _bool:
+            found = call_briefly(self.of_bools, (view, axis), _NO_KEYWORDS, True)
+            if found is not _not_brief:
+                return found
         return self.operation.make((view, None, axis, False))
 
 
@@ -285,7 +298,9 @@ def _reductions() -> dict[object, Way]:
     """Return those that have a plan for each form of their operand and axis."""
     found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
-        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
+        function = getattr(np, name)
+        found[function] = ByPlan(vars(vars(reduce)[name])["op"], None,
+                                 function if name.startswith("arg") else None)
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
         found[np.count_nonzero] = OrNumPy(truths, ByPlan(truth.COUNT_NONZERO))
     return found

@@ -14,6 +14,7 @@ from ..cpu.errstate import QUIET, STATE
 from ..devices.in_use import computes_elsewhere, note_fallback
 from ..errors import DTypeError
 from ..facets.array import ARRAY
+from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
@@ -32,12 +33,22 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
         x.allowed(IO)
         if accumulated_at(ufunc, x, inputs[1], inputs[2]):
             return
-    # silent, as operations of `mat` are
+    if not kwargs and at_briefly(ufunc, inputs):
+        return
     token = STATE.set(QUIET)
     try:
         if not isinstance(x, Mat) or kwargs or not _written(ufunc, x, inputs[1:]):
             delegate(partial(_combine, ufunc), inputs, kwargs, name=ufunc.__name__,
                      written=[x] if isinstance(x, Mat) else ())
+    finally:
+        STATE.reset(token)
+
+
+def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
+    """Do so with copies of a few elements; return False, with nothing written, for others."""
+    token = STATE.set(QUIET)  # silent, as operations of `mat` are
+    try:
+        return write_briefly(partial(_combine, ufunc), inputs, {})
     finally:
         STATE.reset(token)
 

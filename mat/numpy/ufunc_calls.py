@@ -17,8 +17,9 @@ from ..ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS
 from ..ops.engine.operands import is_foreign, numpy_gives
 from ..ops.linear.matmul import matmul
 from ..support.types import Arguments, Function, Keywords, Operand
-from .array_ufunc import IMPLEMENTATIONS
+from .array_ufunc import IMPLEMENTATIONS, by_method
 from .operands import as_mat_if_possible
+from .ufunc_at import at_briefly
 
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
@@ -44,6 +45,12 @@ def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
 
 def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a method of `ufunc`, such as "reduce"."""
+    if args and type(args[0]) is Mat:
+        if method == "at" and not kwargs and at_briefly(ufunc, args):
+            return None
+        found = by_method(ufunc, method, args, kwargs)
+        if found is not None:
+            return found
     if args and is_foreign(args[0]) and (method != "outer" or all(map(is_foreign, args))):
         return numpy_gives(getattr(ufunc, method), args, kwargs)
     if method == "reduce" and kwargs.get("initial", ufunc) is None and not np.size(args[0]):

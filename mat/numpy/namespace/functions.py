@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, CodeType
 
 import numpy as np
 
+from ...core.compiled import give_vectorcall
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import refuse_other_elements
 from ...ops.engine.functions import Ufunc
@@ -28,6 +29,7 @@ from ..array_function import (
     positional_names,
 )
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
+from ..array_ufunc import of_few_elements
 from ..docstrings import docstring
 from ..implementations import is_implemented, load, load_composed
 from ..operands import as_mat_if_possible, as_mats_if_possible
@@ -35,6 +37,7 @@ from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..short_calls import called_shortly
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
+_mat = Mat  # with a type of C
 # the parameters of NumPy's functions that are array-likes, and those that are sequences of them
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
@@ -184,9 +187,18 @@ class NumpysUfunc(Ufunc):
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self.ufunc: np.ufunc = ufunc
+        self.count: int = ufunc.nin
 
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if count != self.count or (type(x) is not _mat and type(y) is not _mat):
+            return None
+        return of_few_elements(self.ufunc, (x,) if count == 1 else (x, y))
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
         return call_ufunc(self.ufunc, args, kwargs)
+
+
+give_vectorcall(NumpysUfunc)
 
 
 def _described(call: Function, name: str, function: Function, qualified: str) -> Function:

@@ -150,6 +150,9 @@ class FunctionOfTwo(Ufunc):
             return None
         if self.check_values is not None and not _need_no_check(x, y):
             return None
+        found = self.shortcut(x, y) if self.shortcut is not None and type(y) is not _mat else None
+        if found is not None:
+            return _of_one(found[0], found[1], None)
         return self.operation.make((x, y, None))
 
     def call_fully(self, args: Arguments, others: Keywords) -> Operand:
@@ -191,10 +194,12 @@ def _need_no_conversion(x: Operand, y: Operand) -> bool:
 
 def _need_no_check(x: Operand, y: Operand) -> bool:
     """Return whether both are Mats of floats, or of integers and those of `y` not negative, as far
-    as that is known at once.
+    as that is known at once, or `y` is a number of Python that is not.
     """
-    if type(x) is not _mat or type(y) is not _mat:
+    if type(x) is not _mat:
         return False
+    if type(y) is not _mat:
+        return type(y) is float or (type(y) is int and y >= 0)
     one, other = x, y
     dtype = other.element_type
     return dtype is one.element_type and (

@@ -341,6 +341,7 @@ def _power_by_its_function(self: Mat, other: object) -> object:
         # a power of integers that is a float is one, too; the square of bools is of int8
         if function is not None and (kind in "fc" or (kind in "iub" and repr(other) == "2")):
             return function(self)
+        return pow(self, other)
     return _power(self, other)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -164,7 +165,7 @@ class ArgMax(Reduction):
     name = "argmax"
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
     example = "mat.argmax(mat.array([1.0, 3, 2]))", "<Mat () int64 F 1>"
-    signature = staticmethod(as_argmax)
+    signature = staticmethod(partial(as_argmax, np.argmax))
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + INTEGERS
@@ -182,6 +183,7 @@ class ArgMin(ArgMax):
     name = "argmin"
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
+    signature = staticmethod(partial(as_argmax, np.argmin))
     function = staticmethod(assigning(np.argmin))
 
     def cutter(self, operation: Op) -> Cutter:
