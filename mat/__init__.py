@@ -158,7 +158,7 @@ _METHODS = {
     "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
     "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_",
     "ops.primitives.reduce": "argmax argmin max mean min prod sum sum_",
-    "ops.primitives.reshape": "_ravel_any _reshape_any flatten",
+    "ops.primitives.reshape": "_flatten_any _ravel_any _reshape_any",
     "ops.primitives.shape": "contiguous equals",
     "ops.primitives.ufuncs": """__and__ __floordiv__ __iand__ __ifloordiv__ __ilshift__ __imod__
         __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__

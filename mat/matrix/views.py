@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -293,6 +293,28 @@ class Views(Elements):
         if order == "C" and layout.contiguous:
             return self._view_of(layout.reshaped(layout.size))
         return self._ravel_any(order)  # type: ignore[attr-defined]  # by `ops`
+
+    def flatten(self, order: str | None = "C") -> Self:
+        """Return a vector with a copy of the elements.
+
+        Parameters
+        ----------
+        order : {"C", "F", "A", "K"}
+            How elements are counted, as for `ravel`.
+
+        Returns
+        -------
+        Mat
+            A new Mat of shape ``(self.size,)`` and self's dtype.
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).T.flatten()
+        <Mat 4 F [1. 3. 2. 4.]>
+        """
+        x: Any = self  # with the methods that `ops` binds
+        return x.copy().ravel() if order == "C" else x._flatten_any(order)
 
     # The parts of complex numbers
 

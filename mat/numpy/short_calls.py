@@ -36,6 +36,7 @@ from ..ops.primitives.few_elements import (
     repeated,
     rolled,
     rounded,
+    taken,
     tiled,
     traced,
     truths,
@@ -322,7 +323,8 @@ _ways, _of_many = WAYS, OF_MANY  # with types of C
 _SHORTER: dict[object, tuple[Any, ...]] = {
     np.bincount: (counted,), np.nonzero: (places,), np.round: (rounded,),
     np.trace: (traced, 1, (0, 0, 1)), np.array_equal: (all_equal, 2), np.interp: (interpolated, 3),
-    np.where: (chosen, 3), np.repeat: (repeated, 3), np.tile: (tiled, 2)}
+    np.where: (chosen, 3), np.repeat: (repeated, 3), np.tile: (tiled, 2),
+    np.take: (taken, 2)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 

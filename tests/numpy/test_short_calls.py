@@ -503,6 +503,22 @@ def test_integers_have_no_negative_powers():
             f(mat.arange(3))
 
 
+@pytest.mark.parametrize("at", [[0, -1, 2], [[1, 1], [3, 0]], [], 2, [[9]], [-5], [True], [1.0]])
+def test_elements_taken_from_vectors(at):
+    a, b = np.arange(4.0), np.arange(8.0).reshape(4, 2)
+    for v in (a, a[::-2], b, b[:0]):
+        for axis in (None, 0):
+            x, given = mat.array(v), np.array(at, dtype=int if at == [] else None)
+            try:
+                wanted = v.take(given, axis)
+            except (IndexError, TypeError) as error:
+                with pytest.raises(type(error)):
+                    x.take(mat.array(given), axis)
+                continue
+            assert_array_equal(x.take(mat.array(given), axis).to_numpy(), wanted, strict=True)
+            assert_array_equal(np.take(x, mat.array(given), axis).to_numpy(), wanted, strict=True)
+
+
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4)])
 def test_extremes_and_bounds_of_bools(shape, rng):
     a = rng.random(shape) < 0.5

@@ -22,19 +22,11 @@ def _place(a: Mat, axis: Operand) -> int:
     return axis % rank
 
 
-def _with_axes(a: Mat, layout: Layout, axes: list[int]) -> Mat:
-    """Return the view of `a`, of that layout, with axes in another order, or only some of them."""
-    shape, strides = layout.shape, layout.strides
-    return a.over(Layout(tuple([shape[k] for k in axes]), tuple([strides[k] for k in axes]),
-                         layout.displacement))
-
-
 @implements("squeeze")
 def numpy_squeeze(a: Operand, axis: Operand = None) -> Result:
-    layout, k = a.layout, -1 if axis is None else _place(a, axis)
-    leave_if(axis is not None and layout.shape[k] != 1)
-    return _with_axes(a, layout, [i for i, n in enumerate(layout.shape)
-                                  if (n != 1 if axis is None else i != k)])
+    layout = a.layout
+    leave_if(axis is not None and layout.shape[_place(a, axis)] != 1)
+    return a.over(layout.squeeze(axis))
 
 
 @implements("expand_dims")
@@ -50,20 +42,15 @@ def numpy_expand_dims(a: Operand, axis: Operand) -> Result:
 
 @implements("swapaxes")
 def numpy_swapaxes(a: Operand, axis1: int, axis2: int) -> Result:
-    i, k = _place(a, axis1), _place(a, axis2)
-    layout = a.layout
-    order = list(range(len(layout.shape)))
-    order[i], order[k] = k, i
-    return _with_axes(a, layout, order)
+    return a.over(a.layout.swapped(_place(a, axis1), _place(a, axis2)))
 
 
 @implements("moveaxis")
 def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
     i, k = _place(a, source), _place(a, destination)
-    layout = a.layout
-    order = list(range(len(layout.shape)))
+    order = list(range(len(a.layout.shape)))
     order.insert(k, order.pop(i))
-    return _with_axes(a, layout, order)
+    return a.over(a.layout.permute(order))
 
 
 @implements("rollaxis")
@@ -181,9 +168,6 @@ def _split_at(a: Mat, k: int, parts: Operand) -> list[Mat]:
 def numpy_diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Result:
     i, k = _place(a, axis1), _place(a, axis2)
     leave_if(i == k or type(offset) is not int)
-    shape, strides, start = a.layout.shape, a.layout.strides, a.layout.displacement
-    if len(shape) == 2 and offset == 0:
-        return a.over(Layout((min(shape),), (strides[0] + strides[1],), start))
     return a.over(a.layout.diagonal(offset, i, k))
 
 

@@ -135,6 +135,17 @@ def places(x: object) -> Operand:
     return tuple(found)
 
 
+def taken(x: object, indices: object) -> Operand:
+    """Return the elements of a vector with these indices of int64."""
+    if type(x) is not _mat or type(indices) is not _mat:
+        return None
+    view: Any = x
+    at: Any = indices
+    if len(view.layout.shape) != 1 or not at.layout.shape or at.element_type is not _int64:
+        return None
+    return view[at]
+
+
 def _mask_of(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
     if not is_numpys(dtype):

@@ -100,25 +100,7 @@ def _counted(x: Mat, order: str | None, name: str) -> Mat:
     return now.permute(axes_of_loop(now.layout, as_order(order, name)))
 
 
-@method("flatten")
-def flatten(self: Mat, order: str | None = "C") -> Mat:
-    """Return a vector with a copy of the elements.
-
-    Parameters
-    ----------
-    order : {"C", "F", "A", "K"}
-        How elements are counted, as for `ravel`.
-
-    Returns
-    -------
-    Mat
-        A new Mat of shape ``(self.size,)`` and self's dtype.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.array([[1.0, 2.0], [3.0, 4.0]]).T.flatten()
-    <Mat 4 F [1. 3. 2. 4.]>
-    """
-    x = (self if order == "C" else _counted(self, order, "flatten")).copy()
-    return x.reshape(x.layout.size)
+@method("_flatten_any")
+def flatten_any(self: Mat, order: str | None) -> Mat:
+    """Return a vector with a copy of the elements in any order: the general case of `flatten`."""
+    return _counted(self, order, "flatten").flatten()

@@ -41,7 +41,8 @@ STATEMENTS = (  # of which some write z
     "x.squeeze()", "xp.atleast_1d(x)", "x.swapaxes(0, 1)", "x.diagonal()", "x[None]", "x[:, ::2]",
     "xp.shape(x)", "xp.result_type(x, y)", "x.item(0)", "x.tobytes()", "b.argmax()",
     "xp.degrees(x)", "xp.add.accumulate(x)", "x[::-1]", "x[..., 0]", "x[1, ::2]", "x[:, None]",
-    "x.ravel()", "x.real", "x.view('uint8')", "x.transpose(1, 0)", "x ** 3", "xp.power(x, 2)",
+    "x.ravel()", "x.flatten()", "x[0].take(i)", "x.real", "x.view('uint8')", "x.transpose(1, 0)",
+    "x ** 3", "xp.power(x, 2)",
     "xp.fabs(x)", "xp.add.reduce(x)", "xp.add.reduceat(x, i[:3])", "xp.add.at(z, i, 1)",
     "xp.add.outer(x[0], y[0])", "xp.divmod(x, 3)", "b.clip(0, 1)")
 LONG = {  # of vectors with 2,000 elements, or rows
