@@ -37,8 +37,6 @@ STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
 # but not in longer rows if an operand is the same for each of them: it leaves the first cache
 STREAM_REPEATED = 1 << 14
-
-
 # the type of frames
 FRAME: CData = None if lib is None else ffi.typeof("mat_strided *")
 
@@ -163,18 +161,18 @@ def prepare_convert(x: Operand, out: Operand) -> CpuKernel:
 
 def prepare_fill(x: Operand) -> CpuKernel:
     """Return the kernel that overwrites `x`, of floats or complex numbers, with a number."""
-    dtype = x.element_type
-    kernel = kernel_named(f"fill_{_FILLED[dtype.char]}")
-    view = view_of(x.layout, dtype.itemsize, x.layout.shape)
-    return prepare_strided(kernel.address, [view], x.layout.shape, GRAIN)
+    return _filling(_FILLED[x.element_type.char], x)
+
+
+def _filling(suffix: str, x: Operand) -> CpuKernel:
+    view = view_of(x.layout, x.element_type.itemsize, x.layout.shape)
+    return prepare_strided(kernel_named(f"fill_{suffix}").address, [view], x.layout.shape, GRAIN)
 
 
 def prepare_fill_bits(x: Operand) -> Callable[[Number, ForeignArray], None]:
     """Return a function that overwrites `x`, with elements of up to 8 bytes, with a number."""
     dtype = x.element_type
-    kernel = prepare_strided(kernel_named(f"fill_{dtype.itemsize}").address,
-                             [view_of(x.layout, dtype.itemsize, x.layout.shape)],
-                             x.layout.shape, GRAIN)
+    kernel = _filling(str(dtype.itemsize), x)
     frame, address = kernel.frame, kernel.address
 
     def fill_bits(value: Number, x: ForeignArray) -> None:

@@ -23,8 +23,6 @@ from .runtime.gpu import NOT_CURRENT, DriverObject, Gpu, check
 # only this thread must not call what waits or allocates while it captures
 _MODE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 _UPDATE_FAILURE = 910  # CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
-
-
 _old: deque[tuple[Gpu, DriverObject]] = deque()  # replays that are garbage
 
 

@@ -39,8 +39,6 @@ _PROBED = 4 << 20  # bytes between pages of which is found out whether they are 
 _POPULATED = 8 << 20  # bytes: others of the process may map memory in between
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
-
-
 LEAST_LARGE = 128 << 20  # bytes of operands in files with which operations are cut into tiles
 LARGE: list[int] = []  # the ids of the pages of files that are so large
 

@@ -94,8 +94,6 @@ _RETURNS = {char: f"struct {{ {real} re, im; }}" if char in COMPLEX_TYPES else r
             for char, real in REAL.items()}
 # scnrm2, dzasum
 _MIXED = {char: PREFIX[char.lower()] + PREFIX[char] for char in COMPLEX_TYPES}
-
-
 _COMPLEX_DOTS = {PREFIX[char] + dot for char in COMPLEX_TYPES for dot in ("dotu", "dotc")}
 
 

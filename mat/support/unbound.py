@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 from .types import Function
 
 F = TypeVar("F", bound=Function)
-
-
 _Static: Any = staticmethod  # generic for type checkers only
 
 

@@ -10,6 +10,7 @@ are the paths of libraries to load instead of NVIDIA's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from typing import NamedTuple
 
 from ...support.blas_library import PREFIX, REAL, routine_name
@@ -207,8 +208,8 @@ class CublasFunction(NamedTuple):
 
     symbol: str
     arguments: str  # as in the tables above
-    letter: str  # of the elements; "" where they have no type of their own
-    long: bool  # sizes have 64 bits
+    letter: str = ""  # of the elements, if they have a type of their own
+    long: bool = False  # sizes have 64 bits
 
     def declaration(self, exact: bool = False) -> str:
         """Return the declaration in C: for cffi, or as NVIDIA's header has it."""
@@ -248,11 +249,10 @@ def routine(verb: str, letter: str) -> str:
 
 def functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuBLAS that `mat` calls."""
-    for name, arguments in OTHERS.items():
-        yield CublasFunction(name, arguments, "", False)
+    yield from starmap(CublasFunction, OTHERS.items())
     for verb, arguments in STACKED.items():
         for letter in TYPES:
-            yield CublasFunction(symbol(verb, letter), "handle:handle " + arguments, letter, False)
+            yield CublasFunction(symbol(verb, letter), "handle:handle " + arguments, letter)
     for long in (False, True):
         for verb, arguments in TYPED.items():
             yield CublasFunction(symbol(verb, "", long), "handle:handle " + arguments, "", long)
@@ -265,31 +265,28 @@ def functions() -> Iterator[CublasFunction]:
 
 def solver_functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuSOLVER that `mat` calls."""
-    for name, arguments in SOLVER.items():
-        yield CublasFunction(name, arguments, "", False)
+    yield from starmap(CublasFunction, SOLVER.items())
     first = "handle:solver params:params"
     for verb, arguments in SOLVER_SIZED.items():
         count = " count:wide" if verb.endswith("Batched") else ""
         asked = arguments.replace("raw_io", "raw_in")
         yield CublasFunction(f"cusolverDn{verb}_bufferSize", f"{first} {asked} compute:data "
-                             f"size:size_out host_size:size_out{count}", "", False)
+                             f"size:size_out host_size:size_out{count}")
         yield CublasFunction(f"cusolverDn{verb}", f"{first} {arguments} compute:data room:raw_io "
-                             f"size:bytes host_room:room host_size:bytes infos:infos{count}", "",
-                             False)
+                             f"size:bytes host_room:room host_size:bytes infos:infos{count}")
     for verb, arguments in SOLVER_LETTERED.items():
         for letter in TYPES:
-            yield CublasFunction(solver_symbol(verb, letter), f"handle:solver {arguments}", letter,
-                                 False)
+            yield CublasFunction(solver_symbol(verb, letter), f"handle:solver {arguments}", letter)
 
 
 def fft_functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuFFT that `mat` calls."""
-    return (CublasFunction(name, arguments, "", False) for name, arguments in FFT.items())
+    return starmap(CublasFunction, FFT.items())
 
 
 def lt_functions() -> Iterator[CublasFunction]:
     """Yield all functions of cuBLASLt that `mat` calls."""
-    return (CublasFunction(name, arguments, "", False) for name, arguments in LT.items())
+    return starmap(CublasFunction, LT.items())
 
 
 def solver_symbol(verb: str, letter: str) -> str:

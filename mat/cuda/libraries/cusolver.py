@@ -20,8 +20,6 @@ from .cublas_table import solver_functions, solver_symbol
 NAMES = ("SUCCESS", "NOT_INITIALIZED", "ALLOC_FAILED", "INVALID_VALUE", "ARCH_MISMATCH",
          "MAPPING_ERROR", "EXECUTION_FAILED", "INTERNAL_ERROR", "MATRIX_TYPE_NOT_SUPPORTED",
          "NOT_SUPPORTED")
-
-
 library = Library("cuSOLVER", solver_functions)
 
 

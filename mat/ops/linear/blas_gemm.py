@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...errors import ShapeError
-from ...layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm, MatrixOperand
+from ...layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
@@ -33,6 +33,7 @@ from .integer_matmul import (
     has_integer_matmul,
     multiply_add,
     prepare_integer_gemm,
+    stack_of,
 )
 from .rowmajor import (
     BlasEngine,
@@ -277,14 +278,10 @@ def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: boo
         return do_nothing
     m, n = c.shape[-2:]
     sizes = GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
-    form = MatmulForm(sizes, _operand(a).transpose(transpose_a),
-                      _operand(b).transpose(transpose_b), _operand(c), c.shape[:-2])
+    batch = c.shape[:-2]
+    left, right, out = (stack_of(x, 2, batch) for x in (a, b, c))
+    form = MatmulForm(sizes, left.transpose(transpose_a), right.transpose(transpose_b), out, batch)
     return rowmajor.prepare_stack(blas, c.dtype.char, form)
-
-
-def _operand(x: Mat) -> MatrixOperand:
-    row, column = x.element_strides[-2:]
-    return MatrixOperand(x.dtype.char, row, column, x.element_strides[:-2])
 
 
 # the signature is the operation's

@@ -16,8 +16,8 @@ from ..engine.operation import Input, Output, op
 from ..tiles.signatures import over
 from .blocked import determinant_tiles
 from .blocked_qr import factor_tiles, triangle_tiles
-from .integer_matmul import DEVICE_AXES
-from .linalg import WHOLE, or_raise, stack_of
+from .integer_matmul import DEVICE_AXES, stack_of
+from .linalg import WHOLE, or_raise
 
 
 def _fits_device(a: Mat, *results: Mat) -> bool:

@@ -88,11 +88,10 @@ def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) 
     batch = out.shape[:out.ndim - axes]
     row, column = a.element_strides[-2:] if a_is_matrix else (0, a.element_strides[0])
     left = MatrixOperand(a.dtype.char, row, column, batch_steps(a.layout, 1 + a_is_matrix, batch))
-    row, column = b.element_strides[-2:] if b_is_matrix else (b.element_strides[0], 0)
-    right = MatrixOperand(b.dtype.char, row, column, batch_steps(b.layout, 1 + b_is_matrix, batch))
+    right = stack_of(b, 1 + b_is_matrix, batch)
     result = MatrixOperand(out.dtype.char, out.element_strides[-axes] if a_is_matrix else 0,
                            out.element_strides[-1] if b_is_matrix else 0,
-                            out.element_strides[:len(batch)])
+                           out.element_strides[:len(batch)])
     sizes = GemmSizes(out.shape[-axes] if a_is_matrix else 1, out.shape[-1] if b_is_matrix else 1,
                       a.shape[-2] if a_is_matrix and transpose_a else a.shape[-1])
     return MatmulForm(sizes, left.transpose(a_is_matrix and transpose_a),
@@ -104,6 +103,12 @@ def batch_steps(x: Layout, matrix_axes: int, batch: Ints) -> Ints:
     own = len(x.shape) - matrix_axes
     found = (0 if n == 1 else s for n, s in zip(x.shape[:own], x.strides[:own], strict=True))
     return (0,) * (len(batch) - own) + tuple(found)
+
+
+def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
+    """Return steps of a stack of matrices, or of columns; 0 along `batch` if broadcast."""
+    row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
+    return MatrixOperand(x.dtype.char, row, column, batch_steps(x.layout, axes, batch))
 
 
 def prepare_integer_gemm(engine: IntegerEngine, operands: tuple[Mat, Mat, Mat],

@@ -26,7 +26,7 @@ from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
 from ..tiles.signatures import by_stacks
 from .blocked import cholesky_tiles, inverse_tiles, one_determinant_tiles, solution_tiles
-from .integer_matmul import DEVICE_AXES, batch_steps
+from .integer_matmul import DEVICE_AXES, stack_of
 from .matmul import matmul as matmul  # NumPy has it here, too
 
 
@@ -61,12 +61,6 @@ def or_raise(compute: Function, *args: Any, refusal: LinAlgError | None = None) 
         return compute(*args)
     except np.linalg.LinAlgError as error:
         raise refusal or LinAlgError(str(error)) from None
-
-
-def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
-    """Return steps of a stack of matrices, or of columns; 0 along `batch` if broadcast."""
-    row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
-    return MatrixOperand(x.dtype.char, row, column, batch_steps(x.layout, axes, batch))
 
 
 def _result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
