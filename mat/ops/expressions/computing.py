@@ -5,7 +5,7 @@ has no room for them. One thread computes at a time, and nothing else in the mid
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from ...core.compiled import THREADS
@@ -60,8 +60,6 @@ class Computing:
 
 def on(device: Device) -> AbstractContextManager[object]:
     """Return a block in which a device is the one in use, perhaps again, or in another thread."""
-    if device is in_use():
-        return nullcontext()
     return used(device) if device in devices_in_use() else use_device(device)
 
 
@@ -205,7 +203,7 @@ class Passes(Expressions):
         """Compute the results for rows that nodes need, and `together` with them perhaps these;
         return the nodes that are left.
         """
-        folds = sorted((n for n in positions(nodes) if n.device is not None), key=number_of)
+        folds = sorted([n for n in positions(nodes) if n.device is not None], key=number_of)
         rest = [n for n in nodes if n.device is None]
         for node in nodes:
             if node.leaf is not None and node.device is not None and node.wanted() is not None:
@@ -216,9 +214,12 @@ class Passes(Expressions):
             return []
         if len(folds) == 1 or not self.run_rows(folds, []):
             for fold in folds:
+                if fold.device is in_use():
+                    self.run_fold(fold)
+                    continue
                 with on(fold.device):
                     self.run_fold(fold)
-        VALUES.rows = any(n.device is not None for n in in_order(VALUES.wanted()))
+        VALUES.rows = any([n.device is not None for n in in_order(VALUES.wanted())])
         return rest
 
     def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
@@ -311,17 +312,18 @@ class Passes(Expressions):
         views = [target_of(fold) for fold in folds]
         claim_views(views, THREADS.current())
         try:
-            groups: dict[tuple[int, int], list[tuple[Node, Mat]]] = {}
-            for fold, view in zip(folds, views, strict=True):
-                groups.setdefault(how_of(fold, view), []).append((fold, view))
+            groups: dict[tuple[int, int], list[int]] = {}
+            for k, fold in enumerate(folds):
+                groups.setdefault(how_of(fold, views[k]), []).append(k)
             for (way, _), some in groups.items():
-                self.run_group(way, [fold for fold, _ in some], [view for _, view in some])
+                self.run_group(way, [folds[k] for k in some], [views[k] for k in some])
         finally:
             claim_views(views, 0)
 
     def run_group(self, way: int, folds: list[Node], views: list[Mat]) -> None:
         """Carry out reductions in the same way; their results are in `views` then."""
-        read = [x for fold in folds for x in views_read_by(fold.args[0])]
+        read = ([x for fold in folds for x in views_read_by(fold.args[0])]
+                if VALUES.in_place else [])
         try:
             claim_read(read, THREADS.current())
             with calls_of_their_own():

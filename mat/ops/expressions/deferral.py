@@ -329,24 +329,29 @@ def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: 
     if node is None and not (can_wait(x) and is_cut(device, x, out)):
         return False
     with EXPRESSIONS.lock:
-        if node is not None and not waits(operation, args[2:], node, x, out, device):
+        way = IN_TILES if node is None else way_of_waiting(operation, args[2:], node, x, out,
+                                                           device)
+        if way == OF_ELEMENTS:
             return False
-        operation.check(*args)
+        if way == IN_TILES:
+            operation.check(*args)
         defer_for_rows(operation, device, (node or leaf_of(x), *args[2:]), out, block)
     return True
 
 
 # the parameters are the facts of a reduction
-def waits(operation: Op, settings: Arguments, node: Node, x: Mat, out: Mat,
-          device: Device) -> bool:
-    """Return whether a reduction of a node's results is computed together with these, later."""
+def way_of_waiting(operation: Op, settings: Arguments, node: Node, x: Mat, out: Mat,
+                   device: Device) -> int:
+    """Return how a reduction of a node's results is carried out, together with these, later;
+    `OF_ELEMENTS` if it cannot wait.
+    """
     if node.leaf is not None or node.device is not None or x.form is not node.form:
-        return False
+        return OF_ELEMENTS
     if not has_shape_of_operands(node):
-        return False
+        return OF_ELEMENTS
     way = way_of(operation, settings, node, out, device)
-    return way == IN_TILES or (way == IN_PROGRAM and not node.reduced
-                               and not uses_kernels(device, out))
+    alone = way == IN_PROGRAM and (node.reduced or uses_kernels(device, out))
+    return OF_ELEMENTS if alone else way
 
 
 def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: Device) -> bool:

@@ -34,7 +34,10 @@ def uses_kernels(device: Device, out: MatBase) -> bool:
 
 def leaf_or_node(argument: Any) -> Any:
     """Return a leaf with the elements of what is read, or the node that is to compute them."""
-    return argument.leaf or argument if type(argument) is Node else argument
+    if type(argument) is not Node:
+        return argument
+    node: Any = argument
+    return node if node.leaf is None else node.leaf
 
 
 def read_by(argument: Argument) -> Iterator[Leaf | Node]:
@@ -67,7 +70,9 @@ def has_shape_of_operands(node: Node) -> bool:
     """Return whether operands broadcast to the shape of a node, and none is copied to a larger
     one: from them a program has the shape of what it reduces.
     """
-    shapes = [shape_of(one) for one in read_by(node)] if node.leaf is None else []
+    if node.leaf is not None or node.spanned:
+        return node.leaf is None
+    shapes = [shape_of(one) for one in read_by(node)]
     return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
 
 
@@ -78,12 +83,14 @@ def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
     one = leaf_or_node(argument)
     if type(one) is Leaf:
         return IN_TILES if is_cut(device, one.view, out) else OF_ELEMENTS
-    views, nbytes = views_read_by(one), one.form.size * one.form.dtype.itemsize
-    if device is CPU and nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or one.in_place):
-        in_tiles = operation.cutter is not None and is_large(*those_in_files(views))
-        return IN_TILES if in_tiles else OF_ELEMENTS
-    if device is not CPU and out.device_enabled:
-        if is_too_large(device, *views, out):
+    if device is CPU:
+        nbytes = one.form.size * one.form.itemsize
+        if nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or one.in_place):
+            in_tiles = operation.cutter is not None and is_large(
+                *those_in_files(views_read_by(one)))
+            return IN_TILES if in_tiles else OF_ELEMENTS
+    elif out.device_enabled:
+        if is_too_large(device, *views_read_by(one), out):
             return OF_ELEMENTS if operation.cutter is None else IN_TILES
         if is_too_large(device, one.form.new(True, None), out):  # it is cut, the operands are not
             return OF_ELEMENTS
@@ -105,14 +112,15 @@ def is_cut_on(device: Device) -> bool:
 
 def unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: Device) -> int:
     """Return how many elements are a unit of the reduction in a program of the host, 1 on another
-    device; 0 if it cannot be part of a program.
+    device; 0 if it cannot be part of a program. It is checked before.
     """
-    key = operation, form, out, settings, device
+    key = (operation, form, out, settings, None if device is CPU else device)  # its hash takes long
     found = _units.get(key)
     if found is None:
         if len(_units) > _MOST:
             _units.clear()
         args: Any = form_of_result(form.shape, form.dtype).new(True, None), out.new(True, None)
+        operation.check(*args, *settings)
         if device is CPU:
             fold = fold_of(operation, (*args, *settings))
             found = 0 if fold is None else fold.unit
@@ -129,11 +137,12 @@ def joined_with(fold: Node, others: list[Node]) -> list[Node]:
     """Return pending reductions that read an operand of the same elements as one does, of as many
     elements, in the order of the statements; those that it is not computed before.
     """
+    more = [one for one in others if one is not fold and one.operation.folds and one.leaf is None]
+    if not more:
+        return [fold]
     argument, found = fold.args[0], [fold]
     shape, keys = shape_of(leaf_or_node(argument)), keys_of(argument)
-    for one in others:
-        if one is fold or not one.operation.folds or one.leaf is not None:
-            continue
+    for one in more:
         if one.device is fold.device and shape_of(leaf_or_node(one.args[0])) == shape and (
                 is_ready(one) and keys & keys_of(one.args[0])):
             found.append(one)

@@ -57,9 +57,10 @@ cdef class Node:
     cdef Py_ssize_t place, storage_place
     cdef public Statements block
     cdef public bint enabled, in_place, reduced
+    cdef readonly bint spanned
     cdef readonly int weight
     cdef readonly long long reads
-    @cython.locals(node=Node, leaf=Leaf, storage=Storage)
+    @cython.locals(node=Node, leaf=Leaf, view=MatBase, storage=Storage)
     cpdef begin(self, object operation, tuple args, Form form, object line)
     @cython.locals(lock=Lock, pending=Pending)
     cpdef be_value_of(self, Storage storage, MatBase mat, object old)

@@ -182,6 +182,7 @@ class Node:
     old: Leaf | None  # what that had seen before
     reduced: bool  # by a pass that did not keep the result
     in_place: bool  # it updates elements where they are
+    spanned: bool  # an operand has its shape
     overwritten: int | None  # the version of `old` before a pass wrote there
 
     # the parameters are the facts of a statement
@@ -197,10 +198,14 @@ class Node:
             if type(a) is Node:
                 node: Any = a
                 self.weight = self.weight + node.weight
+                self.spanned = self.spanned or (node.form.shape == form.shape and (
+                    node.spanned or node.leaf is not None or node.device is not None))
             elif type(a) is Leaf:
                 leaf: Any = a
-                storage = leaf.view.storage
+                view = leaf.view
+                storage = view.storage
                 self.reads = self.reads + storage.nbytes
+                self.spanned = self.spanned or view.layout.shape == form.shape
         if self.weight > 1 << 16:
             self.weight = 1 << 16
         self.place = _live.add(self)  # last: others see a whole node

@@ -9,7 +9,7 @@ meanwhile, unless all of the results have room on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from pathlib import Path
@@ -174,9 +174,9 @@ def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
     return _Cutting((operation,), tuple(x for x in args if isinstance(x, Mat)))
 
 
-def calls_of_their_own() -> _Cutting:
+def calls_of_their_own() -> AbstractContextManager[object]:
     """Return a block whose operations are no parts of a tile, and may be cut."""
-    return _Cutting(())
+    return _Cutting(()) if being_cut() else nullcontext()
 
 
 class _Cutting(Block["_Cut"]):
