@@ -316,9 +316,9 @@ class MatBase(Operators):
         with before.lock:  # no access begins meanwhile
             if before.records:
                 before.end_abandoned()
-            for record in before.accesses:
-                raise ConflictError(f"cannot change the shape of {self.label()} during the access "
-                                    f"to {record.describe()}")
+                for record in before.accesses:
+                    raise ConflictError(f"cannot change the shape of {self.label()} during the "
+                                        f"access to {record.describe()}")
             if self.layout is not now.layout or before is not self.storage:
                 raise ConflictError(f"cannot change the shape of {self.label()}: another thread "
                                     "has changed it meanwhile")

@@ -190,8 +190,10 @@ class Passes(Expressions):
         by_shape: dict[Ints, list[Node]] = {}
         for node in nodes:
             by_shape.setdefault(node.form.shape, []).append(node)
-        # last, since others read what they overwrite
-        for group in sorted(by_shape.values(), key=lambda found: any(map(overwrites, found))):
+        groups = list(by_shape.values())
+        if VALUES.in_place:  # last, since others read what they overwrite
+            groups.sort(key=lambda found: any(map(overwrites, found)))
+        for group in groups:
             self.compute_alike(group)
 
     def compute_needed(self, node: Node) -> None:
@@ -219,7 +221,7 @@ class Passes(Expressions):
                     continue
                 with on(fold.device):
                     self.run_fold(fold)
-        VALUES.rows = any([n.device is not None for n in in_order(VALUES.wanted())])
+        VALUES.rows = any(n.device is not None for n in in_order(VALUES.wanted()))
         return rest
 
     def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
@@ -408,9 +410,8 @@ class Passes(Expressions):
 
     @staticmethod
     def run(one: Pass) -> None:
-        """Carry out a pass, in which nothing new is pending."""
-        with Computing():
-            one.run()
+        """Carry out a pass, as a part of a computation."""
+        one.run()
 
 
 EXPRESSIONS = Passes()

@@ -38,7 +38,6 @@ from .folds import (
 from .in_place import (
     can_wait_in_place,
     compute_other_readers,
-    is_in_place,
     overwrites,
     updates_all,
 )
@@ -209,7 +208,7 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     if value is not None:
         old = value.old
         found = arguments_of(operation, args, out, value)
-        if old is not None and is_in_place(value):
+        if old is not None and value.in_place:
             return defer_in_place(operation, found, out, block)
     elif is_new(out):
         found = arguments_of(operation, args, out, None)
@@ -273,7 +272,7 @@ def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
         return False
     with EXPRESSIONS.lock:
         value = value_of(out)
-        waits = can_wait_in_place(out) if value is None else is_in_place(value)
+        waits = can_wait_in_place(out) if value is None else value.in_place
         if node.leaf is not None or not waits or block.held is None or (
                 threading.get_ident() in RECORDERS):
             return False

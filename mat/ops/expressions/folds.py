@@ -5,6 +5,7 @@ carries out none.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from ...devices.in_use import CPU, Device
@@ -24,6 +25,7 @@ from .program import fold_of, fold_part_of
 OF_ELEMENTS, IN_TILES, IN_PROGRAM = range(3)
 _units: dict[tuple[object, ...], int] = {}
 _MOST = 1024
+number_of = attrgetter("number")  # of a node, in the order of the statements
 
 
 def uses_kernels(device: Device, out: MatBase) -> bool:
@@ -140,13 +142,12 @@ def joined_with(fold: Node, others: list[Node]) -> list[Node]:
     more = [one for one in others if one is not fold and one.operation.folds and one.leaf is None]
     if not more:
         return [fold]
-    argument, found = fold.args[0], [fold]
+    argument = fold.args[0]
     shape, keys = shape_of(leaf_or_node(argument)), keys_of(argument)
-    for one in more:
-        if one.device is fold.device and shape_of(leaf_or_node(one.args[0])) == shape and (
-                is_ready(one) and keys & keys_of(one.args[0])):
-            found.append(one)
-    return sorted(found, key=number_of)
+    found = [one for one in more
+             if one.device is fold.device and shape_of(leaf_or_node(one.args[0])) == shape
+             and is_ready(one) and keys & keys_of(one.args[0])]
+    return sorted([fold, *found], key=number_of)
 
 
 def keys_of(argument: Argument) -> set[object]:
@@ -161,8 +162,3 @@ def keys_of(argument: Argument) -> set[object]:
 def is_ready(fold: Node) -> bool:
     """Return whether a reduction needs the result of no other that is pending."""
     return all(isinstance(one, Leaf) for one in read_by(fold.args[0]))
-
-
-def number_of(node: Node) -> int:
-    """Return the number of a node, in the order of the statements."""
-    return node.number

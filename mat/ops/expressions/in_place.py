@@ -20,14 +20,9 @@ from .folds import leaf_or_node, read_by
 from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of
 
 
-def is_in_place(node: Node) -> bool:
-    """Return whether a node is an update of elements where they are."""
-    return node.in_place
-
-
 def overwrites(node: Node) -> bool:
     """Return whether the elements of a storage are overwritten when a node is computed."""
-    return node.leaf is None and is_in_place(node) and node.wanted() is not None
+    return node.in_place and node.leaf is None and node.wanted() is not None
 
 
 def can_wait_in_place(out: Mat) -> bool:

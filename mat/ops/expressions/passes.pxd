@@ -46,3 +46,5 @@ cdef class Pass:
 
 
 cpdef settle(Node node, MatBase view)
+@cython.locals(storage=Storage)
+cpdef bint is_plain(MatBase view) except -1

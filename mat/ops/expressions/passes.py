@@ -17,7 +17,7 @@ from ...support.types import Operand
 from ..engine.operation import Op
 from .described import described
 from .folds import number_of
-from .in_place import claim_read, is_in_place, keep_old, overwrites
+from .in_place import claim_read, keep_old, overwrites
 from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of, viewers
 from .program import FusedOp, Instruction, ProgramFold, Structure
 
@@ -112,7 +112,7 @@ class Pass:
             self.updates[new_leaf(self.outs[0]).key] = len(self.order) - 1
             return
         for k, node in enumerate(self.order):
-            if overwrites(node):
+            if node.in_place and overwrites(node):
                 keep_old(node, self.position)
             # before anything else refers to the storage
             old = None if node.old is None else self.overwritten_by(k, node)
@@ -130,7 +130,7 @@ class Pass:
         can overwrite these: nothing else reads them, or later.
         """
         old, mat = node.old, None if node.mat is None else node.mat()
-        if old is not None and overwrites(node):
+        if old is not None and node.in_place and overwrites(node):
             return old
         if old is None or mat is None or mat.storage is not node.wanted():
             return None
@@ -317,7 +317,7 @@ def add_lines(error: BaseException, nodes: list[Node]) -> None:
 
 def settle(node: Node, view: Mat) -> None:
     """End the computation of a value, which is in `view` now."""
-    if node.overwritten is not None and not is_in_place(node):
+    if node.overwritten is not None and not node.in_place:
         give_back(node, view)
     node.settle(view)
 
@@ -332,5 +332,6 @@ def give_back(node: Node, view: Mat) -> None:
 def is_plain(view: Mat) -> bool:
     """Return whether the storage of `view` is like any new one, and not accessed."""
     storage = view.storage
-    return not (storage.accesses or storage.keeps_any or storage.adopted is not None
-                or storage.async_copies)
+    if storage.records or storage.adopted is not None or storage.async_copies:
+        return False
+    return not (storage.kept or storage.spans is not None) or not storage.keeps_any

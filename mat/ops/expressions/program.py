@@ -112,7 +112,7 @@ class FusedOp(Op):
     def evaluate(self, values: Arguments) -> None:
         """Carry out the program; its operations one after another where it cannot be one kernel."""
         device, self.begun = in_use(), False
-        if self.structure.folds and is_too_large(device, *values):
+        if device is not CPU and self.structure.folds and is_too_large(device, *values):
             self(*values)
             return
         if device is not CPU and device.implementations and device.planner is None:
@@ -124,7 +124,7 @@ class FusedOp(Op):
             self.one_by_one(values)
             return
         try:
-            self(*values)
+            self.run(values)
         except NotOnePassError:
             self.one_by_one(values)
         if self.interpreted:
