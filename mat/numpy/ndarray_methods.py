@@ -24,6 +24,7 @@ from ..ops.engine.operation import NO_KEYWORDS, named
 from ..ops.engine.roles import method_like
 from ..ops.indexing.sorting import sort_in_place
 from ..ops.linear.matmul import matmul
+from ..ops.primitives import elementwise
 from ..support.dtypes import as_element
 from ..support.types import File, Function, Number, Operand
 from .array_function import call_numpy
@@ -494,6 +495,10 @@ def _bound(name: str, value: Operand, other: Operand) -> Operand:
 def _clip(self: Mat, min: Operand = None, max: Operand = None,
           out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
           **kwargs: Operand) -> Mat:
+    if (type(min) is type(max) is float and self.element_type.kind == "f" and out is None
+            and a_min is None and a_max is None and not kwargs):  # no question of dtypes
+        found: Mat = elementwise.clip(self, min, max)
+        return found
     return clip(self, min, max, out, a_min=a_min, a_max=a_max, **kwargs)
 
 
