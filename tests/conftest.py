@@ -19,13 +19,9 @@ from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
 from .tools.mock_driver.fixtures import cuda
 
-load_all()  # so that no test depends on which ones have called a function before
-
 __all__ = ["cuda"]
 
 DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # tests compute on it, unless marked `host`
-for _name in dict.fromkeys((*mat._NAMES, *mat._METHODS)):  # so that all operations are registered
-    mat._plugin(_name)
 CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
 # run one of so many tests: where each takes long, as under a sanitizer
 EVERY = int(os.environ.get("MAT_EVERY", "1"))
@@ -49,6 +45,8 @@ def pytest_cmdline_main(config):
     unset = config.getoption("numprocesses", 0) is None and config.getoption("dist") == "no"
     if whole and unset and not worker and DEVICE == "cpu" and not config.getoption("usepdb"):
         config.option.numprocesses = 2
+        # threads of BLAS would spin on the core of the other process, a fifth of its time
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -56,6 +54,8 @@ def pytest_configure(config):
     selection.choose(config.getoption("--all"))
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
     config.mat_bytecode = bytecode.share_bytecode(distributes)
+    if not distributes:
+        _load_operations()
     # a slow machine is no failure, and neither is a walk that only one of many runs would take,
     # unless such walks are looked for, by a seed
     seed = os.environ.get("MAT_SEED")
@@ -65,6 +65,13 @@ def pytest_configure(config):
         max_examples=selection.examples(100),
         suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
     hypothesis.settings.load_profile("mat")
+
+
+def _load_operations():
+    """Register all operations, so that no test depends on which ones called a function before."""
+    load_all()
+    for name in dict.fromkeys((*mat._NAMES, *mat._METHODS)):
+        mat._plugin(name)
 
 
 def pytest_unconfigure(config):
