@@ -102,7 +102,8 @@ def test_views_of_neighbouring_rows_copy_each_row_once(name):
     assert sum(device.transfers[way] - before[way] for way in ("h2d", "d2h")) <= 2 * x.nbytes
 
 
-# Functions composed element by element: each part of an operand is copied once for all operations
+# Functions composed element by element, or line by line: each part of an operand is copied once for
+# all operations
 
 COMPOSED = [
     "np.float_power(2, y)", "np.logaddexp2(x, v)", "np.spacing(x)", "np.modf(x)",
@@ -116,11 +117,14 @@ COMPOSED = [
     "np.interp(x, [-1, 0, 2], [3.0, 4.0, 5.0], period=3)",
     "np.interp(k, [-1, 0, 2], [3j, 4.0, 5.0])", "np.polyval(v[:4], x)",
     "np.isin(k, [3, 4, -7, 1])", "np.select([q, q], [x, y], 7.0)", "np.choose(q, [x, y])",
-    'np.choose(k, [x, y], mode="wrap")', "np.piecewise(x, [q], [2.5, -1.0])"]
+    'np.choose(k, [x, y], mode="wrap")', "np.piecewise(x, [q], [2.5, -1.0])",
+    "np.median(x, axis=1)", "np.nanmedian(n, axis=0)", "np.quantile(x, 0.3, axis=0, keepdims=True)",
+    "np.nanquantile(n, 0.2, axis=1)", "np.unwrap(x[:, :17])", "np.sort(x, axis=0)",
+    "np.argsort(x.T, axis=1)"]
 REDUCED = {  # and how often they copy their operands
     "np.linalg.norm(x, axis=1)": 1, "np.linalg.vector_norm(w, axis=0)": 1,
     "np.linalg.norm(x, 1, axis=0)": 1, "np.nansum(n, axis=0)": 1, "np.nanprod(n, axis=1)": 1,
-    "np.average(x, axis=1, weights=v)": 1, "np.trapezoid(x, axis=0)": 1,
+    "np.ptp(x, axis=0)": 1, "np.average(x, axis=1, weights=v)": 1, "np.trapezoid(x, axis=0)": 1,
     "np.nanmean(n, axis=0)": 2, "np.nanargmax(n, axis=1)": 2, "np.nanargmin(n)": 2,
     "np.nanvar(p, axis=0)": 2, "np.nanstd(p, axis=1, ddof=1)": 4}
 
@@ -191,6 +195,16 @@ def test_a_plan_foretells_a_composed_function(call):
     operands = {name: mat.array(a) for name, a in arrays.items()}
     plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=pool_bytes)
     assert plan.moved == in_pool(call, operands, pool_bytes)[1]
+
+
+def test_lines_that_have_no_room_with_intermediate_results_are_cut_by_each_operation():
+    x = mat.array(large_operands()["x"])
+    plan = mat.debug.plan(np.unwrap, x, pool_bytes=4800)
+    [found], moved = in_pool("np.unwrap(x)", {"x": x})
+    assert np.array_equal(found, np.unwrap(x.to_numpy()))
+    assert moved > 8 * x.nbytes
+    assert len(plan.calls) > 8
+    assert not any(call.problem for call in plan.calls)
 
 
 def test_a_table_can_be_an_operand_too():

@@ -12,14 +12,14 @@ from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import elementwise, truth, ufuncs
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import along, complex_of, imaginary_part, real_part
+from ...ops.primitives.parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.scan import cumsum
 from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
 from ...support.types import DType, Function, Number, Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
-from .in_tiles import in_tiles
+from .in_tiles import in_lines, in_tiles
 from .there import FLOATS, REAL, as_dtype, as_floats, is_there
 
 _FLOATS = "e" + REAL_TYPES  # of NumPy
@@ -254,16 +254,17 @@ def numpy_unwrap(p: Operand, discont: Number | None = None, axis: int = -1, *,
     leave_if(not -p.ndim <= axis < p.ndim or type(period) not in REAL
              or not (discont is None or type(discont) in REAL))
     k, half = as_axis(axis, p.ndim), period / 2
-    after = along(p, k, slice(1, None))
-    change = _change(after, along(p, k, slice(None, -1)), half,
-                     half if discont is None else discont, period)
-    return concat([along(p, k, slice(None, 1)), after + cumsum(change, k)], k)
+    most = half if discont is None else discont
+    if k == p.ndim - 1:
+        return _unwrapped(p, half, most, period)
+    return _unwrapped(p.swapaxes(k, -1), half, most, period).swapaxes(k, -1).contiguous()
 
 
-@in_tiles
-def _change(after: Mat, before: Mat, half: Number, most: Number, period: Number) -> Mat:
-    steps = after - before
-    return where(elementwise.abs(steps) < most, 0.0, _wrapped(steps, half, period) - steps)
+@in_lines
+def _unwrapped(p: Mat, half: Number, most: Number, period: Number) -> Mat:
+    steps = p[..., 1:] - p[..., :-1]
+    change = where(elementwise.abs(steps) < most, 0.0, _wrapped(steps, half, period) - steps)
+    return concat([p[..., :1], p[..., 1:] + cumsum(change, p.ndim - 1)], p.ndim - 1)
 
 
 def _wrapped(steps: Mat, half: Number, period: Number) -> Mat:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import wraps
+from math import prod
 from typing import Any
 
 from ...core.direction import INPUT, OUTPUT, Direction
@@ -44,6 +45,22 @@ def in_tiles(function: Function, tables: int = 0) -> Function:
     return call
 
 
+def in_lines(function: Function) -> Function:
+    """Return a function of a Mat and other values that computes large Mats in tiles: what it
+    returns for each line along the last axis, of any shape, depends on that line.
+    """
+    @wraps(function)
+    def call(x: Mat, *others: Operand) -> Mat:
+        limit = in_use().limit
+        if limit is not None and x.ndim > 1 and (
+                _TIMES * span_bytes(x) > limit) and not _is_a_part():
+            with suppress(OutOfDeviceMemory):
+                return _in_lines(function, x, others, limit)
+        return function(x, *others)
+
+    return call
+
+
 def in_one_pass(function: Function) -> Function:
     """Return a function that reduces what it computes of its operands, Mats and other values, as in
     a block of `mat.fused` where these are large for a device, or large files of the host.
@@ -74,14 +91,32 @@ def _in_tiles(function: Function, operands: Arguments, tables: int) -> Result:
     whole = range(1, 1 + tables)
     cut = {k: x for k, x in enumerate(operands) if isinstance(x, Mat) and k not in whole}
     empty = {k: new_like(x, (0,), x.dtype) for k, x in cut.items()}
-    # parts of this call also for observers, since they tell dtypes only
-    with cutting(_Composition(function, operands, 1), ()):
-        forms = function(*(empty.get(k, x) for k, x in enumerate(operands)))
+    forms = _forms(function, tuple([empty.get(k, x) for k, x in enumerate(operands)]))
     shape = broadcast_shapes([x.shape for x in cut.values()])
     like = next(iter(cut.values()))
     results = tuple(new_like(like, shape, form.dtype) for form in _as_tuple(forms))
-    _Composition(function, operands, len(results), tables)(*operands, *results)
+    signature = ",".join("_" if k in whole else "..."
+                         for k in range(len(operands) + len(results)))
+    _Composition(function, operands, len(results), signature, span_bytes(*operands[1:1 + tables]),
+                 not tables)(*operands, *results)
     return results if isinstance(forms, tuple) else results[0]
+
+
+def _in_lines(function: Function, x: Mat, others: Arguments, limit: int) -> Mat:
+    form = _forms(function, (new_like(x, (0, *x.shape[1:]), x.dtype), *others))
+    result: Mat = new_like(x, (*x.shape[:-1], *form.shape[x.ndim - 1:]), form.dtype)
+    if _TIMES * (x.nbytes + result.nbytes) > limit * prod(x.shape[:-1]):  # a line has no room
+        return function(x, *others)
+    signature = ["..._", *["_" for _ in others], "..." + "_" * (result.ndim - x.ndim + 1)]
+    _Composition(function, (x, *others), 1, ",".join(signature))(x, *others, result)
+    return result
+
+
+def _forms(function: Function, empty: Arguments) -> Any:
+    """Return results of empty operands, which have the dtypes of others."""
+    # parts of this call also for observers, since they tell dtypes only
+    with cutting(_Composition(function, empty, 1), ()):
+        return function(*empty)
 
 
 def _as_tuple(results: Result) -> tuple[Mat, ...]:
@@ -93,8 +128,9 @@ class _Composition:
 
     whole_because = ""
 
+    # the parameters are the facts of such an operation
     def __init__(self, function: Function, operands: Arguments, outputs: int,
-                 tables: int = 0) -> None:
+                 signature: str = "...", whole: int = 0, of_elements: bool = False) -> None:
         self.__name__ = function.__name__.strip("_")
         self.function = function
         self.inputs = len(operands)
@@ -102,9 +138,8 @@ class _Composition:
         self.positional = [f"x{k}" for k in self.operands]
         self.written = self.operands[self.inputs:]
         self.result: Any = self.inputs
-        self.reads_once = self.of_elements = not tables
-        self.whole = span_bytes(*operands[1:1 + tables])
-        signature = ",".join("_" if 0 < k <= tables else "..." for k in self.operands)
+        self.reads_once = self.of_elements = of_elements
+        self.whole = whole  # bytes of operands that are not cut
         self.tiles = over(self, signature, free=True, packs=True)
         self.cutter: Cutter | None = self.cut
 

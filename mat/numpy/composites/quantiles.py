@@ -21,6 +21,7 @@ from ...ops.primitives.selecting import where
 from ...support.dtypes import FLOATING, INTEGERS
 from ...support.types import Array, AxisLike, Function, Operand
 from ..registry import NO_VALUE, Result, implements
+from .in_tiles import in_lines
 from .selection import take, take_along
 
 _FLOATS = "efd"  # of NumPy
@@ -38,8 +39,9 @@ def _median(missing: bool) -> Function:
     """Return the function of medians; with `missing`, ignoring NaN."""
     def median(a: Mat, axis: AxisLike = None, out: Operand = None, overwrite_input: bool = False,
                keepdims: Operand = NO_VALUE) -> Result:
-        lines = _lines(a, axis, out)
-        return _shaped(_median_of(lines, missing), lines, (), keepdims)
+        lines, shape = _lines(a, axis, out)
+        found = _median_of(lines, missing)
+        return found.reshape(shape) if _keeps(keepdims) else found
 
     return median
 
@@ -66,12 +68,13 @@ def _quantile(whole: int, missing: bool) -> Function:
         leave_if(missing and fractions.dtype.kind != "f")
         # where there is NaN, NumPy's result has another dtype
         leave_if(not weak and (missing or not fractions.ndim) and a.dtype.char in "ef")
-        lines = _lines(a, axis, out)
+        lines, shape = _lines(a, axis, out)
         several = fractions if weak else np.atleast_1d(fractions)
         found = _quantiles_of(lines, several, weak, missing, method)
-        if several.ndim != fractions.ndim:
-            found = found.reshape(found.shape[1:])
-        return _shaped(found, lines, fractions.shape, keepdims)
+        if several.ndim:
+            found = found.permute((found.ndim - 1, *range(found.ndim - 1))).contiguous()
+        return found.reshape(fractions.shape + (shape if _keeps(keepdims)
+                                                else found.shape[several.ndim:]))
 
     return quantile
 
@@ -93,11 +96,14 @@ def _fractions(q: Operand, whole: int) -> Array:
     return found
 
 
+def _keeps(keepdims: Operand) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
 class Lines(NamedTuple):
-    """The elements over some axes, sorted along a last axis of their own."""
+    """Elements that are sorted along the last axis."""
 
     elements: Mat
-    shape: Ints  # of a result with `keepdims`
 
     @property
     def length(self) -> int:
@@ -124,30 +130,29 @@ class Lines(NamedTuple):
         return where(elementwise.isnan(last), last, found)
 
 
-def _lines(x: Mat, axis: AxisLike, out: Operand) -> Lines:
-    """Return the elements over `axis`, sorted."""
+def _lines(x: Mat, axis: AxisLike, out: Operand) -> tuple[Mat, Ints]:
+    """Return the elements over `axis` along a last axis, and the shape of one for each such line
+    with `keepdims`.
+    """
     leave_if(out is not None or not x.ndim or not x.size)
     leave_if(x.dtype.char not in (*_FLOATS, *INTEGERS))
     over = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     axes = sorted({as_axis(k, x.ndim) for k in over})
     leave_if(not axes or len(axes) < len(over))  # NumPy's error
     kept = [k for k in range(x.ndim) if k not in axes]
-    moved = x.permute((*kept, *axes)).contiguous()
-    lines = moved.reshape((*(x.shape[k] for k in kept), -1))
-    return Lines(sort(lines), tuple(1 if k in axes else n for k, n in enumerate(x.shape)))
-
-
-def _shaped(found: Mat, lines: Lines, first: Ints, keepdims: Operand) -> Mat:
-    if keepdims is NO_VALUE or not keepdims:
-        return found
-    return found.reshape(first + lines.shape)
+    moved = x.permute((*kept, *axes))
+    if len(axes) > 1:
+        moved = moved.contiguous().reshape((*(x.shape[k] for k in kept), -1))
+    return moved, tuple(1 if k in axes else n for k, n in enumerate(x.shape))
 
 
 # Medians
 
 
-def _median_of(lines: Lines, missing: bool) -> Mat:
+@in_lines
+def _median_of(x: Mat, missing: bool) -> Mat:
     """Return the median of each line; with `missing`, ignoring NaN."""
+    lines = Lines(sort(x))
     if missing and lines.elements.dtype.char in _FLOATS:
         counts = lines.counts()
         low = _along(lines, elementwise.subtract(counts, 1) >> 1).squeeze(-1)
@@ -180,19 +185,17 @@ def _along(lines: Lines, indices: Mat) -> Mat:
 # Quantiles
 
 
-def _quantiles_of(lines: Lines, q: Array, weak: bool, missing: bool, method: str = "linear") -> Mat:
-    """Return the quantiles for fractions `q`, along the first axis of the result if there are
-    several; `weak` if results have the dtype of inexact elements.
+@in_lines
+def _quantiles_of(x: Mat, q: Array, weak: bool, missing: bool, method: str) -> Mat:
+    """Return the quantiles for fractions `q` of each line, along a last axis if there are several;
+    `weak` if results have the dtype of inexact elements.
 
     Where elements are `missing`, the method is linear.
     """
-    if missing and lines.elements.dtype.char in _FLOATS:
-        found = _of_numbers(lines, q, weak)
-    else:
-        found = lines.with_nan(_of_all(lines, q, weak, method))
-    if not q.ndim:
-        return found
-    return found.permute((found.ndim - 1, *range(found.ndim - 1))).contiguous()
+    lines = Lines(sort(x))
+    if missing and x.dtype.char in _FLOATS:
+        return _of_numbers(lines, q, weak)
+    return lines.with_nan(_of_all(lines, q, weak, method))
 
 
 def _of_all(lines: Lines, q: Array, weak: bool, method: str) -> Mat:

@@ -103,9 +103,13 @@ def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
     if a.dtype.kind == "b":
         axes_of(a, plain_axis(axis))
         raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")
-    keep = _flag(keepdims)
-    return elementwise.subtract(reduce.max(a, axis, None, keep), reduce.min(a, axis, None, keep),
-                                out=out)
+    return _range(a, axis, _flag(keepdims), out)
+
+
+@in_one_pass
+def _range(a: Mat, axis: AxisLike, keepdims: bool, out: Operand) -> Mat:
+    most, least = (reduce_(a, axis, None, keepdims) for reduce_ in (reduce.max, reduce.min))
+    return elementwise.subtract(most, least, out=out)
 
 
 @implements("average")

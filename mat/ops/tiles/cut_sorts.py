@@ -56,7 +56,7 @@ def by_sorted_lines(operation: Gridded, sorting: Sorting, by_runs: ByRuns) -> Cu
             x, out = (m.over(m.layout.part(at)) for m in args[:2])
             yield from by_runs(sorting, x, out, descending, budget)
 
-    return over(operation, lines_along, of_each_line)
+    return over(operation, lines_along, of_each_line, packs=True)
 
 
 def _length_of_runs(per_element: int, budget: int) -> int:

@@ -54,9 +54,9 @@ def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = 
 
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         grid = grid_of(with_copies(operation, args) if free else args, kwargs)
-        if packs:
-            return _tiles_or_packed(operation, grid, kwargs, budget)
         try:
+            if packs:
+                return _tiles_or_packed(operation, grid, kwargs, budget)
             lengths = grid.blocks(budget)
         except TileTooLarge as error:
             if callable(otherwise):
@@ -139,7 +139,7 @@ def or_by_host(operation: Gridded) -> Cutter:
 def _tiles_or_packed(operation: Gridded, grid: TileGrid, kwargs: Keywords,
                      budget: int) -> Iterator[Tile]:
     """Return the tiles of a grid: of views, or of packed parts where these are far fewer."""
-    packed = PackedGrid(grid.shape, grid.operands, grid.args)
+    packed = PackedGrid(grid.shape, grid.operands, grid.args, grid.whole)
     lengths = packed.blocks(budget)
     with suppress(TileTooLarge):
         direct = grid.blocks(budget)
