@@ -42,9 +42,7 @@ FRAME: CData = None if lib is None else ffi.typeof("mat_strided *")
 
 
 class NamedKernel(NamedTuple):
-    """A compiled element-wise kernel, and whether it takes longer to compute than to load and
-    store.
-    """
+    """A compiled element-wise kernel, and whether computing takes longer than memory does."""
 
     address: CData
     heavy: bool
@@ -224,9 +222,7 @@ class KernelPlaces(NamedTuple):
 
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints, last: int,
                         places: KernelPlaces | None = None) -> CpuKernel:
-    """Return a user's kernel at that address, for `mats` that broadcast to `shape`; the operand
-    `last` is written.
-    """
+    """Return the user's kernel at that address for `mats` broadcast to `shape`; writes `last`."""
     views = [view_of(m.layout, m.element_type.itemsize, shape) if places is None
              or places.strides[k] is None else OperandView(
                  tuple(s * m.element_type.itemsize for s in places.strides[k] or ()),

@@ -67,10 +67,7 @@ class ForeignArray:
     if not TYPE_CHECKING:  # so that checkers know that there are no others
 
         def __getattr__(self, name: str) -> CData:
-            """Compute an attribute at its first use, and store it.
-
-            Compiled kernels need the address only.
-            """
+            """Compute an attribute at its first use: compiled kernels need the address only."""
             compute = _COMPUTED.get(name)
             if compute is None:
                 raise AttributeError(f"a ForeignArray has no {name!r}")

@@ -103,10 +103,7 @@ def programs() -> Iterator[Program]:
 
 
 def _rows(axes: Windows, main: int, *strides: Ints) -> list[StridedWindow]:
-    """Return columns, rows and then the other axes, by the strides of operand `main`.
-
-    Operands with fewer axes lack the first ones.
-    """
+    """Return columns, rows, other axes, by operand `main`; operands may lack the first axes."""
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
     rows = [StridedWindow(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]

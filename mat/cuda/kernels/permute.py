@@ -336,10 +336,7 @@ def axes_frame(axes: Sequence[CopyAxis], room: int) -> list[int]:
 
 
 def divisor(n: int) -> int:
-    """Return the divisor by `n` of numbers below 2**31: the factor, and above it the shift.
-
-    The quotient is ``(x * factor // 2**32 + x) >> shift``.
-    """
+    """Return `magic(n, 32)`, for numbers below 2**31, in one word: the shift above the factor."""
     factor, shift = magic(n, 32)
     return shift << 32 | factor
 

@@ -113,7 +113,6 @@ ROOM = 8192  # bins in the shared memory of a block
 EACH, BLOCKS = 32, 1024  # integers of a thread at least, blocks at most, where there are few bins
 
 
-# what a kernel is launched with
 def _launch(made_by: Program, name: str, frame: list[int], count: int,
             then: CudaKernel | None = None) -> CudaKernel:
     return CudaKernel(made_by, name, frame, (-(-count // THREADS), 1, 1), (THREADS, 1, 1),

@@ -97,12 +97,6 @@ class Float8Form(NamedTuple):
     mode: int | None
 
 
-class Refused(NamedTuple):
-    """In the place of a plan for a form that the library or the device does not have."""
-
-    status: int
-
-
 class LtPlan:
     """The descriptions of a product, and the algorithm for it on a device."""
 
@@ -213,7 +207,8 @@ def _capability(gpu: Gpu) -> int:
     return int(gpu.arch.removeprefix("sm_"))
 
 
-_plans: OrderedDict[tuple[Gpu, Float8Form], LtPlan | Refused] = OrderedDict()
+# plans, or the status of the library where it or the device does not have the form
+_plans: OrderedDict[tuple[Gpu, Float8Form], LtPlan | int] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -226,13 +221,13 @@ def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
             try:
                 found = LtPlan(gpu, form, scales)
             except _RefusedError as error:
-                found = Refused(error.args[0])
+                found = int(error.args[0])
             _plans[key] = found
             if len(_plans) > MOST:
                 _plans.popitem(last=False)
         _plans.move_to_end(key)
-    if isinstance(found, Refused):
-        raise NotSupportedError(f"{form}: status {found.status}")
+    if isinstance(found, int):
+        raise NotSupportedError(f"{form}: status {found}")
     return found
 
 

@@ -127,10 +127,7 @@ class StreamEvent:
 
 
 class Stage:
-    """Page-locked buffers of a device that copies use in rotation.
-
-    One is filled while others are being sent.
-    """
+    """Page-locked buffers for copies of a device: one is filled while others are being sent."""
 
     def __init__(self, gpu: Gpu, piece: int, count: int) -> None:
         self.gpu = gpu

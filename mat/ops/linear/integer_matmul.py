@@ -64,10 +64,7 @@ def cublas_kind(one: str, other: str, result: str) -> str:
 
 
 def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
-    """Raise `DTypeError` unless `a` and `b` are of one dtype, and `c` and the factors fit.
-
-    `c` is of that or a wider dtype.
-    """
+    """Raise unless `a` and `b` are of one dtype, `c` of that or a wider one, and factors fit."""
     one, other, out = a.element_type, b.element_type, c.element_type
     if (one != other or one.char not in FACTORED[:-1] or not takes(one.char, one.char, out.char)
             or not np.can_cast(one, out)):
