@@ -253,6 +253,7 @@ class Op(Declaration):
         of_device = is_of_device(implementation, device)
         if shortage is None and not (of_device and self.cutter is not None and is_too_large(
                 device, *(now[k] for k in self.operands))):
+            self.note_uses(device.memory, now)
             try:
                 return self.carry_out_whole(device, args, kwargs)
             except OutOfDeviceMemory as error:
