@@ -32,6 +32,11 @@ COMPOSED: dict[tuple[np.ufunc, str], Function] = {}
 NO_VALUE: Final[Operand] = np._NoValue  # NumPy's default where None is a value
 
 
+def flag(value: object) -> bool:
+    """Return whether an argument such as `keepdims` is true; it is not where it was not given."""
+    return value is not NO_VALUE and bool(value)
+
+
 def numpy_function(name: str) -> Function | None:
     """Return NumPy's function of the dotted `name`, or None in versions that have none."""
     found: object = np

@@ -20,7 +20,7 @@ from ...ops.primitives import elementwise, truth
 from ...ops.primitives.selecting import where
 from ...support.dtypes import FLOATING, INTEGERS
 from ...support.types import Array, AxisLike, Function, Operand
-from ..registry import NO_VALUE, Result, implements
+from ..registry import NO_VALUE, Result, flag, implements
 from .in_tiles import in_lines
 from .selection import take, take_along
 
@@ -41,7 +41,7 @@ def _median(missing: bool) -> Function:
                keepdims: Operand = NO_VALUE) -> Result:
         lines, shape = _lines(a, axis, out)
         found = _median_of(lines, missing)
-        return found.reshape(shape) if _keeps(keepdims) else found
+        return found.reshape(shape) if flag(keepdims) else found
 
     return median
 
@@ -73,7 +73,7 @@ def _quantile(whole: int, missing: bool) -> Function:
         found = _quantiles_of(lines, several, weak, missing, method)
         if several.ndim:
             found = found.permute((found.ndim - 1, *range(found.ndim - 1))).contiguous()
-        return found.reshape(fractions.shape + (shape if _keeps(keepdims)
+        return found.reshape(fractions.shape + (shape if flag(keepdims)
                                                 else found.shape[several.ndim:]))
 
     return quantile
@@ -94,10 +94,6 @@ def _fractions(q: Operand, whole: int) -> Array:
     inside = (found >= 0) & (found <= 1)
     leave_if(not found.size or not bool(inside.all()))
     return found
-
-
-def _keeps(keepdims: Operand) -> bool:
-    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 class Lines(NamedTuple):

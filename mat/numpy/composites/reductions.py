@@ -20,7 +20,7 @@ from ...ops.primitives.missing import without_nan
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
-from ..registry import NO_VALUE, Result, implements, named
+from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
 from .there import keeps_parts
 
@@ -75,7 +75,7 @@ def _decide(reduction: Function) -> Function:
             a = (ufuncs.logical_and(a, mask) if reduction is truth.any_true
                  else ufuncs.logical_or(a, ufuncs.logical_not(mask)))
         leave_if(out is not None and out.element_type.kind != "b")
-        return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
+        return reduction(a, axis, flag(keepdims), out)
 
     return decide
 
@@ -164,10 +164,6 @@ _NONE = "Mean of empty slice"
 _FEW = "Degrees of freedom <= 0 for slice."
 
 
-def _flag(keepdims: object) -> bool:
-    return keepdims is not NO_VALUE and bool(keepdims)
-
-
 def _plain(*others: object) -> bool:
     """Return whether none of these arguments is given."""
     return all(x is NO_VALUE or x is None for x in others)
@@ -187,7 +183,7 @@ def _extreme(smallest: bool) -> Function:
     def extreme(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
                 initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
         leave_if(not is_mat_or_none(out) or not _plain(initial, where))
-        found = missing.extreme(a, axis, out, _flag(keepdims), smallest=smallest)
+        found = missing.extreme(a, axis, out, flag(keepdims), smallest=smallest)
         return _warned(found, _ONLY) if a.dtype.char in INEXACT else found
 
     return extreme
@@ -206,7 +202,7 @@ def _place(place: Function, last: float) -> Function:
             axis = integer(plain_axis(axis), "an axis")
         inexact = a.dtype.char in INEXACT
         return _place_of(a, place, last if inexact else None, axis, out,
-                                      _flag(keepdims))
+                                      flag(keepdims))
 
     return place_of
 
@@ -233,7 +229,7 @@ def _total(total: Function, neutral: Number) -> Function:
                  keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                  where: Operand = NO_VALUE) -> Result:
         leave_if(initial is None or not can_hold_sums(out) or not _plain(dtype, initial, where))
-        return _total_of(a, total, neutral, axis, out, _flag(keepdims))
+        return _total_of(a, total, neutral, axis, out, flag(keepdims))
 
     return total_of
 
@@ -253,7 +249,7 @@ def numpy_nanmean(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
                   out: Operand = None, keepdims: bool = NO_VALUE, *,
                   where: Operand = NO_VALUE) -> Result:
     leave_if(not _plain(dtype, out, where))
-    keep = _flag(keepdims)
+    keep = flag(keepdims)
     if a.dtype.char not in INEXACT:
         return reduce.mean(a, axis, keepdims=keep)
     return _warned(_mean_of(a, axis, keep), _NONE)
@@ -274,7 +270,7 @@ def _variance(root: bool) -> Function:
                  mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
         leave_if(not _plain(dtype, out, where, mean, correction))
         leave_if(a.dtype.char not in FLOATING or type(ddof) not in _REAL)
-        found = _variance_of(a, axis, _flag(keepdims), ddof)
+        found = _variance_of(a, axis, flag(keepdims), ddof)
         return elementwise.sqrt(found, out=found) if root else found
 
     return variance

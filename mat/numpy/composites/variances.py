@@ -17,15 +17,11 @@ from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
-from ..registry import NO_VALUE, Result, implements
+from ..registry import NO_VALUE, Result, flag, implements
 from .in_tiles import in_one_pass
 from .there import as_dtype, different_axes, is_there
 
 _REAL = (int, float)
-
-
-def _flag(keepdims: object) -> bool:
-    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 # the parameters are NumPy's, and `root`
@@ -77,7 +73,7 @@ def _variance(root: bool) -> Function:
             leave_if(ddof != 0)  # NumPy's error
             ddof = correction
         leave_if(not is_mat_or_none(out) or type(ddof) not in _REAL or not a.size)
-        keep, axis = _flag(keepdims), plain_axis(axis)
+        keep, axis = flag(keepdims), plain_axis(axis)
         if where is NO_VALUE is mean:
             found = _plain(a, axis, dtype, ddof, keep, root)
         else:
@@ -103,7 +99,7 @@ def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
     if a.dtype.kind == "b":
         axes_of(a, plain_axis(axis))
         raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")
-    return _range(a, axis, _flag(keepdims), out)
+    return _range(a, axis, flag(keepdims), out)
 
 
 @in_one_pass
@@ -116,7 +112,7 @@ def _range(a: Mat, axis: AxisLike, keepdims: bool, out: Operand) -> Mat:
 def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
                   returned: bool = False, *, keepdims: bool = NO_VALUE) -> Result:
     leave_if(a.dtype.char not in REAL or (axis is not None and not a.ndim))
-    keep = _flag(keepdims)
+    keep = flag(keepdims)
     if axis is not None and type(axis) is not int:
         axis = as_axes(axis, a.ndim)
     if weights is None:
