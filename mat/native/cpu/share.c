@@ -12,9 +12,10 @@
 
 #include "share.h"
 
-/* Nanoseconds of polling before a thread sleeps, and pauses after which it looks at the clock,
-   since processors pause for 10 to 140 cycles; pieces for each thread, and at most in all */
-enum { POLLING = 20000, PAUSES = 16, PIECES = 4, MOST = 1024 };
+/* Nanoseconds of polling before a thread lets others run between its polls, and before it sleeps:
+   Python takes 10 to 100 us between the ranges of fused blocks; pauses after which it looks at the
+   clock, since processors pause for 10 to 140 cycles; pieces for each thread, and at most in all */
+enum { POLLING = 20000, YIELDING = 150000, PAUSES = 16, PIECES = 4, MOST = 1024 };
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -80,21 +81,22 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Pauses for poll number k; whether there is time for another poll, before `end`, which is 0 at
-   first. */
-static int may_poll(int k, int64_t *end) {
+/* Pause for poll number k; return whether there is time for another poll, since `begin`, which is
+   0 at first. */
+static int may_poll(int k, int64_t *begin) {
     if (k % PAUSES == 0) {
         const int64_t time = now();
-        if (!*end) *end = time + POLLING;
-        if (time > *end) return 0;
+        if (!*begin) *begin = time;
+        if (time - *begin > YIELDING) return 0;
+        if (time - *begin > POLLING) sched_yield();
     }
     PAUSE();
     return 1;
 }
 
 static void wait_for_helpers(void) {
-    int64_t end = 0;
-    for (int k = 0; is_inside() && may_poll(k, &end); k++) continue;
+    int64_t begin = 0;
+    for (int k = 0; is_inside() && may_poll(k, &begin); k++) continue;
     if (!is_inside()) return;
     pthread_mutex_lock(&guard);
     atomic_store(&waiting, 1);
@@ -143,8 +145,8 @@ static void leave(void) {
 
 /* Wait for another range than that of the number `seen`; return its number. */
 static uint64_t next_range(uint64_t seen) {
-    int64_t end = 0;
-    for (int k = 0; may_poll(k, &end); k++) {
+    int64_t begin = 0;
+    for (int k = 0; may_poll(k, &begin); k++) {
         const uint64_t round = atomic_load_explicit(&state, memory_order_acquire) / ROUND;
         if (round != seen) return round;
     }
