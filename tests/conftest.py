@@ -9,6 +9,7 @@ from itertools import count
 import hypothesis
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 
 import mat
 from mat.debug.direction_check import CHECK
@@ -123,6 +124,22 @@ def pytest_collection_finish():
     of the time.
     """
     _freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Have the processes of pytest-xdist report less, unless times are asked for: three reports of
+    a short test take as long as the test, here and where they arrive.
+    """
+    option = item.config.option
+    if not hasattr(item.config, "workerinput") or option.durations is not None or option.xmlpath:
+        return None
+    where = {"nodeid": item.nodeid, "location": item.location}
+    item.ihook.pytest_runtest_logstart(**where)
+    for report in selection.told(runtestprotocol(item, log=False, nextitem=nextitem)):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(**where)
+    return True
 
 
 def pytest_runtest_logfinish():

@@ -1,5 +1,7 @@
 """NumPy's functions of views whose elements have another size than those of the storage."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -27,9 +29,9 @@ def of_another_type(other):
     return wrap
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("other", ["uint8", "float32", "complex128"])
-@pytest.mark.parametrize("dtype", ["float64", "int64", "float32", "uint8"])
+@pytest.mark.sample(12)
+@pytest.mark.parametrize(("dtype", "other"), [*product(
+    ["float64", "int64", "float32", "uint8"], ["uint8", "float32", "complex128"])])
 @pytest.mark.parametrize("name", NAMES)
 def test_functions(name, dtype, other):
     function = attribute(np, name)

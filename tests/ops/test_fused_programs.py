@@ -39,7 +39,7 @@ def test_programs_over_large_files(tmp_path, monkeypatch):
     counted, real = [], together.Together.tiles
     monkeypatch.setattr(together.Together, "tiles",
                         lambda *args: counted.append(args) or real(*args))
-    programs(3, most(2000, 1000), folder=tmp_path)
+    programs(3, most(2000, 600), folder=tmp_path)
     assert len(counted) > 5
 
 
@@ -179,7 +179,7 @@ compiles = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
 @compiles
 @where
 def test_programs_by_compiled_loops(where, tmp_path):
-    statements = most(1500, 300)
+    statements = most(1500, 200)
     assert composed(lambda: programs(2, statements, folder=tmp_path, **WHERE[where])) > 12
 
 

@@ -5,6 +5,7 @@ those that a device has no room for. They have the bits that they have without t
 import contextlib
 import operator
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -116,21 +117,19 @@ def test_with_a_small_pool(function, shape, dtype):
     assert_same(function, mat.array(elements(shape, dtype)), small_pool)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", EXPRESSIONS)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("share", [0.34, 0.51, 1.2])
-@pytest.mark.parametrize("dtype", ["f", "i4"])
+@pytest.mark.parametrize(("shape", "share", "dtype"),
+                         [*product(SHAPES, [0.34, 0.51, 1.2], ["f", "i4"])])
 def test_expressions_with_a_small_pool(name, shape, share, dtype):
     x, y = (mat.array(elements(shape, dtype) + k) for k in range(2))
     assert_same(lambda x: EXPRESSIONS[name](x, y), x,
                 lambda: mat.use_device("emulated", pool_bytes=int(share * x.nbytes)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", EXPRESSIONS)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("spills", [False, True])
+@pytest.mark.parametrize(("shape", "spills"), [*product(SHAPES, [False, True])])
 def test_expressions_over_files(in_file, name, shape, spills, tmp_path):
     x, y = in_file(elements(shape)), mat.array(elements(shape))
     with mat.settings(spill_dir=tmp_path, spill_above=(1 << 18) if spills else None):

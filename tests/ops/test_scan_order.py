@@ -11,6 +11,7 @@ from mat.ops.primitives.scan import _in_order
 
 from ..support.in_tiles import in_tiles, same_bits
 from ..support.scan_order import accumulated
+from ..support.selection import part
 
 SHAPES = ((4096,), (4097,), (4129,), (8193,), (70_001,), (3, 9000), (9000, 3), (2, 8200, 3),
           (17, 4500), (4136, 515))
@@ -36,7 +37,7 @@ def layouts(a):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_order_of_long_lines(dtype, name, threads, rng):
-    for shape in SHAPES:
+    for shape in part(SHAPES, f"{name} {threads} {dtype}", 2):
         a = numbers(rng, shape, dtype)
         axis = int(np.argmax(shape))
         for b in layouts(a):

@@ -64,6 +64,11 @@ def selected(items):
     return runs[True], runs[False]
 
 
+def told(reports):
+    """Return of the reports of a test those of its call, and of what was no success."""
+    return [report for report in reports if report.when == "call" or not report.passed]
+
+
 def _share(definition, count):
     """Return of how many parameter sets of a test one runs, if it has `count` of them."""
     mark = definition.get_closest_marker("sample")

@@ -42,6 +42,12 @@ def test_slow_tests_are_left_out(everything):
     assert selection.selected([a, b]) == (([a, b], []) if everything else ([a], [b]))
 
 
+def test_a_report_is_of_the_call_or_of_what_fails():
+    reports = [SimpleNamespace(when=when, passed=passed) for when in ("setup", "call", "teardown")
+               for passed in (True, False)]
+    assert selection.told(reports) == reports[1:4] + reports[5:]
+
+
 def test_one_of_so_many_parameter_sets_runs(everything):
     found = sampled(40, sample=(4,))
     assert len(found) == (40 if everything else 10)
