@@ -96,6 +96,7 @@ cdef class HostBlocks:
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
+    cdef bytes bytes_at(self, uintptr_t address, Py_ssize_t nbytes)
     cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
                          bint writable)
     cdef void lock_array(self, object value) noexcept

@@ -297,6 +297,10 @@ cdef class HostBlocks:
         memcpy(cnp.PyArray_DATA(made), <const void *>source, nbytes)
         return made
 
+    cdef bytes bytes_at(self, uintptr_t address, Py_ssize_t nbytes):
+        """Return a copy of so many bytes."""
+        return (<const char *>address)[:nbytes]
+
     cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
                          bint writable):
         """Return an array over memory that it does not keep, with `strides` in elements."""

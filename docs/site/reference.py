@@ -99,7 +99,7 @@ def part_of(name: str, thing: Any) -> str:
 
     A trailing underscore marks the methods that write.
     """
-    return PARTS[inspect.isfunction(thing) and 1 + name.endswith("_")]
+    return PARTS[inspect.isroutine(thing) and 1 + name.endswith("_")]
 
 
 def own_members(kind: type) -> dict[str, Any]:

@@ -31,3 +31,5 @@ cpdef object copied_array(MatBase view, bint writable)
 
 @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
 cdef object _array_of_few(MatBase view)
+@cython.locals(layout=Layout, storage=Storage, address=uintptr_t, nbytes=Py_ssize_t)
+cdef bytes _packed_bytes(MatBase view)

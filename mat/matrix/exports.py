@@ -18,6 +18,7 @@ from ..support.dtypes import EXTENSIONS
 from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .base import is_numpys
+from .brief_copies import LARGE
 from .views import Views
 
 MOST_AT_ONCE = 4096  # elements that are copied while the GIL is kept
@@ -92,6 +93,20 @@ def _array_of_few(view: Views) -> Array | None:
     return _blocks.copied_array(address + layout.displacement * view.element_size,
                                 layout.shape, view.element_type,
                                 layout.size * view.element_size)
+
+
+def _packed_bytes(view: Views) -> bytes | None:
+    """Return a copy of the bytes of packed elements; None where an access has to be opened, and for
+    so many that other threads are not to wait.
+    """
+    layout, storage = view.layout, view.storage
+    nbytes = layout.size * view.element_size
+    if _observers or not layout.contiguous or nbytes >= LARGE:
+        return None
+    address = storage.element_address(_array.mask, _array.bit)
+    if not address:
+        return None
+    return _blocks.bytes_at(address + layout.displacement * view.element_size, nbytes)
 
 
 class Exports(Views):
@@ -176,8 +191,8 @@ class Exports(Views):
         >>> mat.array([1, 2], "int8").tobytes()
         b'\x01\x02'
         """
-        made = _array_of_few(self)
-        if made is not None:
-            return made.tobytes(order)
+        found = _packed_bytes(self) if order == "C" else None
+        if found is not None:
+            return found
         with self.facet("array", "input") as a:
             return a.tobytes(order)

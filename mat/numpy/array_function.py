@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..matrix.base import is_numpys
-from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
@@ -28,7 +28,7 @@ from . import short_floats
 from .composites.there import with_mats_there
 from .implementations import WAITING, load
 from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, numpy_function
-from .short_calls import called_shortly, leave_to_numpy
+from .short_calls import called_shortly, leave_to_numpy, written_shortly
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
 # the functions that return views, and whether of all their arguments or of the first
@@ -95,7 +95,7 @@ def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS)
 
 def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a NumPy function that has no short way for these arguments."""
-    if func in WRITING and write_briefly(func, args, kwargs):
+    if func in WRITING and written_shortly(func, args, kwargs):
         return None
     if func in _ordering and (kwargs or not _are_plain(args)):
         dtype = short_floats.dtype_of(args, kwargs)

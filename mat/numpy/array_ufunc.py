@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE, PackedMethod
+from ..core.observers import OBSERVERS
 from ..cpu.errstate import QUIET, STATE
 from ..errors import DTypeError
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
@@ -28,13 +29,14 @@ from ..ops.engine.operation import named
 from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import missing, reduce, scan, ufuncs
+from ..ops.primitives.few_elements import same
 from ..ops.primitives.truth import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.options import FLOAT32, FLOAT64
 from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
 from .operands import can_hold_sums, is_mat_or_array
-from .short_calls import WAYS, ByPlan, called_shortly
+from .short_calls import WAYS, ByPlan, Running, called_shortly
 from .ufunc_at import at_places, composed
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
@@ -72,17 +74,19 @@ _alike: dict[np.ufunc, Any] = {
     np.degrees: ufuncs.rad2deg, np.radians: ufuncs.deg2rad, np.fabs: ew.abs}
 # operations that compute what these do of floats
 _OF_FLOATS: dict[np.ufunc, Calls] = {ufunc: f.operation for ufunc, f in _alike.items()}
-# of few elements, these are NumPy's: those without a kernel, and the two quotients together
+# of few elements, these are NumPy's: those without a kernel
 _BY_NUMPY = {f for f in vars(np).values() if type(f) is np.ufunc and f not in IMPLEMENTATIONS}
-_BY_NUMPY.add(np.divmod)
 # methods of one operand, and of indices or an axis, by operations or by NumPy
 _OF_ONE = frozenset(("reduce", "accumulate", "reduceat"))
 WAYS.update({ufunc.reduce: ByPlan(vars(reduction)["op"], 0)
              for ufunc, reduction in REDUCTIONS.items() if type(reduction) is not partial})
 WAYS.update({np.logical_and.reduce: ByPlan(ALL, 0), np.logical_or.reduce: ByPlan(ANY, 0)})
+WAYS.update({ufunc.accumulate: Running(vars(running)["op"], 0)
+             for ufunc, running in scan.BY_UFUNC.items()})
 # with types of C
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
 _matmul, _float64, _float32 = np.matmul, FLOAT64, FLOAT32
+_positive, _int64, _observers = np.positive, np.dtype(np.int64), OBSERVERS
 _FIRST = 3  # position of the first operand
 _NO_KEYWORDS: Keywords = {}
 _NUMBERS = {bool, int, float, complex,
@@ -127,17 +131,22 @@ def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
 
 
 def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
-    """Call a ufunc without a kernel with copies of a few elements; return None, with nothing done,
-    for other ufuncs and operands.
+    """Call a ufunc without a kernel by other operations, or with copies of a few elements; return
+    None, with nothing done, for other ufuncs and operands.
     """
     if ufunc not in _BY_NUMPY:
-        return None
-    alike = _OF_FLOATS.get(ufunc)
-    if alike is not None and not _in_use and type(inputs[0]) is _mat_type:
-        view = inputs[0]
+        return _implemented(ufunc, inputs, _NO_KEYWORDS)
+    if _in_use or type(inputs[0]) is not _mat_type:
+        return _quietly(ufunc, inputs, {})
+    alike, found, view = _OF_FLOATS.get(ufunc), None, inputs[0]
+    if alike is not None:
+        if view.element_type is _int64 and not _observers:
+            view = view.astype(_float64)
         if view.element_type is _float64 or view.element_type is _float32:
-            return alike.make((view, None))
-    return _quietly(ufunc, inputs, {})
+            found = alike.make((view, None))
+    elif ufunc is _positive and not _observers:
+        found = same(view)
+    return _quietly(ufunc, inputs, {}) if found is None else found
 
 
 def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:

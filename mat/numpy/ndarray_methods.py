@@ -20,16 +20,16 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat, is_foreign, is_operand, numpy_gives
-from ..ops.engine.operation import NO_KEYWORDS, named
+from ..ops.engine.operation import named
 from ..ops.engine.roles import method_like
 from ..ops.indexing.sorting import sort_in_place
 from ..ops.linear.matmul import matmul
-from ..ops.primitives import elementwise
+from ..ops.primitives.copying import sorted_in_place
 from ..support.dtypes import as_element
 from ..support.types import File, Function, Number, Operand
 from .array_function import call_numpy
 from .registry import NO_VALUE
-from .short_calls import matrix_product
+from .short_calls import ShortMethod, WritingMethod, matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
@@ -71,7 +71,6 @@ def _check_order(order: object) -> None:
                          f"{order!r}; leave it out")
 
 
-@method("sort")
 def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None, *,
          stable: bool | None = None, descending: bool | None = None) -> None:
     """Sort the elements along an axis, in place; NaN is last.
@@ -94,8 +93,7 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
     AxisError
         If there is no such axis.
     """
-    if kind is order is stable is descending is None and write_briefly(
-            np.ndarray.sort, (self, axis), NO_KEYWORDS):
+    if kind is order is stable is descending is None and sorted_in_place((self, axis)):
         return
     _check_order(order)
     k = as_axis(axis, self.ndim)
@@ -106,6 +104,9 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
                       descending=bool(descending))
         return
     _write_by(np.ndarray.sort, self, k, kind, **more)
+
+
+bind("sort", WritingMethod(sorted_in_place, sort))
 
 
 @method("partition")
@@ -408,7 +409,8 @@ def bind_function(name: str, function: Function) -> None:
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__dict__["__signature__"] = inspect.Signature([own, *others])
     NAMES.append(name)
-    bind(name, named(method, name, _documentation(name, [p.name for p in others])))
+    described = named(method, name, _documentation(name, [p.name for p in others]))
+    bind(name, ShortMethod(function, described))
 
 
 def _parameters(function: Function) -> list[inspect.Parameter]:
@@ -495,15 +497,11 @@ def _bound(name: str, value: Operand, other: Operand) -> Operand:
 def _clip(self: Mat, min: Operand = None, max: Operand = None,
           out: Mat | None = None, *, a_min: Operand = None, a_max: Operand = None,
           **kwargs: Operand) -> Mat:
-    if (type(min) is type(max) is float and self.element_type.kind == "f" and out is None
-            and a_min is None and a_max is None and not kwargs):  # no question of dtypes
-        found: Mat = elementwise.clip(self, min, max)
-        return found
     return clip(self, min, max, out, a_min=a_min, a_max=a_max, **kwargs)
 
 
 NAMES.append("clip")
 vars(_clip)["__signature__"] = inspect.Signature(
     [p for p in inspect.signature(_clip).parameters.values() if p.kind is not p.VAR_KEYWORD])
-bind("clip", method_like(clip, _clip, "clip", "a"))
+bind("clip", ShortMethod(np.clip, method_like(clip, _clip, "clip", "a")))
 bind_function("var", np.var)

@@ -2,14 +2,16 @@ cimport cython
 
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase, is_numpys
-from mat.matrix.brief_calls cimport call_briefly
+from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.ops.engine.calls cimport Calls
+from mat.ops.engine.functions cimport MatMethod
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _result_type, _bool
 cdef dict _NO_KEYWORDS
 cdef Calls _product
-cdef dict _ways
+cdef dict _ways, _writers
+cdef Py_ssize_t _FEW, _SMALL
 cdef set _of_many
 
 
@@ -19,7 +21,14 @@ cdef class Way:
 
 cdef class ByPlan(Way):
     cdef Calls operation
-    cdef object axis, of_bools
+    cdef object axis
+    @cython.locals(view=MatBase)
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class Running(Way):
+    cdef Calls operation
+    cdef object axis
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 
@@ -71,7 +80,7 @@ cpdef object has_complex_dtype(object x)
 
 
 cdef class ResultType(Way):
-    @cython.locals(view=MatBase, dtypes=list)
+    @cython.locals(view=MatBase, dtypes=list, alike=bint)
     cpdef object call(self, tuple args, dict kwargs)
 
 
@@ -83,3 +92,18 @@ cpdef object vector_product(object a, object b)
 cpdef object matrix_product(object a, object b)
 @cython.locals(way=Way)
 cpdef object called_shortly(object function, tuple args, dict kwargs)
+
+@cython.locals(view=MatBase, mask=MatBase)
+cpdef bint masked(tuple args) except -1
+cpdef bint written_shortly(object function, tuple args, dict kwargs) except -1
+
+
+cdef class WritingMethod(MatMethod):
+    cdef object shorter
+    cdef object call_fully(self, tuple args, dict kwargs)
+
+
+cdef class ShortMethod(MatMethod):
+    cdef object numpys
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict kwargs)

@@ -12,22 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import IN_USE
+from ..core.compiled import IN_USE, give_vectorcall
 from ..core.observers import OBSERVERS
 from ..layout.shapes import Ints
 from ..matrix.base import is_numpys
-from ..matrix.brief_calls import NOT_BRIEF, call_briefly
+from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.creation import adopted
 from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
+from ..ops.engine.functions import MatMethod
+from ..ops.indexing.selection import written
 from ..ops.linear.blas_level1 import nrm2
 from ..ops.linear.matmul import product
-from ..ops.primitives import reduce, truth
-from ..ops.primitives.copying import sorted_along
+from ..ops.primitives import reduce, scan, truth
+from ..ops.primitives.copying import copied_to, sorted_along
 from ..ops.primitives.few_elements import (
     all_equal,
     chosen,
+    clipped,
     counted,
     diagonal,
     differenced,
@@ -64,16 +67,14 @@ class Way:
 class ByPlan(Way):
     """By the plan of a reduction of a Mat, without axes of length 1 in the result.
 
-    `axis` is what it is by default, `of_bools` computes the same of few of these by NumPy.
+    `axis` is what it is by default.
     """
 
-    __slots__ = ("axis", "of_bools", "operation")
+    __slots__ = ("axis", "operation")
 
-    def __init__(self, operation: Calls, axis: int | None = None,
-                 of_bools: Function | None = None) -> None:
+    def __init__(self, operation: Calls, axis: int | None = None) -> None:
         self.operation: Calls = operation
         self.axis: int | None = axis
-        self.of_bools: Function | None = of_bools
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         axis = only_axis(args, kwargs, self.axis)
@@ -84,11 +85,30 @@ class ByPlan(Way):
             return None
         if self.axis is not None and not view.layout.shape:
             return None
-        if self.of_bools is not None and view.element_type is _bool:
-            found = call_briefly(self.of_bools, (view, axis), _NO_KEYWORDS, True)
-            if found is not _not_brief:
-                return found
         return self.operation.make((view, None, axis, False))
+
+
+class Running(Way):
+    """By the operation of running totals, along an axis of a Mat, or with None of a packed one in
+    row-major order; `axis` is what it is by default.
+    """
+
+    __slots__ = ("axis", "operation")
+
+    def __init__(self, operation: Calls, axis: int | None) -> None:
+        self.operation: Calls = operation
+        self.axis: int | None = axis
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        axis = only_axis(args, kwargs, self.axis)
+        if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
+            return None
+        view: Any = args[0]
+        if not is_numpys(view.element_type) or not view.layout.shape:
+            return None
+        if axis is None:
+            view, axis = view if len(view.layout.shape) == 1 else raveled(view), 0
+        return None if view is None else self.operation.make((view, None, axis))
 
 
 class Along(Way):
@@ -256,14 +276,19 @@ class ResultType(Way):
     __slots__ = ()
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        dtypes = list(args)
+        dtypes, alike = list(args), True
         for k in range(len(args)):
             if type(args[k]) is _mat:
                 view: Any = args[k]
                 if not view.layout.shape:  # whose values counted before NumPy 2
                     return None
                 dtypes[k] = view.element_type
-        return None if kwargs else _result_type(*dtypes)
+            alike = alike and dtypes[k] is dtypes[0]
+        if kwargs:
+            return None
+        if alike and type(args[0]) is _mat and is_numpys(dtypes[0]):
+            return dtypes[0]
+        return _result_type(*dtypes)
 
 
 def length(x: object) -> Operand:
@@ -296,12 +321,12 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
 
 
 def _reductions() -> dict[object, Way]:
-    """Return those that have a plan for each form of their operand and axis."""
+    """Return those that have a plan for each form of their operand and axis, and running totals."""
     found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
-        function = getattr(np, name)
-        found[function] = ByPlan(vars(vars(reduce)[name])["op"], None,
-                                 function if name.startswith("arg") else None)
+        found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
+    for name in ("cumsum", "cumprod"):
+        found[getattr(np, name)] = Running(vars(vars(scan)[name])["op"], None)
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
         found[np.count_nonzero] = OrNumPy(truths, ByPlan(truth.COUNT_NONZERO))
     return found
@@ -313,9 +338,11 @@ WAYS: dict[object, Way] = {
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
     np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
-    np.result_type: ResultType(), np.diag: Of(diagonal), np.linalg.norm: Of(length),
+    np.clip: Of(clipped, 3), np.result_type: ResultType(), np.diag: Of(diagonal),
+    np.linalg.norm: Of(length),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
+_FEW, _SMALL = 1 << 12, 128  # elements, and integers that all dtypes of numbers can represent
 
 
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
@@ -323,8 +350,12 @@ _ways, _of_many = WAYS, OF_MANY  # with types of C
 _SHORTER: dict[object, tuple[Any, ...]] = {
     np.bincount: (counted,), np.nonzero: (places,), np.round: (rounded,),
     np.trace: (traced, 1, (0, 0, 1)), np.array_equal: (all_equal, 2), np.interp: (interpolated, 3),
-    np.where: (chosen, 3), np.repeat: (repeated, 3), np.tile: (tiled, 2),
-    np.take: (taken, 2)}
+    np.where: (chosen, 3), np.tile: (tiled, 2)}
+# the same of functions of how many arguments and an axis, what this is by default, and whether it
+# is given by its name only
+_ALONG: dict[object, tuple[Any, ...]] = {
+    np.diff: (differenced, 1, -1, True), np.repeat: (repeated, 2, None, False),
+    np.roll: (rolled, 2, None, False), np.take: (taken, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 
@@ -335,8 +366,8 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
     _usual_of.append(usual)
     for function, (shorter, *facts) in _SHORTER.items():
         WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
-    WAYS[np.diff] = AlongOrNumPy(differenced, ByNumPy(np.diff, usual), 1, -1, True)
-    WAYS[np.roll] = AlongOrNumPy(rolled, ByNumPy(np.roll, usual), 2, None, False)
+    for function, (shorter, *facts) in _ALONG.items():
+        WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
@@ -349,3 +380,69 @@ def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Ope
             return None
         way = _ways[function] = ByNumPy(function, _usual_of[0])
     return way.call(args, kwargs)
+
+
+def masked(args: Arguments) -> bool:
+    """Overwrite the few elements of a Mat that a mask of its shape selects with a number that its
+    dtype can represent; return False, with nothing done, for other arguments.
+    """
+    if len(args) != 3 or type(args[0]) is not _mat or type(args[1]) is not _mat:
+        return False
+    view: Any = args[0]
+    mask: Any = args[1]
+    kind, letter = type(args[2]), view.element_type.kind
+    if mask.element_type is not _bool or view.layout.shape != mask.layout.shape or not (
+            0 < view.layout.size <= _FEW and is_numpys(view.element_type)):
+        return False
+    if not (kind is float and letter == "f") and not (
+            kind is int and letter in "fiu" and 0 <= args[2] < _SMALL):
+        return False
+    return written(view, mask, args[2], True) is not None
+
+
+# by functions that write their first argument: what does so in the shortest way
+_writers: dict[object, Function] = {np.copyto: copied_to, np.putmask: masked}
+
+
+def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bool:
+    """Call a function that writes its first argument in its shortest way; return False, with
+    nothing written, if there is none.
+    """
+    if _in_use or _observers:
+        return False
+    shorter = None if kwargs else _writers.get(function)
+    if shorter is not None and shorter(args):
+        return True
+    return write_briefly(function, args, kwargs)
+
+
+class WritingMethod(MatMethod):
+    """A method without a result, of which `shorter` returns whether it did it, or `function`."""
+
+    def __init__(self, shorter: Function, function: Function) -> None:
+        MatMethod.__init__(self, function)
+        self.shorter: Function = shorter
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if not kwargs and not _in_use and not _observers and self.shorter(args):
+            return None
+        return self.function(*args, **kwargs)
+
+
+class ShortMethod(MatMethod):
+    """A method that is NumPy's function `numpys` in its shortest way, or `function`."""
+
+    def __init__(self, numpys: Function, function: Function) -> None:
+        MatMethod.__init__(self, function)
+        self.numpys: Function = numpys
+
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        return called_shortly(self.numpys, (x,) if count == 1 else (x, y), _NO_KEYWORDS)
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = called_shortly(self.numpys, args, kwargs)
+        return self.function(*args, **kwargs) if found is None else found
+
+
+give_vectorcall(ShortMethod)
+give_vectorcall(WritingMethod)

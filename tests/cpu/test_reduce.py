@@ -95,6 +95,28 @@ def test_any_axes_of_any_layout(rng, shape, dtype):
                                    getattr(np, name)(a, axis=axis))
 
 
+@pytest.mark.host
+@pytest.mark.parametrize("share", [0, 0.001, 0.5, 0.999, 1])
+@pytest.mark.parametrize("shape", [(1,), (63,), (64,), (5000,), (100_003,), (70, 65), (5, 1100),
+                                   (2, 30_011), (30_011, 2), (3, 70, 9, 11)], ids=str)
+def test_places_of_bools(rng, shape, share):
+    a = rng.random(shape) < share
+    x = mat.array(a)
+    for array, view in ((a, x), (a.T, x.T), (a[::-1], x[::-1]), (a[..., ::-1], x[..., ::-1])):
+        for axis in (None, *range(a.ndim)):
+            for name in ("argmax", "argmin"):
+                found = getattr(view, name)(axis)
+                assert_array_equal(found.to_numpy(), getattr(np, name)(array, axis=axis))
+                assert "foreign" in found.facets
+
+
+def test_every_byte_but_0_is_true():
+    a = np.array([0, 2, 1, 255, 0], np.uint8)
+    for b in (a, np.tile(a, 30), np.tile(a[1:4], 40)):
+        x, b = mat.from_numpy(b.view(bool)), b.view(bool)
+        assert [x.argmax().item(), x.argmin().item()] == [b.argmax(), b.argmin()]
+
+
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", [(5,), (1000,), (100_000,), (3, 40), (40, 3), (500, 70)], ids=str)
 def test_products(rng, shape, dtype):

@@ -2,6 +2,9 @@
 one, which a device in use or an observer takes.
 """
 
+import inspect
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -345,6 +348,75 @@ def test_columns_come_one_after_another_by_a_transposed_view(monkeypatch):
     monkeypatch.setattr("mat.ops.primitives.reshape.axes_of_loop", refuse)
     for found in (x.ravel("F"), x.flatten("F")):
         assert_array_equal(found.to_numpy(), [0, 3, 1, 4, 2, 5])
+
+
+METHODS = [
+    lambda x, i: x.take(i), lambda x, i: x.take(i, 0), lambda x, i: x.take(i, axis=-1),
+    lambda x, i: x[0].take(i), lambda x, i: x.take(-i), lambda x, i: x.T.take(i),
+    lambda x, i: x.repeat(2), lambda x, i: x.repeat(2, axis=0), lambda x, i: x.T.repeat(3),
+    lambda x, i: x.cumsum(), lambda x, i: x.cumsum(axis=1), lambda x, i: x.T.cumprod(),
+    lambda x, i: x.clip(1, 2), lambda x, i: x.clip(0, 300), lambda x, i: x.clip(0.5, 2.5),
+    lambda x, i: x.clip(1, x[0]), lambda x, i: x.clip(max=2), lambda x, i: x.clip(2, 1),
+    lambda x, i: x.argmax(1), lambda x, i: x.argmin(axis=0), lambda x, i: x.sum(axis=-1),
+    lambda x, i: np.add.accumulate(x), lambda x, i: np.multiply.accumulate(x, 1),
+    lambda x, i: np.maximum.accumulate(x, axis=-1), lambda x, i: np.positive(x),
+    lambda x, i: np.degrees(x), lambda x, i: np.fabs(x), lambda x, i: np.divmod(x, 3)]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64",
+                                   "complex64"])
+@pytest.mark.parametrize("call", METHODS, ids=range(len(METHODS)))
+def test_methods_and_ufuncs_of_few_elements(call, dtype, rng):
+    a, i = (rng.random((4, 5)) * 4).astype(dtype), np.array([[2, 0], [1, 3]])
+    try:
+        wanted = call(a, i)
+    except (TypeError, ValueError):
+        with pytest.raises((TypeError, ValueError)):
+            call(mat.array(a), mat.array(i))
+        return
+    found = call(mat.array(a), mat.array(i))
+    for one, other in zip(as_arrays(found), as_arrays(wanted), strict=True):
+        assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+def test_methods_are_described_and_kept_by_pickles():
+    x = mat.array([2.0, 1.0])
+    for name in ("sum", "argmax", "take", "clip", "sort"):
+        method = getattr(mat.Mat, name)
+        assert pickle.loads(pickle.dumps(method)) is method
+        assert inspect.signature(getattr(x, name)).parameters.keys() | {"self"} == (
+            inspect.signature(method).parameters.keys())
+        assert getattr(x, name).__doc__ == method.__doc__
+        assert name in repr(method)
+    assert mat.Mat.sum(x).item() == 3
+    assert list(map(mat.Mat.max, [x])) == [2]
+
+
+def test_bytes_are_copied_without_an_access(monkeypatch):
+    a = np.arange(20_000.0)
+    x = mat.array(a)
+    y, z = x.reshape(100, 200), a.reshape(100, 200)
+    monkeypatch.setattr(mat.Mat, "facet", None)
+    assert x.tobytes() == a.tobytes()
+    assert x[5:9].tobytes() == a[5:9].tobytes()
+    monkeypatch.undo()
+    for order in ("C", "F", "A", None):
+        assert y.T.tobytes(order) == z.T.tobytes(order)
+    with pytest.raises((ValueError, TypeError)):
+        x.tobytes("Z")
+
+
+def test_masked_writes_are_exact():
+    z, b = mat.array([1, 2, 3]), mat.array([True, False, True])
+    np.putmask(z, b, 7)
+    np.putmask(z[1:], b[:2], -5)
+    assert z.tolist() == [7, -5, 7]
+    np.putmask(z, b, 1.5)
+    assert z.tolist() == [1, -5, 1]
+    np.putmask(z, b.astype("int64"), [1, 2, 3])
+    np.copyto(z[1:], z[:-1])
+    assert z.tolist() == [1, 1, -5]
 
 
 WRITES = {

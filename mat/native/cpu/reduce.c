@@ -89,6 +89,8 @@ typedef struct {
 #undef U
 #undef BITS
 
+#include "reduce_first_inline.h"
+
 #define KERNEL(name, letter, ...) \
     void PASTED(mat_##name, letter)(const void *frame, char *const *operands, \
                                     const double *numbers, double *result, int64_t start, \
@@ -138,3 +140,10 @@ TRUTH(2)
 TRUTH(4)
 TRUTH(8)
 TRUTH(16)
+
+#define FIRST(name, wanted) \
+    MAT_CLONES KERNEL(name, 1, first_all(wanted, f, operands, start, stop)) \
+    KERNEL(name##_finish, 1, first_finish(f, operands, start, stop))
+
+FIRST(argmax, 1)
+FIRST(argmin, 0)

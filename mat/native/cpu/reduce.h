@@ -80,3 +80,5 @@ mat_kernel mat_count_nonzero_1, mat_count_nonzero_finish_1, mat_count_nonzero_2,
     mat_count_nonzero_finish_2, mat_count_nonzero_4, mat_count_nonzero_finish_4,
     mat_count_nonzero_8, mat_count_nonzero_finish_8, mat_count_nonzero_16,
     mat_count_nonzero_finish_16;
+/* Positions of the largest and smallest of bools. */
+mat_kernel mat_argmax_1, mat_argmax_finish_1, mat_argmin_1, mat_argmin_finish_1;

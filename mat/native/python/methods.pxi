@@ -62,11 +62,15 @@ cdef Callee a_callee = Callee()
 
 
 def give_vectorcall(type kind):
-    """Let `call_by_vector` call objects of a class derived from `Callee`."""
+    """Let `call_by_vector` call objects of a class derived from `Callee`; those that are methods as
+    attributes of a class get the instance before the arguments.
+    """
     if not issubclass(kind, Callee):
         raise TypeError(kind)
     mat_set_vectorcall(<PyTypeObject *>kind,
                        <char *>&a_callee.vectorcall - <char *><PyObject *>a_callee)
+    if hasattr(kind, "__get__"):
+        mat_bind_without_object(<PyTypeObject *>kind)
 
 
 cdef class PackedMethod:

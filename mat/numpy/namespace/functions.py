@@ -79,7 +79,7 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
             if converts and (kwargs or not _are_mats(args)):
                 args, kwargs = _with_mats(function, args, kwargs)
             found = call_numpy(function, args, kwargs)
-        if type(found) is not Mat:
+        if found is not None and type(found) is not Mat:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
 

@@ -16,6 +16,7 @@ from ...support.types import Arguments, Keywords, Operand
 from .adapting import in_comparison
 
 T = TypeVar("T")
+_SEVERAL = (list, tuple)  # a union of types is made anew at each use
 # called with the name of a function whose result keeps elements that Mats cannot have; if there
 # are none, such a result is an error
 KEPT: list[Callable[[str], object]] = []
@@ -77,6 +78,6 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
                              f"use numpy.{name} and its array")
     elif isinstance(found, dict):
         refuse_other_elements(name, list(found.values()), outs)
-    elif isinstance(found, list | tuple):
+    elif isinstance(found, _SEVERAL):
         for part in found:
             refuse_other_elements(name, part, outs)

@@ -35,6 +35,18 @@ cdef class FunctionOfTwo(Ufunc):
     cdef object call_fully(self, tuple args, dict others)
 
 
+cdef class MatMethod(Callee):
+    cdef dict __dict__
+    cdef object function
+    cdef object call_fully(self, tuple args, dict kwargs)
+
+
+cdef class ReducingMethod(MatMethod):
+    cdef Calls operation
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict kwargs)
+
+
 cdef bint _need_no_conversion(object x, object y)
 @cython.locals(one=MatBase, other=MatBase)
 cdef bint _need_no_check(object x, object y) except -1

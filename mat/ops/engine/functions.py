@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -181,7 +182,54 @@ class FunctionOfTwo(Ufunc):
         return _of_mats(self.operation, x, y, out)
 
 
-for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo):
+class MatMethod:  # compiled, `Callee` of the core is its base
+    """A method of Mats that is called in a shorter way than `function`, which has its signature and
+    documentation.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+        functools.update_wrapper(self, function)
+
+    def __get__(self, instance: object, owner: type | None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        return self.call_fully(args, kwargs)
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Call the method with any arguments; the dictionary may be changed."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<method {vars(self)['__qualname__']!r} of Mats>"
+
+    def __reduce__(self) -> tuple[Function, tuple[type, str]]:
+        return getattr, (_mat, vars(self)["__name__"])
+
+
+class ReducingMethod(MatMethod):
+    """A method that reduces: of a Mat, all or along an axis, by `operation`."""
+
+    def __init__(self, operation: Calls, function: Function) -> None:
+        MatMethod.__init__(self, function)
+        self.operation: Calls = operation
+
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        axis = y if count == 2 else None
+        if type(x) is not _mat or not (axis is None or type(axis) is int):
+            return None
+        return self.operation.make((x, None, axis, False))
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if len(args) == 1 and len(kwargs) == 1 and "axis" in kwargs:
+            found = self.call_plainly(args[0], kwargs["axis"], 2)
+            if found is not None:
+                return found
+        return self.function(*args, **kwargs)
+
+
+for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo, MatMethod, ReducingMethod):
     give_vectorcall(_kind)
 
 

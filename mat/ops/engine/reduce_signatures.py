@@ -10,13 +10,11 @@ from types import FunctionType
 
 import numpy as np
 
-from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.mat import Mat
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
 
 NO_VALUE: Number = np._NoValue  # NumPy's mark of an argument that is not given
 _none = NO_VALUE
-_bool = np.dtype(bool)
 
 PARAMETERS = {
     "dtype": "dtype, optional\n    The elements are converted to it first.",
@@ -67,16 +65,12 @@ def as_max(new: Function, reduce: Function) -> Function:
     return function
 
 
-def as_argmax(numpys: Function, new: Function, reduce: Function) -> Function:
-    """Return a reduction with the parameters of NumPy's argmax, or argmin: of its `numpys`."""
+def as_argmax(new: Function, reduce: Function) -> Function:
+    """Return a reduction with the parameters of NumPy's argmax."""
     def function(a: Operand, axis: int | None = None, out: Mat | None = None, *,
                  keepdims: bool = False) -> Mat:
         if (out is None and keepdims is False and type(a) is Mat
                 and (axis is None or type(axis) is int)):
-            if a.element_type is _bool:  # of which there are no kernels
-                found = call_briefly(numpys, (a, axis), {}, True)
-                if found is not NOT_BRIEF:
-                    return found
             return new((a, None, axis, False))
         return reduce(a, axis, keepdims, out, None, _none, _none)
 

@@ -4,7 +4,9 @@ from mat._core cimport HostBlocks
 from mat.core.cube cimport Cube
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.elements cimport copied_to_part
 from mat.matrix.joined cimport packed_copy
+from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
 
 cdef Calls _assign
@@ -19,3 +21,8 @@ cdef MatBase _converted(MatBase x, object dtype)
 
 @cython.locals(view=MatBase, layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
 cpdef MatBase sorted_along(object x, object axis, bint stable=*)
+
+@cython.locals(view=MatBase, made=MatBase, storage=Storage)
+cpdef bint sorted_in_place(tuple args) except -1
+@cython.locals(view=MatBase, layout=Layout, storage=Storage)
+cpdef bint copied_to(tuple args) except -1

@@ -5,6 +5,8 @@ Compiled, so that copying a small one takes little time.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...core.compiled import BLOCKS
@@ -12,11 +14,12 @@ from ...errors import DTypeError, RangeError
 from ...layout.orders import as_order
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
+from ...matrix.elements import copied_to_part
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...support.dtypes import NAMED, as_dtype
-from ...support.types import DType, DTypeLike, Function, Keywords
+from ...support.types import Arguments, DType, DTypeLike, Function, Keywords
 from .elementwise import assign
 from .orders import axes_of_order, copied_in_order
 
@@ -173,6 +176,32 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
     if not _blocks.sort(storage.address, made.layout.shape, storage.dtype, axis, stable):
         return None
     return made
+
+
+def sorted_in_place(args: Arguments) -> bool:
+    """Sort a small packed Mat along its last axis, or that of the second argument; return False,
+    with nothing done, for other arguments, as `sorted_along`.
+    """
+    if not 0 < len(args) < 3 or type(args[0]) is not _mat:
+        return False
+    view: Any = args[0]
+    storage = view.storage
+    version, made = storage.version, sorted_along(view, args[1] if len(args) == 2 else -1)
+    # if nobody has written it meanwhile
+    if made is None or not storage.writable or storage.version != version:
+        return False
+    return copied_to_part(view, view.layout, view.layout, made)
+
+
+def copied_to(args: Arguments) -> bool:
+    """Copy the second of two small packed Mats of one shape and dtype to the first; return False,
+    with nothing done, for other arguments, and where an access has to be opened.
+    """
+    if len(args) != 2 or type(args[0]) is not _mat or type(args[1]) is not _mat:
+        return False
+    view: Any = args[0]
+    layout, storage = view.layout, view.storage
+    return storage.writable and layout.contiguous and copied_to_part(view, layout, layout, args[1])
 
 
 def _is_stored_in(layout: Layout, order: str | None) -> bool:

@@ -42,7 +42,7 @@ from ...support.types import (
     Operand,
 )
 from ..engine.by_numpy import LeftToNumPy, leave_if, or_leave
-from ..engine.functions import check_is_mat
+from ..engine.functions import ReducingMethod, check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, MatOp, Op, Output, named, op
 from ..engine.reduce_signatures import NO_VALUE, PARAMETERS, as_mean, method_of
@@ -320,7 +320,7 @@ def reduction(kind: Reduction) -> Function:
     """Declare a reduction, and return the function, which is the method of its name, too."""
     core = core_of(kind)
     function = type(kind).signature(core.op.new, _of_any(kind, core))
-    bind(kind.name, kind.documented(method_of(function)))
+    bind(kind.name, ReducingMethod(core.op, kind.documented(method_of(function))))
     public = kind.documented(function)
     vars(public)["op"] = core.op
     return public

@@ -15,12 +15,12 @@ from mat.ops.engine.calls cimport Calls
 cdef HostBlocks _blocks
 cdef Registration _array
 cdef object _mat, _int64, _bool
-cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all
+cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
 cdef Form _count
-cdef object _interp
-cdef Py_ssize_t _MOST, _FEW, _LARGEST
+cdef object _interp, _clip_by_numpy
+cdef Py_ssize_t _MOST, _FEW, _LARGEST, _SMALL
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
@@ -30,7 +30,9 @@ cpdef object counted(object x)
                address=uintptr_t, count=Py_ssize_t, start=Py_ssize_t, mask=uint64_t)
 cpdef object places(object x)
 @cython.locals(view=MatBase, at=MatBase)
-cpdef object taken(object x, object indices)
+cpdef object taken(object x, object indices, object axis)
+@cython.locals(layout=Layout)
+cdef MatBase _flat(MatBase view)
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, mask=uint64_t)
@@ -55,6 +57,12 @@ cpdef object all_equal(object a, object b)
 
 @cython.locals(view=MatBase)
 cpdef object rounded(object x)
+
+@cython.locals(view=MatBase)
+cpdef object same(object x)
+
+@cython.locals(view=MatBase)
+cpdef object clipped(object x, object low, object high)
 
 @cython.locals(view=MatBase, layout=Layout, rank=Py_ssize_t, k=Py_ssize_t, step=Py_ssize_t,
                shape=tuple)

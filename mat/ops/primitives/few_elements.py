@@ -30,6 +30,7 @@ from .truth import ALL, mask_of
 _MOST = 1 << 12  # elements, or bins
 _FEW = 1 << 7  # elements that take less time than a plan
 _LARGEST = 1 << 40  # elements of a result
+_SMALL = 128  # integers up to this one, all dtypes of numbers can represent
 
 
 def _operations(*functions: Any) -> list[Calls]:
@@ -42,6 +43,8 @@ _blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
 _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
 _all, _count = ALL, form_of_result((), _int64)
+_clip = vars(elementwise.clip)["op"]
+_clip_by_numpy: Function = np.ndarray.clip
 _interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
 _masks: list[int | None] = [None] * 32  # by the number of a dtype
@@ -135,15 +138,29 @@ def places(x: object) -> Operand:
     return tuple(found)
 
 
-def taken(x: object, indices: object) -> Operand:
-    """Return the elements of a vector with these indices of int64."""
+def taken(x: object, indices: object, axis: object) -> Operand:
+    """Return the elements with these indices of int64: of the first axis, or with `axis` None of a
+    packed Mat in row-major order.
+    """
     if type(x) is not _mat or type(indices) is not _mat:
         return None
     view: Any = x
     at: Any = indices
-    if len(view.layout.shape) != 1 or not at.layout.shape or at.element_type is not _int64:
+    if not view.layout.size or not at.layout.shape or at.element_type is not _int64:
         return None
-    return view[at]
+    if axis is None:
+        view = _flat(view)
+    elif type(axis) is not int or axis != 0 or not view.layout.shape:
+        return None
+    return None if view is None else view[at]
+
+
+def _flat(view: Mat) -> Mat | None:
+    """Return a packed Mat as a vector; None for others."""
+    layout = view.layout
+    if len(layout.shape) == 1:
+        return view
+    return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
 
 
 def _mask_of(dtype: DType) -> int:
@@ -238,6 +255,37 @@ def rounded(x: object) -> Operand:
     return packed_copy(view) if kind == "i" or kind == "u" else None
 
 
+def same(x: object) -> Operand:
+    """Return a copy of a small packed Mat of numbers."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    if not is_numpys(view.element_type) or view.element_type is _bool:
+        return None
+    return packed_copy(view)
+
+
+def clipped(x: object, low: Any, high: Any) -> Operand:
+    """Return the elements between two numbers that leave the dtype as it is; of bools between
+    integers, NumPy's integers.
+    """
+    if type(x) is not _mat or type(low) is not type(high):
+        return None
+    view: Any = x
+    if not is_numpys(view.element_type):
+        return None
+    kind = type(low)
+    if view.element_type is _bool:
+        found = (call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
+                 if kind is int else NOT_BRIEF)
+        return None if found is NOT_BRIEF else found
+    letter = view.element_type.kind
+    if not (kind is float and letter == "f") and not (
+            kind is int and letter in "fiu" and 0 <= low < _SMALL and 0 <= high < _SMALL):
+        return None
+    return _clip.make((x, low, high, None))
+
+
 def differenced(x: object, axis: object) -> Operand:
     """Return the differences of neighbours along an axis."""
     if type(x) is not _mat or type(axis) is not int:
@@ -278,10 +326,16 @@ class Spread:
 
 
 def repeated(x: object, count: object, axis: object) -> Operand:
-    """Return each element along an axis `count` times."""
-    if type(x) is not _mat or type(axis) is not int or type(count) is not int:
+    """Return each element along an axis `count` times; with `axis` None, of a packed Mat in
+    row-major order.
+    """
+    if type(x) is not _mat or type(count) is not int:
         return None
     view: Any = x
+    if axis is None:
+        view, axis = _flat(view), 0
+    if view is None or type(axis) is not int:
+        return None
     layout = view.layout
     found = _spreads.get((layout.shape, layout.strides, count, axis))
     if found is None or found.form.dtype is not view.element_type:

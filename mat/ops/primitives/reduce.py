@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -165,10 +164,13 @@ class ArgMax(Reduction):
     name = "argmax"
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
     example = "mat.argmax(mat.array([1.0, 3, 2]))", "<Mat () int64 F 1>"
-    signature = staticmethod(partial(as_argmax, np.argmax))
+    signature = staticmethod(as_argmax)
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
-    compiled = REAL_TYPES + INTEGERS
+    compiled = REAL_TYPES + INTEGERS + BOOL
+
+    def kernel(self, char: str) -> str:
+        return f"mat_{self.name}_1" if char in BOOL else Reduction.kernel(self, char)
 
     def cutter(self, operation: Op) -> Cutter:
         return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)
@@ -183,7 +185,6 @@ class ArgMin(ArgMax):
     name = "argmin"
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
-    signature = staticmethod(partial(as_argmax, np.argmin))
     function = staticmethod(assigning(np.argmin))
 
     def cutter(self, operation: Op) -> Cutter:

@@ -222,6 +222,7 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
             return of_bools(x, axis, None, out)
         return _into(kernel, pairs, x, out, axis)
 
+    vars(running)["op"] = kernel
     return running
 
 
