@@ -57,7 +57,9 @@ def used(x: Sized, n: int | None, inc: int) -> int:
 
 
 def at(x: ForeignArray, n: int, inc: int) -> Piece:
-    """Return address and increment of `n` elements for BLAS; a negative one goes backwards."""
+    """Return address and increment of `n` elements as BLAS takes them: the lowest address,
+    also if the increment is negative.
+    """
     step = x.increment
     if step > 0:
         return x.low, inc * step

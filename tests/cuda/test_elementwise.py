@@ -33,7 +33,7 @@ REFERENCES = {name: f.reference for name, f in FUNCTIONS.items()} | {
               "replace_nan": lambda x, y: np.where(np.isnan(x), y, x),
               "reciprocal": lambda x: np.reciprocal(x) if x.dtype.kind in "iub" else 1 / x}
 LINES = device.lines()
-UNARY = [n for n, line in LINES.items() if line.one_operand]
+UNARY = [n for n, line in LINES.items() if line.macro.startswith("UNARY") or line.macro == "TEST"]
 COMPARISONS = [n for n, line in LINES.items() if line.macro == "COMPARE"]
 BINARY = [n for n, line in LINES.items()
           if line.macro in ("BINARY", "BINARY_DEVICE", "DIVISION", "POWER")]

@@ -57,11 +57,6 @@ class Line(NamedTuple):
     kinds: str
     heavy: bool
 
-    @property
-    def one_operand(self) -> bool:
-        """Whether it is a function of one element."""
-        return self.macro.startswith("UNARY") or self.macro == "TEST"
-
     def computes(self, kind: str) -> bool:
         """Return whether it computes with elements of the type `kind`, as NumPy's does."""
         return _KINDS[kind] in self.kinds

@@ -102,26 +102,33 @@ def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operan
              or x.dtype.kind not in "iuf")
     if not any(map(callable, functions)):
         return _by_values(x.dtype, len(masks), *masks, *functions)
-    found = new_like(x, x.shape, x.dtype).fill_(0)
-    for condition, function in zip(_with_rest(masks, functions), functions, strict=True):
-        values = function
-        if callable(function):
+
+    def place(found: Mat, condition: Mat, value: Operand) -> Mat:
+        if callable(value):
             chosen = x[condition]
-            values = function(chosen, *args, **keywords) if chosen.size else 0
-        if callable(function) and isinstance(values, Mat) and values.ndim:
-            found[condition] = values
-        else:
-            found = where(condition, _value(values, x.dtype), found)
-    return found
+            value = value(chosen, *args, **keywords) if chosen.size else 0
+            if isinstance(value, Mat) and value.ndim:
+                found[condition] = value
+                return found
+        return where(condition, _value(value, x.dtype), found)
+
+    return _placed(place, x.dtype, masks, functions)
 
 
 @in_tiles
 def _by_values(dtype: DType, count: int, *masks_and_values: Operand) -> Mat:
     """Return the value of the last of so many masks that is true for each element."""
-    masks, values = masks_and_values[:count], masks_and_values[count:]
-    found = new_like(masks[0], masks[0].shape, dtype).fill_(0)
+    return _placed(lambda found, condition, value: where(condition, _value(value, dtype), found),
+                   dtype, masks_and_values[:count], masks_and_values[count:])
+
+
+def _placed(place: Function, dtype: DType, masks: Sequence[Mat], values: Sequence[Operand]) -> Mat:
+    """Return zeros after `place` has put the value of each mask where it is true, one after
+    another.
+    """
+    found: Mat = new_like(masks[0], masks[0].shape, dtype).fill_(0)
     for condition, value in zip(_with_rest(masks, values), values, strict=True):
-        found = where(condition, _value(value, dtype), found)
+        found = place(found, condition, value)
     return found
 
 

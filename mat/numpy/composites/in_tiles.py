@@ -36,8 +36,7 @@ def in_tiles(function: Function, tables: int = 0) -> Function:
     """
     @wraps(function)
     def call(*operands: Operand) -> Result:
-        limit = in_use().limit
-        if limit is not None and _TIMES * span_bytes(*operands) > limit and not _is_a_part():
+        if _limit_for(*operands) is not None:
             with suppress(OutOfDeviceMemory):  # each operation may have smaller ones
                 return _in_tiles(function, operands, tables)
         return function(*operands)
@@ -51,9 +50,8 @@ def in_lines(function: Function) -> Function:
     """
     @wraps(function)
     def call(x: Mat, *others: Operand) -> Mat:
-        limit = in_use().limit
-        if limit is not None and x.ndim > 1 and (
-                _TIMES * span_bytes(x) > limit) and not _is_a_part():
+        limit = _limit_for(x) if x.ndim > 1 else None
+        if limit is not None:
             with suppress(OutOfDeviceMemory):
                 return _in_lines(function, x, others, limit)
         return function(x, *others)
@@ -73,6 +71,16 @@ def in_one_pass(function: Function) -> Function:
             return function(*operands)
 
     return call
+
+
+def _limit_for(*operands: Operand) -> int | None:
+    """Return the bytes of a device that may have no room for operands with intermediate results;
+    None if it has, and for parts of calls.
+    """
+    limit = in_use().limit
+    if limit is None or _TIMES * span_bytes(*operands) <= limit or _is_a_part():
+        return None
+    return limit
 
 
 def _are_large(operands: Arguments) -> bool:

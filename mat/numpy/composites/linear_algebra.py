@@ -16,7 +16,7 @@ from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.indexing.sorting import argsort
 from ...ops.linear import decompositions, linalg
 from ...ops.linear.decompositions import determinants
-from ...ops.primitives import elementwise, reduce, ufuncs
+from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.arrangement import rolled
 from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
@@ -26,6 +26,7 @@ from ..short_calls import length
 from .in_tiles import in_one_pass
 from .selection import take_along
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
+from .ufuncs import conjugated
 
 
 def _is_square(a: Mat) -> bool:
@@ -258,7 +259,7 @@ def numpy_linalg_pinv(a: Operand, rcond: Operand = None, hermitian: bool = False
     share = _number(rcond if rtol is NO_VALUE else rtol)
     if share is None:
         share = 1e-15 if rtol is NO_VALUE else max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
-    conjugate = _conjugate(a)
+    conjugate = conjugated(a)
     u, s, vh = _svd_of_hermitian(conjugate) if hermitian else _svd(conjugate, False)
     inverse = _inverses(s, reduce.max(s, -1, keepdims=True) * share)
     return linalg.matmul(vh.mT, inverse[..., None] * u.mT)
@@ -318,12 +319,8 @@ def _number(value: Operand) -> float | None:
     return None if value is None else float(value)
 
 
-def _conjugate(x: Mat) -> Mat:
-    return ufuncs.conjugate(x) if x.dtype.kind == "c" else x
-
-
 def _adjoint(x: Mat) -> Mat:
-    return _conjugate(x).mT
+    return conjugated(x).mT
 
 
 # Eigenvalues

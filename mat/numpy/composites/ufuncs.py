@@ -157,7 +157,7 @@ def _scaled(x: Mat, exponents: Mat) -> Mat:
 @composes("vecdot")
 def vecdot(x: Operand, y: Operand) -> Result:
     leave_if(not _are_vectors(x, y))
-    return _without(_without(matmul(_as_row(_conjugate(x)), _as_column(y)), -1), -1)
+    return _without(_without(matmul(_as_row(conjugated(x)), _as_column(y)), -1), -1)
 
 
 @composes("matvec")
@@ -169,7 +169,7 @@ def matvec(x: Operand, y: Operand) -> Result:
 @composes("vecmat")
 def vecmat(x: Operand, y: Operand) -> Result:
     leave_if(not isinstance(y, Mat) or y.ndim < 2 or not _are_vectors(x, y.swapaxes(-1, -2)))
-    return _without(matmul(_as_row(_conjugate(x)), y), -2)
+    return _without(matmul(_as_row(conjugated(x)), y), -2)
 
 
 @implements("linalg.vecdot", on_device=2)
@@ -184,7 +184,7 @@ def _are_vectors(x: Operand, y: Operand) -> bool:
             and x.shape[-1] == y.shape[-1] and x.dtype.kind in _KINDS and y.dtype.kind in _KINDS)
 
 
-def _conjugate(x: Mat) -> Mat:
+def conjugated(x: Mat) -> Mat:
     return ufuncs.conjugate(x) if x.dtype.kind == "c" else x
 
 

@@ -189,11 +189,7 @@ def _along(x: Mat, indices: Mat, axis: int) -> Mat:
 def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
     """Return the insertion points in the sorted vector `a` for the elements of `v`."""
     dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
-    return search.new((_as(a, dtype), _as(v, dtype), None, right))
-
-
-def _as(x: Mat, dtype: DType) -> Mat:
-    return x if x.dtype == dtype else x.astype(dtype)
+    return search.new((a.astype(dtype, copy=False), v.astype(dtype, copy=False), None, right))
 
 
 # Counting
@@ -245,9 +241,9 @@ def _bins_of(x: Mat, most: int) -> int:
     if x.dtype.kind in "bu" and most > largest_of_all:
         return most
     if not computes_elsewhere(x):
-        low, high = _extent_of(_as(x, _INDICES))
+        low, high = _extent_of(x.astype(_INDICES, copy=False))
     elif x.dtype.kind in "bu":
-        low, high = 0, _as(reduce.max(x), _INDICES)._size_at(0)
+        low, high = 0, reduce.max(x).astype(_INDICES, copy=False)._size_at(0)
     else:
         least, largest = reduce.min(x), reduce.max(x)
         low = high = select.new((less(least, 0), least, largest, None))._size_at(0)
@@ -334,7 +330,7 @@ def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
     bins = _bins_of(x, minlength) if x.size else 0
     if bins < 0:
         return None
-    length, x = max(bins, minlength), _as(x, _INDICES)
+    length, x = max(bins, minlength), x.astype(_INDICES, copy=False)
     return sums_of_bins(x, weights, length)
 
 
@@ -345,7 +341,7 @@ def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
     if weights is None:
         return count_bins(x, new_like(x, (length,), _INDICES))
     out = new_like(x, (length,), np.dtype(np.float64))
-    return count_weights(x, argsort(x), _as(weights, out.dtype), out)
+    return count_weights(x, argsort(x), weights.astype(out.dtype, copy=False), out)
 
 
 # Different elements
@@ -508,7 +504,7 @@ class Counted:
         """Return those of a nonempty `x`; None if the integers' range exceeds the number of
         elements.
         """
-        moved = _as(x, _INDICES)
+        moved = x.astype(_INDICES, copy=False)
         low, high = _extent_of(moved)
         if high - low >= x.size:
             return None
@@ -521,11 +517,12 @@ class Counted:
 
     def values(self) -> Mat:
         """Return them in ascending order."""
-        return _as(add(self._at, self.low) if self.low else self._at, self.dtype)
+        found: Mat = add(self._at, self.low) if self.low else self._at
+        return found.astype(self.dtype, copy=False)
 
     def inverse(self, shape: Ints) -> Mat:
         """Return the index of each element among the values, in this shape."""
-        ranks = subtract(cumsum(_as(self._found, _INDICES)), 1)
+        ranks = subtract(cumsum(self._found.astype(_INDICES, copy=False)), 1)
         return ranks[self.x].reshape(shape)
 
     def counts(self) -> Mat:

@@ -121,7 +121,7 @@ _STEPS: dict[np.ufunc, Function] = {
 _UNCOMPILED = {"f16", "bf16"}  # NumPy computes extremes of these on the host
 
 
-def _pairs_of(name: str) -> set[tuple[str, str]]:
+def pairs_of(name: str) -> set[tuple[str, str]]:
     return _EXTREMES if name in ("cummax", "cummin") else _PAIRS
 
 
@@ -205,7 +205,7 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
 
     `of_bools` computes totals that are bools, which are not those of integers.
     """
-    kernel, pairs = _operation(name, rule, doc), _pairs_of(name)
+    kernel, pairs = _operation(name, rule, doc), pairs_of(name)
 
     def running(x: Mat, axis: int | None = None, dtype: DType | None = None,
                 out: Mat | None = None) -> Mat:
@@ -247,11 +247,6 @@ def _dtype_of(rule: np.ufunc, dtype: DType) -> DType:
         raise DTypeError(f"{rule.__name__} is not defined for {dtype}") from None
 
 
-def has_kernel(name: str, of: str, to: str) -> bool:
-    """Return whether a device has a kernel from one type of elements to another."""
-    return (of, to) in _pairs_of(name)
-
-
 def _suffixes(x: Mat, out: Mat) -> tuple[str, str]:
     return BY_NAME[x.dtype.name].suffix, BY_NAME[out.dtype.name].suffix
 
@@ -274,7 +269,7 @@ def _fits_compiled(name: str) -> Function:
 
 def _fits_device(name: str) -> Function:
     """Return a test whether there is a kernel of a device for the operands."""
-    pairs = _pairs_of(name)
+    pairs = pairs_of(name)
 
     def fits(x: Mat, out: Mat) -> bool:
         of, to = _suffixes(x, out)

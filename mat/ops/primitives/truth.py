@@ -15,7 +15,7 @@ from ...matrix.mat import Mat
 from ...support.dtypes import BY_NAME, EVERY
 from ...support.types import AxisLike, DType, Engine, Function
 from . import elementwise, reduce, ufuncs
-from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
+from .declare_reduce import Reduction, core_of, plain_axis, reduced_by
 from .selecting import is_true
 
 # the bits of one element that count, as a signed integer: not the signs of zeros
@@ -34,9 +34,6 @@ class Truth(Reduction):
 
     compiled = EVERY
     silent = True
-
-    def fits_compiled(self, x: Mat, out: Mat) -> bool:
-        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         axes, strides = self.kept(x, out, axis, keepdims)
