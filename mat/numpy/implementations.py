@@ -4,8 +4,7 @@ these is first called.
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from ..support.plugins import imported
 from .registry import IMPLEMENTATIONS, numpy_function
 
 MODULES = {  # with the functions that they implement
@@ -91,6 +90,6 @@ def load_composed() -> None:
 
 
 def _import(module: str) -> None:
-    import_module(f"{__package__}.composites.{module}")  # which waits for a thread that does so
+    imported(f"{__package__}.composites.{module}")  # which waits for a thread that does so
     for function in [f for f, m in list(WAITING.items()) if m == module]:
         WAITING.pop(function, None)

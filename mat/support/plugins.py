@@ -8,7 +8,10 @@ is expensive to import, such as ``mat.cuda``, without importing it.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -30,7 +33,7 @@ def has_plugin(name: str) -> bool:
 
 def plugin(name: str) -> ModuleType:
     """Return the module registered as `name`, imported at the first call."""
-    return importlib.import_module(_modules[name])
+    return imported(_modules[name])
 
 
 def loaded_plugin(name: str) -> ModuleType | None:
@@ -41,7 +44,7 @@ def loaded_plugin(name: str) -> ModuleType | None:
 def library(name: str) -> ModuleType | None:
     """Return the module of another library, None if it is not installed."""
     try:
-        return importlib.import_module(name)
+        return imported(name)
     except ModuleNotFoundError as error:
         if error.name != name:  # it is installed, and lacks something itself
             raise
@@ -59,6 +62,49 @@ class AttributeAtFirstUse:
     def __get__(self, instance: object, owner: type) -> Any:
         plugin(self.module)
         return vars(self.of)[self.name].__get__(instance, owner)
+
+
+# A fork while another thread imports a module: in the child its lock would stay locked for ever
+
+
+PATIENCE = 5.0  # seconds that a fork waits for imports
+
+_done: set[str] = set()  # modules that `imported` has returned
+_under_way: set[int] = set()  # the threads that import one
+_forking = threading.RLock()  # held by a thread that forks
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module, given by its full dotted name, imported at the first call."""
+    thread = threading.get_ident()
+    if name in _done or thread in _under_way:
+        return importlib.import_module(name)
+    with _forking:
+        _under_way.add(thread)
+    try:
+        found = importlib.import_module(name)
+    finally:
+        _under_way.discard(thread)
+    _done.add(name)
+    return found
+
+
+def _before_fork() -> None:
+    """Let no import begin, and wait until those of other threads have ended."""
+    _forking.acquire()
+    end = time.monotonic() + PATIENCE
+    while _under_way - {threading.get_ident()} and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _in_child() -> None:
+    _under_way.intersection_update({threading.get_ident()})
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_forking.release,
+                        after_in_child=_in_child)
 
 
 # Functions called after the import of a library, in whichever order that and `mat` are imported

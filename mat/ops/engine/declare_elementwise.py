@@ -8,7 +8,6 @@ implementation.
 
 from __future__ import annotations
 
-import importlib
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -36,6 +35,7 @@ from ...support.dtypes import (
     represents,
 )
 from ...support.native import compiled, lib
+from ...support.plugins import imported
 from ...support.types import Arguments, DType, Engine, Function, Operand
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
 from ..tiles.signatures import by_elements
@@ -172,7 +172,7 @@ def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
 
 def special(name: str) -> np.ufunc:
     """Return the ufunc of that name in ``scipy.special``, loaded on demand."""
-    return getattr(importlib.import_module("scipy.special"), name)
+    return getattr(imported("scipy.special"), name)
 
 
 def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,

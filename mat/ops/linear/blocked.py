@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
 from math import isqrt
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...devices.in_use import CPU, in_use
 from ...errors import LinAlgError
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
+from ...support.plugins import imported
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import InOut, Input, Output, op
 from ..tiles.signatures import over
@@ -198,7 +198,7 @@ def _factor_panel(panel: InOut, order: Output, name: str) -> None:
 
 @_factor_panel.on("array")
 def _factor_panel_numpy(np: Engine, panel: Array, order: Array, name: str) -> None:
-    (getrf,) = import_module("scipy.linalg").get_lapack_funcs(("getrf",), dtype=panel.dtype)
+    (getrf,) = imported("scipy.linalg").get_lapack_funcs(("getrf",), dtype=panel.dtype)
     panel[...], pivots, info = getrf(panel)
     if info > 0 and not name.endswith("det"):
         raise LinAlgError(f"{name}: the matrix is singular")

@@ -6,7 +6,6 @@ SciPy's. Either is loaded on demand.
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 from math import prod
 
@@ -15,6 +14,7 @@ import numpy as np
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES
+from ...support.plugins import imported
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import Input, Output, op
 from ..tiles.signatures import over
@@ -30,10 +30,10 @@ _BY_DUCC = {"fft": ("c2c", True), "ifft": ("c2c", False), "rfft": ("r2c", True)}
 @cache
 def transform(name: str) -> Function:
     """Return NumPy's function of that name: of an array, lengths, an axis or axes, and a norm."""
-    scipys: Function = getattr(importlib.import_module("scipy.fft"), name)
+    scipys: Function = getattr(imported("scipy.fft"), name)
     found = _BY_DUCC.get(name.rstrip("2n"))
     try:
-        ducc = importlib.import_module("ducc0.fft")
+        ducc = imported("ducc0.fft")
     except ImportError:
         return scipys
     if found is None:

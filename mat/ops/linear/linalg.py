@@ -6,7 +6,6 @@ Those of small matrices have a kernel; else NumPy or SciPy computes, or the devi
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from ...matrix.methods import bind
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.dtypes import REAL_TYPES
 from ...support.native import compiled
+from ...support.plugins import imported
 from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
@@ -262,7 +262,7 @@ def cholesky_numpy(np: Engine, a: Array, out: Array) -> None:
 def _factor_in_place(a: Array, out: Array) -> None:
     """Factor `a` in `out` by LAPACK, whose upper factor is along columns our lower one."""
     np.copyto(out, a)
-    (potrf,) = import_module("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
+    (potrf,) = imported("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
     if potrf(out.T, lower=False, clean=True, overwrite_a=True)[1]:
         raise _refusal("cholesky", "not positive definite")
 
