@@ -6,6 +6,8 @@ import contextlib
 import functools
 import operator
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -201,6 +203,31 @@ def test_a_fork_carries_them_out_once(path):
             os._exit(0)
         os.waitpid(child, 0)
     assert same(np.load(path), a + 1)
+
+
+OPEN_BLOCK = """import mat
+if {device!r}:
+    mat.set_device({device!r})
+def updating(x):
+    with mat.fused():
+        x += 1
+        yield
+x = mat.open_memmap({path!r})
+generator = updating(x)
+next(generator)
+block = mat.fused()
+block.__enter__()
+x *= 2
+"""
+
+
+@pytest.mark.parametrize("device", ["", "emulated"])
+def test_the_end_of_the_program_carries_them_out_in_open_blocks(path, device):
+    a = np.load(path)
+    program = OPEN_BLOCK.format(path=str(path), device=device)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert same(np.load(path), (a + 1) * 2)
 
 
 def test_not_where_a_block_may_have_no_end(path):

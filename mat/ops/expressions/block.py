@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from typing import TypeVar, overload
@@ -77,15 +78,20 @@ def fuse_permanently(fused: bool) -> None:
         compute_values(use)
 
 
-def compute_before_fork() -> None:
-    """Compute updates of files: else parent and child would carry them out, one after the other."""
+def compute_all_updates() -> None:
+    """Compute updates of files in all blocks.
+
+    Before a fork: else parent and child would carry them out, one after the other. At exit, in
+    blocks that are still open: before what devices have is copied home.
+    """
     if VALUES.in_place and VALUES.busy != threading.get_ident():
         EXPRESSIONS.compute([node for node in VALUES.wanted() if overwrites(node)])
 
 
 BEFORE_LEAVING.append(compute_here)
+atexit.register(compute_all_updates)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=compute_before_fork)
+    os.register_at_fork(before=compute_all_updates)
 
 
 @overload
