@@ -110,8 +110,8 @@ def read_into(source: Source, form: ElementFormat, a: Array) -> None:
 def mapped_array(pages: Bytes, offset: int, form: ElementFormat, name: str) -> Array:
     """Return an array over the elements in the pages of a file."""
     if form.swapped:
-        raise FormatError(f"{name} has the other byte order, which cannot be mapped; load it "
-                          "without mapped=True")
+        raise FormatError(f"{name} has the other byte order, which cannot be mapped; "
+                          "mat.load without mapped=True reads it")
     if offset % form.dtype.alignment:
         raise FormatError(f"{name} has its elements at byte {offset}, no multiple of the "
                           f"{form.dtype.alignment} that {form.dtype} needs to be mapped; load it "

@@ -73,7 +73,9 @@ def lengths_for(shape: object, old: Ints) -> Ints:
     size = prod(old)
     given = [integer(n, "a length in a shape") for n in items_of(shape)]
     lengths = with_inferred(tuple(given), size)
-    if lengths.count(-1) == 1:
+    if lengths.count(-1) > 1:
+        raise ShapeError(f"only one length of a shape may be -1, got {lengths}")
+    if -1 in lengths:
         as_shape([n for n in lengths if n != -1])
         raise ShapeError(f"cannot infer -1 in {lengths} for {size} elements")
     found = as_shape(lengths)

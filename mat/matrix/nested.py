@@ -136,4 +136,6 @@ def no_numbers(obj: Nested, plain: Array) -> DTypeError:
         return DTypeError(f"{text}; a.astype('int64') are its counts of time")
     if not plain.ndim and isinstance(obj, Iterable):
         return DTypeError(f"{text}; mat.array(list(...)) takes its items")
+    if plain.size and all(isinstance(item, int) for item in plain.flat):
+        return DTypeError(f"{text}, since one does not fit 64 bits; dtype='float64' rounds it")
     return DTypeError(f"{text}; Mats have no objects: {', '.join(SUPPORTED)}")

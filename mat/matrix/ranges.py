@@ -112,10 +112,12 @@ def _counted(start: Number, stop: Number, step: Number, dtype: DType | None) -> 
         else:
             found = count(0 if start is None else start, stop, step, dtype)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, MemoryError) as error:
-        _check_interval(0 if start is None else start, stop, 1 if step is None else step)
+        start, step = 0 if start is None else start, 1 if step is None else step
+        _check_interval(start, stop, step)
         if isinstance(error, MemoryError):
             raise
-        raise DTypeError(f"arange from {start!r} to {stop!r} in steps of {step!r}: "
+        first, last = (0, start) if stop is None else (start, stop)
+        raise DTypeError(f"arange from {first!r} to {last!r} in steps of {step!r}: "
                          f"{error}") from None
     if not is_supported(found.dtype):
         as_dtype(found.dtype)  # which says what there is

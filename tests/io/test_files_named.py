@@ -310,7 +310,7 @@ def test_files_that_cannot_be_mapped(tmp_path):
             (lambda: mat.load_all(tmp_path / "c.npz", mapped=True), mat.FormatError,
              "compressed.*without mapped"),
             (lambda: mat.load(tmp_path / "s.npy", mapped=True), mat.FormatError,
-             "byte order.*without mapped"),
+             "byte order.*mat.load without mapped"),
             (lambda: mat.load(tmp_path / "e.npy", mapped=True), mat.DTypeError, "empty"),
             (lambda: mat.load(io.BytesIO(saved(mat.ones(3))), mapped=True), mat.DTypeError,
              "on disk"),

@@ -187,6 +187,7 @@ def test_displaced_to_shares_the_storage_also_backwards():
     (lambda y: mat.arange(0, 5, 0), ShapeError, "steps of 0"),
     (lambda y: mat.arange(np.inf), ShapeError, "inf"),
     (lambda y: mat.arange(np.nan, 3), ShapeError, "nan"),
+    (lambda y: mat.arange(127, 130, dtype="int8"), DTypeError, "from 127 to 130 in steps of 1:"),
 ])
 def test_bad_arguments_of_makers(make, error, message):
     y = mat.arange(6.0).view(2, 2)
@@ -298,7 +299,8 @@ def test_array_reads_foreign_byte_order_if_told_the_dtype():
     (iter([1]), None, DTypeError, "iterator"),
     (np.array(["a"]), None, DTypeError, "U1"), (np.array([None]), None, DTypeError, "object"),
     ("ab", "float64", DTypeError, "'ab'"), (["1", "x"], float, DTypeError, "'x'"),
-    ([2**64], None, DTypeError, "object"), (np.zeros(2, "f8,i4"), None, DTypeError, "each field"),
+    ([2**64, 1], None, DTypeError, "64 bits; dtype='float64'"),
+    (np.zeros(2, "f8,i4"), None, DTypeError, "each field"),
     (np.array(["2020-01-01"], "M8[D]"), "float64", DTypeError, "datetime"),
     (np.zeros(1, "f8,i4"), "float64", DTypeError, "numbers"),
     ([1j], float, DTypeError, "complex"), (np.array([1j]), "float32", DTypeError, "complex"),

@@ -340,6 +340,7 @@ def test_adjust_grows_and_leaves_other_views_valid():
     (lambda x: x.reshape(-1, -1), ShapeError, "-1"),
     (lambda x: x.reshape(5, -1), ShapeError, "infer"),
     (lambda x: x.reshape(0, -1), ShapeError, "infer"),
+    (lambda x: x.reshape(-1, -1), ShapeError, "only one length"),
     (lambda x: x.reshape(-2, 6), ShapeError, "-2"),
     (lambda x: x.reshape(2.0, 6), ShapeError, "2.0"),
     (lambda x: x.reshape(None), ShapeError, "None"),

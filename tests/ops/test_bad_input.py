@@ -300,6 +300,7 @@ PARTICULAR = {
     "map_into text": (lambda x: mat.map_into(x, str, x), DTypeError, "numbers"),
     "equals": (lambda x: x.equals(A), DTypeError, "list"),
     "astype": (lambda x: x.astype("float99"), DTypeError, "float99"),
+    "astype of complex": (lambda x: x.astype("complex64").astype("float32"), DTypeError, "x.real"),
     "astype complex": (lambda x: x.astype("complex64").astype("float64"), DTypeError, "complex64"),
     "assign_": (lambda x: x.assign_(m(3)), ShapeError, r"\(3,\)"),
     "item": (lambda x: x.item(4), IndexOutOfRange, "4"),

@@ -244,7 +244,8 @@ def assign(x: InputOrNumber, out: Output) -> None:
     if x.shape != out.shape and broadcast_shapes((x.shape, out.shape)) != out.shape:
         raise ShapeError(f"shape {x.shape} does not broadcast to {out.shape}")
     if x.dtype.kind == "c" and out.dtype.kind not in "cb":
-        raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
+        raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}; x.real has "
+                         "their real parts")
 
 
 def _only_moves(x: Operand, out: Mat) -> bool:
