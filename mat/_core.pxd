@@ -91,6 +91,8 @@ cdef class HostBlocks:
     cdef void spread(self, uintptr_t address, Py_ssize_t size, tuple shape, tuple strides)
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
+    cdef bint sort_lines(self, uintptr_t address, Py_ssize_t length, Py_ssize_t lines,
+                         object dtype) noexcept
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,

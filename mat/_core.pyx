@@ -19,6 +19,7 @@ from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
@@ -252,6 +253,13 @@ cdef class HostBlocks:
             <PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths, NULL, <void *>address,
             cnp.NPY_ARRAY_CARRAY, NULL), axis, cnp.NPY_MERGESORT if stable else cnp.NPY_QUICKSORT)
         return True
+
+    cdef bint sort_lines(self, uintptr_t address, Py_ssize_t length, Py_ssize_t lines,
+                         object dtype) noexcept:
+        """Sort adjacent lines of elements of one of NumPy's own dtypes, as NumPy does, while the
+        GIL is kept; return False if it has no function for that.
+        """
+        return mat_sort_lines(<PyObject *>dtype, <char *>address, length, lines)
 
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept:

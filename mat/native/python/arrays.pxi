@@ -3,6 +3,21 @@
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    static int mat_sort_lines(PyObject *type, char *at, npy_intp length, npy_intp lines) {
+        PyArray_Descr *dtype = (PyArray_Descr *)type;
+        PyArray_SortFunc *sort = PyDataType_GetArrFuncs(dtype)->sort[NPY_QUICKSORT];
+        if (!sort)
+            return 0;
+        for (npy_intp k = 0; k < lines; k++)
+            if (sort(at + k * length * PyDataType_ELSIZE(dtype), length, NULL))
+                return 0;
+        return 1;
+    }
+    """
+    bint mat_sort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t) noexcept
+
 cdef enum:
     FIRST_FILLED = 16  # elements that are written one by one
 

@@ -45,17 +45,25 @@ cdef object call_by_vector(object callee, PyObject **args, size_t flags, PyObjec
         found = (<Callee>callee).call_plainly(<object>args[0], <object>args[count - 1], count)
         if found is not None:
             return found
-    packed, kwargs = packed_arguments(args, count, names)
-    return (<Callee>callee).call_fully(packed, kwargs)
+    return (<Callee>callee).call_fully(positional(args, count), keywords(args, count, names))
 
 
-cdef tuple packed_arguments(PyObject **args, Py_ssize_t count, PyObject *names):
-    """Return the arguments of a call as a tuple and a dictionary."""
+cdef tuple positional(PyObject **args, Py_ssize_t count):
+    """Return the arguments by position of a call."""
     cdef Py_ssize_t k
-    cdef dict kwargs = {}
-    if names != NULL:
-        kwargs = {name: <object>args[count + k] for k, name in enumerate(<tuple>names)}
-    return tuple([<object>args[k] for k in range(count)]), kwargs
+    cdef tuple found = PyTuple_New(count)
+    for k in range(count):
+        Py_INCREF(<object>args[k])
+        PyTuple_SET_ITEM(found, k, <object>args[k])
+    return found
+
+
+cdef dict keywords(PyObject **args, Py_ssize_t count, PyObject *names):
+    """Return the arguments by name of a call, which come after `count` others."""
+    cdef Py_ssize_t k
+    if names == NULL:
+        return {}
+    return {name: <object>args[count + k] for k, name in enumerate(<tuple>names)}
 
 
 cdef Callee a_callee = Callee()
@@ -127,6 +135,7 @@ cdef class RelayMethod(Relay):
 
 
 cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObject *names):
+    cdef Py_ssize_t count
     cdef Relay relay = <Relay>called
     try:
         found = PyObject_Vectorcall(relay.function, args, flags, names)
@@ -136,7 +145,8 @@ cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObje
         found = None
     else:
         return relay.returned(found) if type(found) is relay.kind else found
-    return relay.failed(*packed_arguments(args, PyVectorcall_NARGS(flags), names))
+    count = PyVectorcall_NARGS(flags)
+    return relay.failed(positional(args, count), keywords(args, count, names))
 
 
 cdef Relay a_relay = Relay(None)

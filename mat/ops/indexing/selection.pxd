@@ -1,15 +1,16 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport KernelCall
+from mat._core cimport HostBlocks, KernelCall
 from mat.core.registration cimport Registration
-from mat.matrix.base cimport Form, MatBase
+from mat.matrix.base cimport Form, MatBase, is_numpys
 from mat.ops.indexing.values cimport as_source, packed_for
 
 cdef list _observers
 cdef Registration _foreign
 cdef dict _KERNELS
-cdef object _float64, _INDICES, _BOOL
+cdef object _INDICES, _BOOL
+cdef HostBlocks _blocks
 cdef int _NOT_CALLED, _AXES
 cdef Py_ssize_t _LARGE, _MANY, _TILE
 
@@ -20,6 +21,7 @@ cdef class SelectionKernels:
     cdef readonly int axis, axes
     cdef readonly bint whole
     cdef readonly tuple before, rest
+    cdef readonly str letter
     cdef readonly KernelCall number, check, get, put, put_one, fill
     cdef Form result
 
@@ -36,6 +38,9 @@ cpdef Selection selected(MatBase view, object index, int axis)
 
 @cython.locals(mat=MatBase)
 cdef MatBase _as_index(object index)
+
+
+cdef bint _is_plain(object value, str letter) except -1
 
 
 cdef class Selection:
@@ -70,6 +75,7 @@ cdef class Selection:
                    threads=Py_ssize_t, least=Py_ssize_t)
     cdef Py_ssize_t call(self, KernelCall kernel, MatBase other, object value, Py_ssize_t count,
                          Py_ssize_t units, bint writes, bint writes_other) except? -4
+    @cython.locals(size=Py_ssize_t)
     cdef set_operands(self, KernelCall kernel, uintptr_t address, uintptr_t address_of_index,
                       uintptr_t at, object value, Py_ssize_t count, Py_ssize_t units)
     @cython.locals(view=MatBase, index=MatBase, at=uintptr_t, address=uintptr_t,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.compiled import BLOCKS
 from ...core.compiled import KernelCall as CompiledCall
 from ...core.direction import INPUT, IO, OUTPUT
 from ...core.observers import OBSERVERS
@@ -22,18 +23,18 @@ from ...cpu.selection import prepare_selection
 from ...cpu.thread_pool import serving
 from ...facets.array import FOREIGN
 from ...layout.shapes import Ints
-from ...matrix.base import Form, MatBase, form_of_result
+from ...matrix.base import Form, MatBase, form_of_result, is_numpys
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...matrix.with_facets import with_facets
 from ...support.c_pointers import address_of
-from ...support.dtypes import check_number
+from ...support.dtypes import REAL_TYPES, check_number
 from ...support.native import lib
-from ...support.options import FLOAT64
 from ...support.types import Array, Number, Operand
 from .values import as_source, packed_for
 
-_observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
+_observers, _foreign, _blocks = OBSERVERS, FOREIGN, BLOCKS  # with types of C
+_SMALL = 128  # integers below this one, all dtypes of numbers can represent
 _AXES = 32  # of which a frame has room
 _NOT_CALLED = -3
 _LARGE = 1 << 15  # elements that are worth releasing the GIL, and other threads
@@ -48,7 +49,7 @@ class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
     __slots__ = ("axes", "axis", "before", "check", "count", "elements", "fill", "form", "get",
-                 "lines", "number", "put", "put_one", "rest", "result", "whole", "worth")
+                 "letter", "lines", "number", "put", "put_one", "rest", "result", "whole", "worth")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form: Form = form
@@ -64,6 +65,9 @@ class SelectionKernels:
         nbytes = form.itemsize * prod(self.rest)
         self.worth: int = 1 if axes else max(1, min(_ITEMS, _BYTES // max(nbytes, 1)))
         of = form.shape, form.strides, form.itemsize, axis, axes, count
+        # the letter of a dtype of which C writes numbers; else ""
+        self.letter: str = form.dtype.char if is_numpys(form.dtype) and (
+            form.dtype.kind in "iu" or form.dtype.char in REAL_TYPES) else ""
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
         self.number: CpuKernel = prepare_selection("mat_masked_count", *of)
@@ -152,6 +156,13 @@ def _as_array(index: list[object]) -> Array | None:
     kinds = set(map(type, index))
     found = np.asarray(index) if kinds in ({int}, {bool}) else None
     return None if found is None or found.dtype.kind == "O" else found  # too large
+
+
+def _is_plain(value: Number, letter: str) -> bool:
+    """Return whether the dtype of a letter represents a number, and C writes it."""
+    if type(value) is float:
+        return letter == "d"
+    return type(value) is int and letter != "" and 0 <= value < _SMALL
 
 
 class _NothingWritten(Exception):
@@ -246,7 +257,8 @@ class Selection:
         """
         view: Operand = self.view
         if view.element_type.kind != "c" and type(value) in (bool, int, float):
-            check_number(value, view.element_type, "value")
+            if not _is_plain(value, self.kernels.letter):
+                check_number(value, view.element_type, "value")
             return self.overwrite(self.kernels.fill, None, value, self.size)
         source = value if type(value) is Mat else as_source(value, view)
         if not self.kernels.before and type(source) is Mat and self.takes(
@@ -276,7 +288,7 @@ class Selection:
              units: int, writes: bool, writes_other: bool) -> int:
         """Call a kernel for the Mat, the index, and another Mat or a number; return its result."""
         dtype, element = self.view.element_type, None
-        if value is not None and (dtype is not _float64 or type(value) is not float):
+        if value is not None and not _is_plain(value, self.kernels.letter):
             element = np.array(value, dtype)
         if not self.large and not _observers:
             found = self.call_if_ready(kernel, other, value, element, count, units, writes,
@@ -315,8 +327,11 @@ class Selection:
         kernel.set_units(units)
         kernel.set_number(0, count if self.masked else self.size)
         if not at and value is not None:
-            kernel.set_number(1, value)
-            at = kernel.number_address(1)
+            at, size = kernel.number_address(1), self.kernels.form.itemsize
+            if self.kernels.letter in REAL_TYPES:
+                _blocks.fill_floats(at, size, 1, value)
+            else:
+                _blocks.fill_integers(at, size, 1, value)
         kernel.set_operand(0, address)
         kernel.set_operand(1, address_of_index)
         kernel.set_operand(2, at)

@@ -11,9 +11,11 @@ import numpy as np
 
 from ...core.compiled import BLOCKS
 from ...errors import DTypeError, RangeError
+from ...facets.array import FOREIGN
 from ...layout.orders import as_order
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
+from ...matrix.brief_copies import none_else
 from ...matrix.elements import copied_to_part
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
@@ -25,9 +27,10 @@ from .orders import axes_of_order, copied_in_order
 
 _can_cast: Function = np.can_cast
 _NO_KEYWORDS: Keywords = {}
+_FEW = 1 << 11  # elements that are sorted while the GIL is kept
 MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
 # with types of C
-_assign, _blocks, _named = assign, BLOCKS, NAMED
+_assign, _blocks, _named, _foreign = assign, BLOCKS, NAMED, FOREIGN
 _mat = Mat
 _HASHED = frozenset((str, type))
 
@@ -185,12 +188,36 @@ def sorted_in_place(args: Arguments) -> bool:
     if not 0 < len(args) < 3 or type(args[0]) is not _mat:
         return False
     view: Any = args[0]
-    storage = view.storage
-    version, made = storage.version, sorted_along(view, args[1] if len(args) == 2 else -1)
+    storage, axis = view.storage, args[1] if len(args) == 2 else -1
+    if axis == -1 and _lines_sorted(view):
+        return True
+    version, made = storage.version, sorted_along(view, axis)
     # if nobody has written it meanwhile
     if made is None or not storage.writable or storage.version != version:
         return False
     return copied_to_part(view, view.layout, view.layout, made)
+
+
+def _lines_sorted(view: Mat) -> bool:
+    """Sort the lines of a Mat of few packed elements where they are; return False, with nothing
+    done, for others, and where an access has to be opened.
+    """
+    layout, storage = view.layout, view.storage
+    if not none_else() or not storage.writable or not layout.contiguous or not layout.shape:
+        return False
+    if not 0 < layout.size <= _FEW or not is_numpys(view.element_type):
+        return False
+    length = layout.shape[len(layout.shape) - 1]
+    storage.find_address()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    if view.layout is not layout or view.storage is not storage:
+        return False
+    to = storage.ready(_foreign.mask, _foreign.bit, True, True)
+    if not to or not _blocks.sort_lines(to + layout.displacement * view.element_size, length,
+                                        layout.size // length, storage.dtype):
+        return False
+    storage.written(_foreign.mask)
+    return True
 
 
 def copied_to(args: Arguments) -> bool:

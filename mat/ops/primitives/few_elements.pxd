@@ -77,6 +77,9 @@ cdef class Spread:
 @cython.locals(view=MatBase, layout=Layout, found=Spread)
 cpdef object repeated(object x, object count, object axis)
 
+@cython.locals(layout=Layout, spread=Spread)
+cdef object _all_repeated(MatBase view, Py_ssize_t count)
+
 @cython.locals(view=MatBase, layout=Layout, found=Spread)
 cpdef object tiled(object x, object times)
 

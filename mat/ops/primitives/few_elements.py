@@ -329,16 +329,14 @@ def repeated(x: object, count: object, axis: object) -> Operand:
     """Return each element along an axis `count` times; with `axis` None, of a packed Mat in
     row-major order.
     """
-    if type(x) is not _mat or type(count) is not int:
+    if type(x) is not _mat or type(count) is not int or not (axis is None or type(axis) is int):
         return None
     view: Any = x
-    if axis is None:
-        view, axis = _flat(view), 0
-    if view is None or type(axis) is not int:
-        return None
     layout = view.layout
     found = _spreads.get((layout.shape, layout.strides, count, axis))
     if found is None or found.form.dtype is not view.element_type:
+        if axis is None:
+            return _all_repeated(view, count)
         rank = len(layout.shape)
         if not -rank <= axis < rank or not 0 < count <= _MOST or not _can_spread(view, count):
             return None
@@ -349,6 +347,16 @@ def repeated(x: object, count: object, axis: object) -> Operand:
             Spread(view, (*before[:-1], before[-1] * count, *after), (*before, count, *after),
                    (*layout.strides[:k], 0, *layout.strides[k:])))
     return found.copy(view)
+
+
+def _all_repeated(view: Mat, count: int) -> Operand:
+    """Return each element of a packed Mat in row-major order `count` times."""
+    layout = view.layout
+    if not layout.contiguous or not 0 < count <= _MOST or not _can_spread(view, count):
+        return None
+    spread = _remembered((layout.shape, layout.strides, count, None),
+                         Spread(view, (layout.size * count,), (layout.size, count), (1, 0)))
+    return spread.copy(view)
 
 
 def tiled(x: object, times: object) -> Operand:
