@@ -230,6 +230,5 @@ def _remove(cube: WholeCube, copy: AsyncCopy) -> None:
 
 
 def _leave(cube: WholeCube, copy: AsyncCopy) -> None:
-    """Remove a copy from those in progress."""
     cube.async_copies = {memory: other for memory, other in (cube.async_copies or {}).items()
                          if other is not copy} or None

@@ -64,7 +64,6 @@ class _PythonThreads:
         self.ids = _ThreadId()
 
     def current(self) -> int:
-        """Return the identity of this thread."""
         return self.ids.id
 
     def ident(self, thread: int) -> int:
@@ -144,7 +143,6 @@ class _PythonLock:
             self.forks = _forks[0]
 
     def acquire(self) -> None:
-        """Acquire self, waiting for other threads."""
         self.lock.acquire()
 
     @property
@@ -198,15 +196,12 @@ class _PythonClosedLock(_PythonLock):
 
     @property
     def lock(self) -> Any:
-        """Raise the error: there is no lock of Python."""
         raise self.error()
 
     def acquire_surely(self) -> None:
-        """Raise the error."""
         raise self.error()
 
     def try_acquire(self) -> bool:
-        """Return False."""
         return False
 
 
@@ -224,7 +219,6 @@ class _NoBlocks:
         """Do nothing."""
 
     def number_of(self, dtype: Any) -> int:
-        """Return `num` of NumPy's `dtype`."""
         return dtype.num
 
 
@@ -244,11 +238,9 @@ class _PythonLiveObjects:
         """Do nothing."""
 
     def at(self, place: int) -> Any:
-        """Return the object at that place, or None."""
         return self.found.get(place)
 
     def all(self) -> list[Any]:
-        """Return the objects."""
         return list(self.found.values())
 
 

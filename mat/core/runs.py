@@ -220,7 +220,6 @@ def union(found: Iterable[Runs]) -> Runs:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Return whether edges are the same."""
     return len(a) == len(b) and (a == b if isinstance(a, list) else bool((a == b).all()))
 
 

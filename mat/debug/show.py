@@ -180,7 +180,6 @@ def _parts_of(x: Mat) -> list[SpanCopy]:
 
 
 def _shown(fresh: Runs) -> str:
-    """Return the description of the fresh elements of a copy."""
     return f"fresh {fresh!r}" if fresh else "stale"
 
 

@@ -34,7 +34,6 @@ _CERTAIN = 40
 
 @cache
 def _pattern() -> bytes:
-    """Return random bytes, always the same."""
     return np.random.Generator(np.random.Philox(20261120)).bytes(8 * 8191)
 
 

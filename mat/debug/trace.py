@@ -337,7 +337,6 @@ class Trace(CopyCounter):
         return page(self._drawn(), repr(self), whole=False)
 
     def _drawn(self) -> list[TraceEvent]:
-        """Return the events of the timeline, in the order of their beginning."""
         return sorted([*self.events, *self.operations], key=lambda e: e.at)
 
 

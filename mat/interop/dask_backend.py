@@ -53,7 +53,6 @@ def full_chunk(shape: ShapeLike, fill_value: Number, **settings: Any) -> Mat:
 
 
 def _without_meta(settings: Keywords) -> Keywords:
-    """Return the arguments without the one that is for dask itself."""
     return {name: value for name, value in settings.items() if name != "meta"}
 
 

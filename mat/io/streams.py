@@ -99,7 +99,6 @@ class _CopyingStream:
         return len(data)
 
     def flush(self) -> None:
-        """Flush the stream, if it has that method."""
         getattr(self.file, "flush", int)()
 
     def __getattr__(self, name: str) -> object:

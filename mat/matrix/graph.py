@@ -195,7 +195,6 @@ class _LastCall:
         return True
 
     def set(self, mats: Sequence[Mat], views: list[Mat]) -> None:
-        """Be about these arguments."""
         self.seen = [(ref(x, self.clear), x.layout, x.storage) for x in mats]
         self.views = views
 

@@ -201,6 +201,5 @@ def _source_of(cube: Storage, target: SpanCopy, runs: Runs) -> SpanCopy | None:
 
 
 def _cannot_prefetch(view: Mat, memory: Memory, writer: AccessRecord) -> ConflictError:
-    """Return the error for a prefetch of elements that `writer` writes."""
     return ConflictError(f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with "
                          f"the access to {writer.describe()}; leave that block first")

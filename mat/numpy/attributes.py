@@ -64,7 +64,6 @@ class FlatIterator:
         return found
 
     def _vector(self) -> Mat:
-        """Return the elements as a vector, a view where that is possible."""
         x = self.base
         return x if x.ndim == 1 else x.contiguous().reshape(-1)
 

@@ -25,12 +25,10 @@ def _bind_named(name: str, function: Function) -> None:
 
 
 def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
-    """Return ``(x // y, x % y)``."""
     return quotient_and_remainder(self, other) if is_operand(other) else NotImplemented
 
 
 def _rdivmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
-    """Return ``(y // x, y % x)``."""
     return quotient_and_remainder(other, self) if is_operand(other) else NotImplemented
 
 

@@ -163,12 +163,10 @@ def _frame(loop: Loop, lined: bool = True, each: int = 1, pieces: int = 1,
 
 
 def _points(rows: Sequence[StridedWindow]) -> int:
-    """Count the points of the outer axes."""
     return prod(r.axis.n for r in rows[2:])
 
 
 def _positions(rows: Sequence[StridedWindow]) -> int:
-    """Count the positions of the outer axes."""
     return prod(r.axis.nx for r in rows[2:])
 
 

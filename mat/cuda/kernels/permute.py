@@ -325,7 +325,6 @@ _NO_AXIS = CopyAxis(0, 0, 0)
 # the parameters are fields of the struct
 def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *, i: CopyAxis = _NO_AXIS,
            j: CopyAxis = _NO_AXIS, ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
-    """Return a ``permute_frame``."""
     rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *axes_frame(axes, RANK)]
     return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *rest]
 

@@ -165,7 +165,6 @@ class CudaKernel:
         return gpu.in_context(made, partial(self._failed, gpu))
 
     def _failed(self, gpu: Gpu, status: int) -> None:
-        """Raise the error that a launch returned."""
         check((status,), self._what(), gpu)
 
     def _what(self) -> str:

@@ -50,7 +50,6 @@ def _pattern(value: Number, dtype: DType) -> tuple[bytes, int]:
 
 @cache
 def _zero_pattern(dtype: DType) -> tuple[bytes, int]:
-    """Return the same of the element that is 0."""
     return _pattern(0, dtype)
 
 
@@ -173,7 +172,6 @@ class CudaMemory(Pooled):
 
     @staticmethod
     def _blocks(cube: CubeLike, handle: DeviceBlock, runs: Runs) -> Iterator[tuple[EqualRuns, int]]:
-        """Yield the blocks of `runs` with their addresses."""
         for block in runs.blocks():
             yield block, handle.address + block.start * cube.dtype.itemsize
 

@@ -180,7 +180,6 @@ def _parabola(f: list[Mat], near: Operand, far: Operand) -> Mat:
 
 
 def _vectors(*operands: Mat) -> list[Mat]:
-    """Return coefficients as vectors."""
     leave_if(any(m.ndim > 1 or not m.size or m.dtype.kind not in "iufc" for m in operands))
     return [m.reshape(-1) for m in operands]
 
@@ -243,7 +242,6 @@ def numpy_polyder(p: Operand, m: int = 1) -> Result:
 
 
 def _powers(n: int) -> Mat:
-    """Return the integers from `n` down to 1."""
     return adopted(np.arange(n, 0, -1))
 
 

@@ -190,7 +190,6 @@ def _result(terms: list[Term], wanted: str) -> Mat:
 
 
 def _ordered(term: Term, wanted: str) -> Mat:
-    """Return a view with the axes in the order `wanted`."""
     return term.mat.permute(tuple(term.names.index(n) for n in wanted))
 
 

@@ -60,7 +60,6 @@ def _join_raised(tup: Operand, raised: Callable[[Mat], Mat], axis: int,
 
 
 def _with_axis(m: Mat) -> Mat:
-    """Return a Mat without axes as a row of one element, and others as they are."""
     return m if m.layout.shape else m.expand_dims(0)
 
 

@@ -314,7 +314,6 @@ def _inverses(s: Mat, least: Mat) -> Mat:
 
 
 def _number(value: Operand) -> float | None:
-    """Return a number as a float; leave several to NumPy."""
     leave_if(value is not None and (not isinstance(value, REAL) or isinstance(value, bool)))
     return None if value is None else float(value)
 

@@ -165,7 +165,6 @@ _FEW = "Degrees of freedom <= 0 for slice."
 
 
 def _plain(*others: object) -> bool:
-    """Return whether none of these arguments is given."""
     return all(x is NO_VALUE or x is None for x in others)
 
 
@@ -296,11 +295,9 @@ def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
 
 
 def _numbers_in(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
-    """Return how many elements are not NaN."""
     return truth.count_true(elementwise.equal(x, x), axis, keepdims)
 
 
 def _quotient(x: Mat, y: Mat) -> Mat:
-    """Return ``x / y`` in the dtype of `x`."""
     found: Mat = elementwise.divide(x, y)
     return found if found.dtype == x.dtype else found.astype(x.dtype)

@@ -177,7 +177,6 @@ def _put_where(x: Mat, condition: Mat, values: Mat) -> None:
 
 
 def _apart(value: Mat, x: Mat) -> Mat:
-    """Return an operand, or a copy if it overlaps the target `x`."""
     return value.copy() if must_copy(value, x) else value
 
 

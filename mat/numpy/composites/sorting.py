@@ -225,7 +225,6 @@ def numpy_unique_all(x: Operand) -> Result:
 
 
 def _result(name: str, *parts: Mat) -> Result:
-    """Return NumPy's named tuple with these Mats."""
     kind: Any = getattr(np.lib._arraysetops_impl, name)
     return kind(*parts)
 
@@ -444,7 +443,6 @@ def _set_difference(x: Mat) -> Mat:
 
 
 def _as_vector(x: Mat) -> Mat:
-    """Return the elements by rows."""
     return x if x.ndim == 1 else x.contiguous().reshape(-1)
 
 
@@ -486,10 +484,8 @@ def _common_with_places(x: Mat, y: Mat, are_sets: bool) -> tuple[Mat, Mat, Mat]:
 
 
 def _neighbours(x: Mat) -> tuple[Mat, Mat]:
-    """Return views of a vector without its last, and without its first element."""
     return along(x, 0, slice(None, -1)), along(x, 0, slice(1, None))
 
 
 def _where(mask: Mat, x: Mat) -> Mat:
-    """Return the elements of a vector where a mask is true."""
     return gathered_at(x, positions_of(mask), 0, (0,))

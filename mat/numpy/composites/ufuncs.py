@@ -197,7 +197,6 @@ def _as_column(x: Mat) -> Mat:
 
 
 def _without(x: Mat, axis: int) -> Mat:
-    """Return `x` without an axis of length 1."""
     k = x.ndim + axis
     return x.reshape((*x.shape[:k], *x.shape[k + 1:]))
 

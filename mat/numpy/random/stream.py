@@ -152,12 +152,10 @@ class Draws:
 
     def _uniformly(self, size: ShapeLike | None, dtype: DTypeLike = None,
                   out: Mat | None = None) -> Operand:
-        """Return numbers that are uniform on ``[0, 1)``."""
         return self._drawn(lambda x: x.uniform_(rng=self.stream), size, dtype, out)
 
     def _normally(self, size: ShapeLike | None, dtype: DTypeLike = None,
                  out: Mat | None = None) -> Operand:
-        """Return standard normal numbers."""
         return self._drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
 
     def uniform(self, low: Operand = 0.0, high: Operand = 1.0,

@@ -89,7 +89,6 @@ def items_by_position(x: Array, at: Array, chosen: Ints) -> tuple[Array, tuple[A
 
 
 def _positions_first(a: Array, ndim: int, place: int) -> Array:
-    """Return a view of `a` with the `ndim` axes at `place` first."""
     return np.moveaxis(a, range(place, place + ndim), range(ndim))
 
 

@@ -222,7 +222,6 @@ def axpy_numpy(np: Engine, alpha: Number, x: Array, y: Array, n: int | None = No
 
 
 def _packed(vector: Array) -> ForeignArray:
-    """Return a vector, or a copy of it without gaps, for BLAS."""
     return ForeignArray(numpy.ascontiguousarray(vector), packed(vector.shape))
 
 

@@ -255,7 +255,6 @@ class Grouped(NamedTuple):
 
 
 def _matrix(x: Array, spatial: int) -> Array:
-    """Return x with its spatial axes as one."""
     return x.reshape(*x.shape[:-spatial], prod(x.shape[-spatial:]))
 
 

@@ -119,7 +119,6 @@ def sum_dtype(np: Engine, dtype: DType) -> DTypeLike:
 
 
 def _with_axes(w: Array, axes: Windows) -> Array:
-    """Return taps with the axes of a batch before their own."""
     return w.reshape((1,) * (len(axes) - w.ndim) + w.shape)
 
 

@@ -461,12 +461,10 @@ def _cuda_type(char: str) -> str:
 
 
 def _real(char: str) -> str:
-    """Return the type in which functions compute."""
     return "float" if is_single(char) else "double"
 
 
 def _stored(char: str) -> str:
-    """Return the type of elements in C."""
     return "uint8_t" if char == "?" else BY_CHAR[char].c
 
 

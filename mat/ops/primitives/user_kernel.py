@@ -334,7 +334,6 @@ class Kernel(Op):
         return len(mats) < _MOST and apart(*mats, self._last(mats))
 
     def _last(self, mats: tuple[Mat, ...]) -> Mat:
-        """Return the Mat that is written last."""
         return mats[self.last]
 
     def prepare_cuda(self, cuda: Engine, *args: Any) -> Engine:

@@ -52,7 +52,6 @@ def overlap(x: Mat, y: Mat) -> bool:
 
 
 def _in_bytes(x: Mat) -> tuple[Ints, Ints]:
-    """Return shape and strides of the bytes of `x`."""
     size = x.element_size
     return (*x.layout.shape, size), (*(s * size for s in x.layout.strides), 1)
 
@@ -98,7 +97,6 @@ def same_elements(x: Mat, y: Mat) -> bool:
 
 
 def _axes(layout: Layout) -> list[tuple[int, int]]:
-    """Return lengths and strides of the axes longer than 1."""
     return [(n, s) for n, s in zip(layout.shape, layout.strides, strict=True) if n != 1]
 
 
