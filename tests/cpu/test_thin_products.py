@@ -33,7 +33,7 @@ def prepared(monkeypatch):
     return found
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -79,7 +79,7 @@ def laid_out(rng, name, layout, shape):
 
 @ways
 @pytest.mark.parametrize("name", mat.supported_dtypes)
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 def test_every_dtype_arrives(way, protocol, name, rng):
     for layout in ("packed", "block_of_transposed"):
         for device in ("cpu", "emulated"):

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("small_chunks")
 @dtypes
 @layouts
 @devices
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 def test_npy_files_are_those_of_numpy(dtype, layout, device):
     for shape in SHAPES:
         a = values(shape, dtype)

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("small_chunks")
 @dtypes
 @layouts
 @devices
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 def test_raw_elements(dtype, layout, device):
     for shape in SHAPES:
         a = values(shape, dtype)

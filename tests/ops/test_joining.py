@@ -76,7 +76,7 @@ def test_copies_of_all_sizes(rng, nbytes):
 
 @pytest.mark.parametrize("target", DTYPES)
 @pytest.mark.parametrize("source", DTYPES)
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 def test_astype(source, target):
     a = np.array([[0, 1, 5], [2, 3, 4]]).astype(numpy_dtype(source))
     x = mat.array(a).T
