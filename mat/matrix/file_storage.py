@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.coherence import LIVE
 from ..core.direction import Direction
 from ..core.registry import Handle, Memory, ViewLike
 from ..core.runs import Runs
 from ..facets.array import ARRAY
-from ..memories.file_pages import FilePages, pages_of
+from ..memories.file_pages import FilePages, is_only_map, pages_of
 from ..memories.host import HOST
 from ..support.c_pointers import address_of
 from ..support.options import current
@@ -31,6 +32,7 @@ class FileStorage(ForeignStorage):
     def __init__(self, flat: Array, pages: FilePages, writable: bool) -> None:
         super().__init__(flat.size, flat.dtype, 0)
         self.pages: FilePages | None = pages
+        compute_pending_of(pages)
         # where in the file the elements end
         self.end: int = address_of(flat) - pages.address + flat.nbytes
         self.writable = writable
@@ -71,6 +73,19 @@ class FileStorage(ForeignStorage):
     def drop_all(self) -> None:
         super().drop_all()
         self.pages = None
+
+
+def compute_pending_of(pages: FilePages) -> None:
+    """Compute what expressions read or write of the same file through other pages: from now on the
+    elements can change without their storage.
+    """
+    if is_only_map(pages):
+        return
+    for storage in LIVE.all():
+        if isinstance(storage, FileStorage) and storage.pending is not None:
+            of_storage: Any = storage.pages
+            if of_storage is not None and of_storage.identity == pages.identity:
+                storage.pending.settle(storage, None, True)
 
 
 def over_file(a: Array) -> Mat:

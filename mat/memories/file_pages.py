@@ -162,6 +162,11 @@ def all_pages() -> list[FilePages]:
     return [p for p in (ref() for ref in _all.valuerefs()) if p is not None]
 
 
+def is_only_map(pages: FilePages) -> bool:
+    """Return whether no other pages of this process are of the same file."""
+    return all(p is pages or p.identity != pages.identity for p in all_pages())
+
+
 def map_file(number: int, title: str, mode: str) -> FilePages:
     """Return the pages of an open file, by mode "r", "r+" or "c"; `DiskError` if it fails."""
     pages: FilePages = _registered(FilePages, number, title, _way(mode))

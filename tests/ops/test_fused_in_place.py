@@ -205,6 +205,61 @@ def test_a_fork_carries_them_out_once(path):
     assert same(np.load(path), a + 1)
 
 
+def read_before_another_map_writes(path):
+    x, y = mat.open_memmap(path, "r"), opened(path)
+    read = x * 2
+    y += 1
+    return read, x + 0
+
+
+def copied_before_another_map_writes(path):
+    x, y = mat.open_memmap(path, "c"), opened(path)
+    read = x[:, ::2].max(axis=1, keepdims=True) + x
+    y += 1
+    return read, y + 0
+
+
+def read_before_another_map_is_opened(path):
+    x = mat.open_memmap(path, "r")
+    read = x * 2
+    y = opened(path)
+    y += 1
+    return read, x + 0
+
+
+def updated_before_another_map_is_opened(path):
+    x = opened(path)
+    read = x + 0
+    x += 1
+    y = opened(path)
+    return y[0], read
+
+
+def updated_and_gone_before_another_map_is_opened(path):
+    x = opened(path)
+    x += 1
+    del x
+    y = opened(path)
+    return y[0], y[-1]
+
+
+@pytest.mark.parametrize("function", [
+    read_before_another_map_writes, copied_before_another_map_writes,
+    read_before_another_map_is_opened, updated_before_another_map_is_opened,
+    updated_and_gone_before_another_map_is_opened])
+@pytest.mark.parametrize("pool", [None, 700_000])
+def test_two_maps_of_a_file(path, function, pool):
+    old = np.load(path)
+    wanted = [m.to_numpy() for m in function(path)]
+    np.save(path, old)
+    where = contextlib.nullcontext
+    if pool is not None:
+        where = functools.partial(mat.use_device, "emulated", pool_bytes=pool)
+    with where(), mat.fused():
+        found = function(path)
+    assert all(same(a.to_numpy(), b) for a, b in zip(found, wanted, strict=True))
+
+
 OPEN_BLOCK = """import mat
 if {device!r}:
     mat.set_device({device!r})

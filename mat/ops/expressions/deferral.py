@@ -15,6 +15,7 @@ from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
+from ...memories.file_pages import is_only_map
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
 from ...support.open_blocks import Nested, remove, still_open
@@ -469,7 +470,10 @@ def can_wait(value: Operand) -> bool:
         storage = view.storage
         if storage.records and storage.is_being_written(view) and not is_recorded(view):
             return False
-        return storage.adopted is None or getattr(storage, "pages", None) is not None
+        if storage.adopted is None:
+            return True
+        pages = getattr(storage, "pages", None)
+        return pages is not None and is_only_map(pages)
     if type(value) is int:
         return -_exact <= value <= _exact
     return not isinstance(value, MatBase)

@@ -14,7 +14,7 @@ from ...core.compiled import THREADS
 from ...core.registry import host
 from ...matrix.base import MatBase
 from ...matrix.mat import Mat
-from ...memories.file_pages import all_pages
+from ...memories.file_pages import is_only_map
 from ..tiles.tiling import calls_of_their_own
 from .folds import leaf_or_node, read_by
 from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of
@@ -38,7 +38,7 @@ def can_wait_in_place(out: Mat) -> bool:
     if (storage.accesses or storage.keeps_any or storage.async_copies
             or storage.torn_error(out) is not None):
         return False
-    return sum(p.identity == pages.identity for p in all_pages()) == 1
+    return is_only_map(pages)
 
 
 def updates_all(out: Mat, found: tuple[Argument, ...], key: object) -> bool:
