@@ -70,3 +70,15 @@ def test_steps_do_not_change_the_dtype_of_slopes(device, step):
         for gradient in (np.gradient, mat.gradient):
             found = gradient(mat.array(a), step)
             np.testing.assert_array_equal(found.to_numpy(), np.gradient(a, step), strict=True)
+
+
+@pytest.mark.parametrize("launch", [1, 2, 3])
+def test_an_output_that_is_rounded_in_place_is_unchanged_by_an_error(launch):
+    x = mat.array([0.16, 1.25])
+    with mat.use_device("emulated", required=True) as device:
+        device.fail(launch=launch)
+        with pytest.raises(mat.DeviceError, match="requested"):
+            np.round(x, 1, out=x)
+        assert x.tolist() == [0.16, 1.25]
+        assert np.round(x, 1, out=x) is x
+    assert x.tolist() == [0.2, 1.2]

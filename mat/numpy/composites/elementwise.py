@@ -187,8 +187,8 @@ def _rounded_into(out: Mat | None, a: Mat, decimals: int) -> Mat:
     if decimals < 0:
         scaled, unscaled = unscaled, scaled
     factor = 10.0 ** abs(decimals)
-    found = elementwise.rint(scaled(a, factor, out=out))
-    return unscaled(found, factor, out=found if out is None else out)
+    found = scaled(a, factor)  # not in `out`, which would keep it if the rest failed
+    return unscaled(elementwise.rint(found, out=found), factor, out=found if out is None else out)
 
 
 # Complex numbers and angles
