@@ -25,6 +25,8 @@ from .implementations import load_composed
 from .operands import as_mat_if_possible
 from .registry import COMPOSED, Result
 
+_SILENT = frozenset((np.add, np.subtract, np.multiply, np.maximum, np.minimum))  # of integers
+
 
 def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
     """Combine the elements of the first operand at an index with a value, in place."""
@@ -46,9 +48,15 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
 
 def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
     """Do so with copies of a few elements; return False, with nothing written, for others."""
+    x = inputs[0]
+    if type(x) is not Mat:
+        return False
+    function = ufunc.at if x.ndim > 1 else partial(_combine, ufunc)
+    if x.element_type.kind in "iu" and ufunc in _SILENT:
+        return write_briefly(function, inputs, {})
     token = STATE.set(QUIET)  # silent, as operations of `mat` are
     try:
-        return write_briefly(partial(_combine, ufunc), inputs, {})
+        return write_briefly(function, inputs, {})
     finally:
         STATE.reset(token)
 
