@@ -14,6 +14,7 @@ from _pytest.runner import runtestprotocol
 import mat
 from mat.debug.direction_check import CHECK
 from mat.numpy.implementations import load_all
+from mat.support import c_compiler
 
 from .support import bytecode, selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
@@ -53,6 +54,8 @@ def pytest_cmdline_main(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     selection.choose(config.getoption("--all"))
+    # the compiler takes half as long for kernels of users
+    c_compiler.FLAGS = selection.most(c_compiler.FLAGS, ("-O2", *c_compiler.FLAGS[1:]))
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
     config.mat_bytecode = bytecode.share_bytecode(distributes)
     if not distributes:

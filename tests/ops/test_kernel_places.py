@@ -22,6 +22,7 @@ from mat.debug import trace
 from mat.ops.primitives.kernel_names import index_names
 from mat.ops.primitives.kernel_places import grid_of
 
+from ..support import selection
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
 from ..support.needs import native
@@ -138,7 +139,8 @@ def around(x, radii, outside):
 def test_neighbours(layout, outside):
     k = mat.kernel("y = 2 * x(0, -2) + 3 * x(-1, 0) + x", x=f"input window(1, 2) {outside}",
                    y="output")
-    for dtype in ("float32", "int16", "float16", "complex128"):
+    dtypes = ["float32", "int16", "float16", "complex128"]
+    for dtype in selection.part(dtypes, outside, 2):
         for shape in ((3, 4), (2, 9, 300), (40, 70)):
             x = numbers(shape, dtype)
             out = place(np.zeros(shape, dtype), layout)
@@ -147,7 +149,7 @@ def test_neighbours(layout, outside):
             check_hidden(out)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=selection.examples(30), deadline=None)
 @given(st.integers(0, 3), st.integers(1, 9), st.integers(1, 40), st.sampled_from(list(MODES)))
 def test_sums_over_windows(r, rows, columns, outside):
     if outside == "reflect" and r >= min(rows, columns):

@@ -2,7 +2,7 @@
 
 The sample leaves out tests that are marked `slow`, takes one of `n` parameter sets of tests that
 are marked `sample(n)`, one of some of others that have many (`SHARES`), and repeats what is drawn
-at random less often. It is the same every time.
+at random less often; kernels of users are optimised less. It is the same every time.
 """
 
 import zlib
