@@ -12,6 +12,7 @@ import numpy as np
 from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.mat import Mat
+from ..matrix.nested import without_mats
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 
 NAMES = (  # of functions that return a view of their first argument
@@ -93,13 +94,8 @@ def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
                       kwargs: Keywords) -> Operand:
     stand_ins = _StandIns()
     count = len(args) if several else 1
-    operands = [stand_ins.replace(x) if k < count else _as_setting(x) for k, x in enumerate(args)]
+    operands = [stand_ins.replace(x) if k < count else without_mats(x) for k, x in enumerate(args)]
     keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
-                else _as_setting(v)
+                else without_mats(v)
                 for n, (k, v) in enumerate(kwargs.items())}
     return stand_ins.restore(function(*operands, **keywords))
-
-
-def _as_setting(value: Operand) -> Operand:
-    """Return an argument such as the indices to split at, as an array if it is a Mat."""
-    return value.to_numpy() if isinstance(value, Mat) else value

@@ -14,6 +14,7 @@ from ...devices.in_use import computes_elsewhere
 from ...matrix.creation import adopted
 from ...matrix.filled import full
 from ...matrix.mat import Mat, new_like
+from ...matrix.nested import without_mats
 from ...ops.engine.by_numpy import leave_if, or_leave
 from ...ops.engine.operands import as_mat
 from ...ops.indexing import sorting
@@ -253,7 +254,7 @@ def _edges(a: Mat, bins: Operand, range: Operand) -> Array:
     that looks at all elements.
     """
     leave_if(isinstance(bins, str) or not _has_bins(a))
-    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
+    bins = without_mats(bins)
     limits = np.zeros(2, a.dtype)
     if np.ndim(bins) == 0 and range is None:
         limits = sorting.limits_of(a)[0]
@@ -362,7 +363,7 @@ def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
     """Return NumPy's edges of the bins of each column, from the least and the largest elements,
     read together where they are needed.
     """
-    bins = [b.to_numpy() if isinstance(b, Mat) else b for b in bins]
+    bins = [without_mats(b) for b in bins]
     limits = np.zeros((len(columns), 2), columns[0].dtype)
     unknown = [k for k, (b, r) in enumerate(zip(bins, ranges, strict=True))
                if np.ndim(b) == 0 and r is None]

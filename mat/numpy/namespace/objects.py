@@ -13,6 +13,7 @@ from ...layout.strided import Layout
 from ...matrix.creation import adopted
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
+from ...matrix.nested import without_mats
 from ...ops.engine.operands import as_mat
 from ...support.dtypes import as_dtype
 from ...support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
@@ -44,11 +45,6 @@ r_: _Indexed = _Indexed(np.r_, "r_")
 c_: _Indexed = _Indexed(np.c_, "c_")
 mgrid: _Indexed = _Indexed(np.mgrid, "mgrid")
 ogrid: _Indexed = _Indexed(np.ogrid, "ogrid")
-
-
-def _copied(value: Operand) -> Operand:
-    """Return a copy of a Mat's elements as an array that can outlive this call."""
-    return value.to_numpy() if isinstance(value, Mat) else value
 
 
 class vectorize(np.vectorize):  # noqa: N801  # NumPy's name
@@ -87,7 +83,7 @@ class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
     """
 
     def __init__(self, c_or_r: ArrayLike, r: bool = False, variable: str | None = None) -> None:
-        super().__init__(_copied(c_or_r), r, variable)
+        super().__init__(without_mats(c_or_r), r, variable)
 
     def __call__(self, val: ArrayLike) -> Mat:  # type: ignore[override]  # NumPy's takes str, too
         """Return the polynomial's values at `val`."""
@@ -110,7 +106,7 @@ class ndenumerate:  # noqa: N801  # NumPy's name
     """
 
     def __init__(self, arr: ArrayLike) -> None:
-        self._pairs = np.ndenumerate(_copied(arr))
+        self._pairs = np.ndenumerate(without_mats(arr))
 
     def __next__(self) -> tuple[Ints, Entry]:
         """Return the next pair."""
@@ -140,7 +136,7 @@ def broadcast(*args: ArrayLike) -> np.broadcast:
     >>> mat.broadcast(mat.ones((3, 1)), mat.ones(4)).shape
     (3, 4)
     """
-    return np.broadcast(*map(_copied, args))
+    return np.broadcast(*map(without_mats, args))
 
 
 @unbound
@@ -175,7 +171,7 @@ def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keywor
     if any(isinstance(x, Mat) for x in operands) and "write" in repr(flags):
         raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
                          "array: with x.facet('array') as a: numpy.nditer(a, ...)")
-    return np.nditer([_copied(x) for x in operands], *args, **kwargs)
+    return np.nditer([without_mats(x) for x in operands], *args, **kwargs)
 
 
 def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,

@@ -21,6 +21,7 @@ from ...layout.shapes import Ints, as_shape
 from ...matrix.delegate import delegate
 from ...matrix.generator import Rng
 from ...matrix.mat import Mat
+from ...matrix.nested import without_mats
 from ...ops.engine.by_numpy import refuse_other_elements
 from ...ops.engine.operands import as_mat
 from ...support.options import current
@@ -84,12 +85,8 @@ def stream_of(seed: object) -> Rng:
             number = -1
         if 0 <= number < _WHOLE:
             return Rng(number)
-        sequence = np.random.SeedSequence(_entropy(seed))
+        sequence = np.random.SeedSequence(without_mats(seed))
     return Rng(int(sequence.generate_state(1, np.uint64)[0]))  # type: ignore[attr-defined]
-
-
-def _entropy(seed: object) -> Any:
-    return seed.to_numpy() if isinstance(seed, Mat) else seed
 
 
 class Draws:
@@ -223,7 +220,7 @@ class Draws:
 
     def _check(self, name: str, *parameters: Operand) -> None:
         """Raise NumPy's error for parameters that the distribution does not have."""
-        values = (p.to_numpy() if isinstance(p, Mat) else p for p in parameters)
+        values = map(without_mats, parameters)
         getattr(_validator(self.numpy_class), name)(*values)
 
 

@@ -17,6 +17,7 @@ from ...errors import IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
+from ...matrix.nested import without_mats
 from ...support.dtypes import becomes_array
 from ...support.native import core
 from ...support.types import Index, Operand
@@ -201,7 +202,7 @@ def _plain(item: Any) -> Any:
             return item if item.ndim else item.item()
         return item if item.dtype.kind == "b" or item.dtype == LONG else item.astype(LONG)
     try:
-        found = np.asarray(_without_mats(item))
+        found = np.asarray(without_mats(item))
     except (ValueError, TypeError, RecursionError):
         return item
     if not found.size and not isinstance(item, np.ndarray):
@@ -211,13 +212,6 @@ def _plain(item: Any) -> Any:
     if not found.ndim:
         return found.item()
     return adopted(np.ascontiguousarray(found, np.bool_ if found.dtype.kind == "b" else LONG))
-
-
-def _without_mats(item: Any) -> Any:
-    """Return nested sequences with arrays for Mats."""
-    if isinstance(item, list | tuple):
-        return [_without_mats(i) for i in item]
-    return item.to_numpy() if isinstance(item, Mat) else item
 
 
 def _expanded(x: Mat, items: list[Any]) -> list[Any] | None:
