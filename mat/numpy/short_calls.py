@@ -22,7 +22,7 @@ from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.engine.functions import MatMethod
-from ..ops.indexing.selection import written
+from ..ops.indexing.selection import taken_of, written
 from ..ops.linear.blas_level1 import nrm2
 from ..ops.linear.matmul import product
 from ..ops.primitives import reduce, scan, truth
@@ -39,7 +39,6 @@ from ..ops.primitives.few_elements import (
     repeated,
     rolled,
     rounded,
-    taken,
     tiled,
     traced,
     truths,
@@ -355,7 +354,7 @@ _SHORTER: dict[object, tuple[Any, ...]] = {
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
     np.diff: (differenced, 1, -1, True), np.repeat: (repeated, 2, None, False),
-    np.roll: (rolled, 2, None, False), np.take: (taken, 2, None, False)}
+    np.roll: (rolled, 2, None, False), np.take: (taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 

@@ -3,6 +3,7 @@ from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlocks, KernelCall
 from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, is_numpys
 from mat.ops.indexing.values cimport as_source, packed_for
 
@@ -83,3 +84,7 @@ cdef class Selection:
     cdef Py_ssize_t call_if_ready(self, KernelCall kernel, MatBase other, object value,
                                  object element, Py_ssize_t count, Py_ssize_t units,
                                  bint writes, bint writes_other) except? -4
+
+
+@cython.locals(view=MatBase, at=MatBase, layout=Layout, chosen=Selection)
+cpdef object taken_of(object x, object indices, object axis)

@@ -388,3 +388,27 @@ def taken(x: Mat, indices: object, axis: int) -> Mat | None:
     """
     chosen = selected(x, indices, axis)
     return None if chosen is None or chosen.masked else chosen.get()
+
+
+def taken_of(x: object, indices: object, axis: object) -> Operand:
+    """Return the same for int64, along an axis that is not negative, or with `axis` None of a
+    packed Mat in row-major order; None for other arguments.
+    """
+    if type(x) is not Mat or type(indices) is not Mat:
+        return None
+    view: Any = x
+    at: Any = indices
+    layout = view.layout
+    if at.element_type is not _INDICES or not at.layout.shape or not layout.size:
+        return None
+    if axis is None:
+        axis = 0
+        if len(layout.shape) != 1:
+            if not layout.contiguous:
+                return None
+            view = view._view_of(layout.reshaped(layout.size))
+    if type(axis) is not int or not 0 <= axis < len(view.layout.shape):
+        return None
+    chosen = selected(view, at, axis)
+    found = None if chosen is None else chosen.get()
+    return view[at] if found is None and len(layout.shape) == 1 else found  # or its error

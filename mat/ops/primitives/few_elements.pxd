@@ -29,10 +29,6 @@ cpdef object counted(object x)
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, form=Form,
                address=uintptr_t, count=Py_ssize_t, start=Py_ssize_t, mask=uint64_t)
 cpdef object places(object x)
-@cython.locals(view=MatBase, at=MatBase)
-cpdef object taken(object x, object indices, object axis)
-@cython.locals(layout=Layout)
-cdef MatBase _flat(MatBase view)
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, mask=uint64_t)

@@ -138,31 +138,6 @@ def places(x: object) -> Operand:
     return tuple(found)
 
 
-def taken(x: object, indices: object, axis: object) -> Operand:
-    """Return the elements with these indices of int64: of the first axis, or with `axis` None of a
-    packed Mat in row-major order.
-    """
-    if type(x) is not _mat or type(indices) is not _mat:
-        return None
-    view: Any = x
-    at: Any = indices
-    if not view.layout.size or not at.layout.shape or at.element_type is not _int64:
-        return None
-    if axis is None:
-        view = _flat(view)
-    elif type(axis) is not int or axis != 0 or not view.layout.shape:
-        return None
-    return None if view is None else view[at]
-
-
-def _flat(view: Mat) -> Mat | None:
-    """Return a packed Mat as a vector; None for others."""
-    layout = view.layout
-    if len(layout.shape) == 1:
-        return view
-    return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
-
-
 def _mask_of(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
     if not is_numpys(dtype):
