@@ -99,7 +99,7 @@ def is_same(opcode, result, found, wanted):
     return found == wanted
 
 
-@pytest.mark.sample(80)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("opcode", CASES)
 def test_each_form(opcode):
     from ..tools.mock_driver.ptx.interpreter import run
