@@ -138,20 +138,52 @@ cdef inline uint64_t bits_at(uintptr_t address, int size, Py_ssize_t k) noexcept
     return (<const uint32_t *>address)[k] if size == 4 else (<const uint16_t *>address)[k]
 
 
+cdef object integer_at(uintptr_t address, int size, bint is_signed):
+    """Return an integer of `size` bytes."""
+    if not is_signed:
+        return bits_at(address, size, 0)
+    if size == 8:
+        return (<const int64_t *>address)[0]
+    if size == 4:
+        return (<const int32_t *>address)[0]
+    return (<const int8_t *>address)[0] if size == 1 else (<const int16_t *>address)[0]
+
+
 cdef void repeat_along(char *to, const char *element, Py_ssize_t size, int axes,
                        const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
     """Write an element of `size` bytes to all places of `axes` axes that begin at `to`."""
-    cdef Py_ssize_t k
-    for k in range(lengths[0]):
-        if axes > 1:
-            repeat_along(to, element, size, axes - 1, lengths + 1, steps + 1)
-        elif size == 8:
-            (<uint64_t *>to)[0] = (<const uint64_t *>element)[0]
-        elif size == 4:
-            (<uint32_t *>to)[0] = (<const uint32_t *>element)[0]
+    cdef Py_ssize_t k, n = lengths[axes - 1]
+    cdef bint in_rows = axes == 2 and steps[1] == size
+    if axes == 1:
+        if steps[0] == size and n > FIRST_FILLED:
+            repeat_apart(to, element, size, FIRST_FILLED, size)
+            repeat(to, size * FIRST_FILLED, size * n)
         else:
-            memcpy(to, element, size)
-        to += steps[0]
+            repeat_apart(to, element, size, n, steps[0])
+        return
+    for k in range(lengths[0]):
+        if in_rows and k:
+            memcpy(to + k * steps[0], to, size * n)
+        else:
+            repeat_along(to + k * steps[0], element, size, axes - 1, lengths + 1, steps + 1)
+
+
+cdef void repeat_apart(char *to, const char *element, Py_ssize_t size, Py_ssize_t count,
+                       Py_ssize_t step) noexcept:
+    """Write an element of `size` bytes to places that are `step` bytes apart."""
+    cdef Py_ssize_t k
+    if size == 8:
+        for k in range(count):
+            (<uint64_t *>(to + k * step))[0] = (<const uint64_t *>element)[0]
+    elif size == 4:
+        for k in range(count):
+            (<uint32_t *>(to + k * step))[0] = (<const uint32_t *>element)[0]
+    elif size == 1:
+        for k in range(count):
+            to[k * step] = element[0]
+    else:
+        for k in range(count):
+            memcpy(to + k * step, element, size)
 
 
 cdef class HostBlocks:
@@ -180,6 +212,21 @@ cdef class HostBlocks:
     cdef object scalar(self, uintptr_t address, object dtype):
         """Return the element of NumPy's `dtype` at an address as its scalar."""
         return PyArray_Scalar(<void *>address, <cnp.dtype>dtype, None)
+
+    cdef object number(self, uintptr_t address, object dtype):
+        """Return the element of NumPy's `dtype` at an address as a number of Python's; None of
+        complex numbers, and of dtypes that other libraries define.
+        """
+        cdef int kind = (<cnp.dtype>dtype).type_num
+        if kind == cnp.NPY_DOUBLE:
+            return (<const double *>address)[0]
+        if kind == cnp.NPY_FLOAT:
+            return <double>(<const float *>address)[0]
+        if kind == cnp.NPY_BOOL:
+            return (<const uint8_t *>address)[0] != 0
+        if kind > cnp.NPY_ULONGLONG:
+            return None
+        return integer_at(address, (<cnp.dtype>dtype).itemsize, kind & 1)
 
     cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                          double value) except -1:

@@ -16,7 +16,7 @@ cdef bint _is_int(object item)
 cpdef Py_ssize_t step_of(slice item) except? -1
 
 @cython.locals(i=Py_ssize_t)
-cpdef Py_ssize_t bound(object item, Py_ssize_t default, Py_ssize_t n, Py_ssize_t back) except? -1
+cdef Py_ssize_t bound(object item, Py_ssize_t default, Py_ssize_t n, Py_ssize_t back) except? -1
 
 cpdef Py_ssize_t first_of(slice item, Py_ssize_t n, Py_ssize_t step) except? -1
 

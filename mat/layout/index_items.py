@@ -6,6 +6,7 @@ from ..errors import IndexOutOfRange, IndexTypeError, ShapeError
 from .shapes import index_of
 
 _FAR = 2**31  # steps are not longer: with them there is one element at most
+_FARTHEST = 2**62  # beyond all indices
 
 
 def position(item: object, axis: int, n: int) -> int:
@@ -71,6 +72,14 @@ def _count(first: int, stop: int, step: int) -> int:
 def is_all(item: slice) -> bool:
     """Return whether a slice is ``:``."""
     return item.start is None and item.stop is None and item.step is None
+
+
+def near(item: object) -> object:
+    """Return an item that selects the same, a slice with bounds that C can represent."""
+    if type(item) is not slice:
+        return item
+    return slice(*[min(max(i, -_FARTHEST), _FARTHEST) if type(i) is int else i
+                   for i in (item.start, item.stop, item.step)])
 
 
 def resolve(item: slice, n: int) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat.layout.index_items cimport first_of, is_all, length_of, position, resolve, slice, step_of
+from mat.layout.index_items cimport first_of, length_of, position, resolve, slice, step_of
 from mat.layout.shapes cimport as_axes, as_axis, integer, with_inferred
 
 
@@ -20,7 +20,9 @@ cdef class _Axes:
     cdef Py_ssize_t count
     cdef list shape, strides
     @cython.locals(shape=tuple, strides=tuple, k=Py_ssize_t, n=Py_ssize_t, s=Py_ssize_t)
-    cdef add(self, Py_ssize_t length, Py_ssize_t step)
+    cdef bint add(self, Py_ssize_t length, Py_ssize_t step) except -1
+    @cython.locals(first=Py_ssize_t, length=Py_ssize_t, times=Py_ssize_t)
+    cdef Py_ssize_t add_slice(self, slice item, Py_ssize_t n, Py_ssize_t s) except? -1
     cdef _differ(self)
     cdef Layout at(self, Py_ssize_t start)
 
@@ -48,17 +50,25 @@ cdef class Layout:
     cpdef Layout reshaped(self, object shape)
     @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
     cdef bint _has_size_of(self, tuple shape)
+    @cython.locals(known=Known, found=Layout)
+    cdef Layout flat(self)
     cpdef Layout reshape(self, object shape)
-    @cython.locals(made=_Axes, a=Py_ssize_t)
+    @cython.locals(made=_Axes, k=Py_ssize_t)
     cpdef Layout permute(self, object axes)
     @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, k=Py_ssize_t, from_=Py_ssize_t,
                    made=_Axes)
     cpdef Layout swapped(self, object i, object j)
+    @cython.locals(shape=tuple, k=Py_ssize_t, n=Py_ssize_t)
+    cdef bint has_axes_of_1(self) except -1
     @cython.locals(axes=tuple, k=Py_ssize_t, made=_Axes)
     cpdef Layout squeeze(self, object axis=*)
-    @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, down=Py_ssize_t, right=Py_ssize_t,
-                   shift=Py_ssize_t, length=Py_ssize_t, start=Py_ssize_t, k=Py_ssize_t, made=_Axes)
+    @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, rows=Py_ssize_t, s=Py_ssize_t,
+                   columns=Py_ssize_t, t=Py_ssize_t, shift=Py_ssize_t, length=Py_ssize_t,
+                   start=Py_ssize_t, k=Py_ssize_t, made=_Axes)
     cpdef Layout diagonal(self, object offset, object axis1, object axis2)
+    @cython.locals(shape=tuple, strides=tuple, last=Py_ssize_t, start=Py_ssize_t, k=Py_ssize_t,
+                   step=Py_ssize_t, length=Py_ssize_t, made=_Axes)
+    cdef Layout in_units(self, Py_ssize_t size, Py_ssize_t of)
     cpdef Layout viewed_as(self, tuple shape)
     @cython.locals(known=Known, like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t,
                    first=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t, times=Py_ssize_t,
@@ -68,19 +78,15 @@ cdef class Layout:
     cpdef Layout row(self, object index)
     @cython.locals(known=Known, like=Layout, start=Py_ssize_t)
     cdef Layout row_at(self, Py_ssize_t k)
-    @cython.locals(start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t, k=Py_ssize_t, made=_Axes)
+    @cython.locals(shape=tuple, strides=tuple, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t,
+                   made=_Axes)
     cpdef Layout part(self, tuple items)
     @cython.locals(known=Known, made=_Axes)
     cdef _Axes _axes(self)
     @cython.locals(found=Layout)
     cdef Layout _with(self, _Axes axes, Py_ssize_t start)
-    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, shape=tuple)
-    cpdef Layout column(self, tuple items)
     @cython.locals(dots=int, used=int)
     cdef Py_ssize_t _unnamed(self, tuple items) except -1
-    @cython.locals(n=Py_ssize_t, s=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t,
-                   times=Py_ssize_t, part=slice)
-    cdef Py_ssize_t _select(self, object item, Py_ssize_t axis, _Axes made) except? -1
     @cython.locals(items=tuple, shape=tuple, strides=tuple, found=Py_ssize_t, n=Py_ssize_t,
                    i=Py_ssize_t, k=Py_ssize_t, step=Py_ssize_t)
     cpdef Py_ssize_t element(self, object index) except? -1

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import IndexOutOfRange, ShapeError
 from .attributes import begin_as_nothing
-from .index_items import first_of, is_all, length_of, position, resolve, step_of
+from .index_items import first_of, length_of, near, position, resolve, step_of
 from .merged_axes import merged
 from .shapes import (
     MOST_AXES,
@@ -73,18 +73,34 @@ class _Axes:
     shape: Any  # a list, or None
     strides: Any
 
-    def add(self, length: int, step: int) -> None:
-        """Add an axis."""
+    def add(self, length: int, step: int) -> bool:
+        """Add an axis; return True."""
         if self.shape is None:
             k, shape, strides = self.count, self.like.shape, self.like.strides
             if k < len(shape):
                 n, s = shape[k], strides[k]
                 if n == length and s == step:
                     self.count = k + 1
-                    return
+                    return True
             self._differ()
         self.shape.append(length)
         self.strides.append(step)
+        return True
+
+    def add_slice(self, item: slice, n: int, s: int) -> int:
+        """Add the axis of a slice of an axis with that length and stride; return its additional
+        displacement.
+
+        Compiled, it raises OverflowError for bounds that C cannot represent.
+        """
+        times = step_of(item)
+        if times:
+            first = first_of(item, n, times)
+            length = length_of(item, n, times, first)
+        else:
+            first, length, times = resolve(item, n)
+        self.add(length, s * times)
+        return first * s if length else 0
 
     def _differ(self) -> None:
         """Have the axes in lists from now on."""
@@ -294,6 +310,14 @@ class Layout:
             found = known.reshaped = packed(lengths, self.displacement)
         return found
 
+    def flat(self) -> Layout:
+        """Return the elements of a packed layout as a vector."""
+        known = self._facts()
+        found = known.reshaped
+        if found is None or len(found.shape) != 1:
+            found = known.reshaped = packed((self.size,), self.displacement)
+        return found
+
     def _has_size_of(self, shape: Ints) -> bool:
         """Return whether `shape` is of so many elements as self, all lengths positive `int`."""
         size = 1
@@ -323,15 +347,16 @@ class Layout:
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""
-        if type(axes) is tuple and len(axes) == len(self.shape) == 2 and (
-                type(axes[0]) is type(axes[1]) is int and axes == (1, 0)):
-            return self.transposed()
+        if type(axes) is tuple and len(axes) == len(self.shape) == 2:
+            a, b = axes
+            if type(a) is type(b) is int and a == 1 and b == 0:
+                return self.transposed()
         order = as_axes(axes, self.ndim)
         if len(order) != self.ndim:
             raise ShapeError(f"permute takes each of {self.ndim} axes once, got {axes}")
         made = self._axes()
-        for a in order:
-            made.add(self.shape[a], self.strides[a])
+        for k in order:
+            made.add(self.shape[k], self.strides[k])
         return self._with(made, self.displacement)
 
     def swapped(self, i: object, j: object) -> Layout:
@@ -358,9 +383,18 @@ class Layout:
         strides = tuple(0 if n == 1 else s for n, s in zip(self.shape, self.strides, strict=True))
         return Layout(shape, (0,) * new + strides, self.displacement)
 
+    def has_axes_of_1(self) -> bool:
+        """Return whether a length is 1."""
+        shape = self.shape
+        for k in range(len(shape)):
+            n = shape[k]
+            if n == 1:
+                return True
+        return False
+
     def squeeze(self, axis: object = None) -> Layout:
         """Return self without the axes `axis`, or without all axes of length 1."""
-        if axis is None and 1 not in self.shape:
+        if axis is None and not self.has_axes_of_1():
             return self
         if axis is None or (not self.shape and axis in (0, -1)):  # as NumPy has it
             axes: Ints = tuple([k for k, n in enumerate(self.shape) if n == 1])
@@ -389,45 +423,77 @@ class Layout:
         a, b = as_axis(axis1, rank), as_axis(axis2, rank)
         if a == b:
             raise ShapeError(f"axes {(axis1, axis2)} name one axis twice")
-        down, right = max(0, -shift), max(0, shift)
-        length = max(0, min(self.shape[a] - down, self.shape[b] - right))
-        start = self.displacement + (down * self.strides[a] + right * self.strides[b] if length
-                                     else 0)
+        rows, columns, s, t = self.shape[a], self.shape[b], self.strides[a], self.strides[b]
+        rows, columns = rows + min(0, shift), columns - max(0, shift)  # from its begin on
+        length = max(0, min(rows, columns))
+        start = self.displacement
+        if length:
+            start += max(0, shift) * t - min(0, shift) * s
         made = self._axes()
         for k in range(rank):
-            if k not in (a, b):
+            if k != a and k != b:
                 made.add(self.shape[k], self.strides[k])
-        made.add(length, self.strides[a] + self.strides[b])
+        made.add(length, s + t)
         return self._with(made, start)
+
+    def in_units(self, size: int, of: int) -> Layout | None:
+        """Return the layout of the same bytes as elements of `of` instead of `size` bytes, of which
+        the last axis, without gaps, has more or less; None if these are not whole.
+        """
+        shape, strides, made = self.shape, self.strides, self._axes()
+        last, start = len(shape) - 1, self.displacement * size
+        for k in range(last):
+            step = strides[k]
+            if step * size % of:
+                return None
+            made.add(shape[k], step * size // of)
+        length = shape[last]
+        if length * size % of or start % of:
+            return None
+        made.add(length * size // of, 1)
+        return self._with(made, start // of)
 
     # Indexing
 
     def __getitem__(self, index: object) -> Layout:
         """Return the view of NumPy's basic indexing: integers, slices, ``...`` and None."""
+        items = index if isinstance(index, tuple) else (index,)
         try:
             if type(index) is slice and self.shape:
                 return self.rows(index)
             if type(index) is int and len(self.shape) > 1:
                 return self.row(index)
+            return self.part(items)
         except OverflowError:  # see `rows`
-            pass
-        return self.part(index if isinstance(index, tuple) else (index,))
+            return self.part(tuple([near(item) for item in items]))
 
     def part(self, items: tuple[object, ...]) -> Layout:
-        """Return ``self[items]``."""
-        start, axis, rest, made = self.displacement, 0, self._unnamed(items), self._axes()
+        """Return ``self[items]``.
+
+        Compiled, it raises OverflowError for bounds that C cannot represent; ``self[items]`` takes
+        them.
+        """
+        shape, strides, made = self.shape, self.strides, self._axes()
+        start, axis, rest = self.displacement, 0, 0
+        if len(items) > len(shape):
+            self._unnamed(items)  # which raises an error if they are too many
         for item in items:
-            if item is None:
+            if type(item) is slice:
+                start += made.add_slice(item, shape[axis], strides[axis])
+                axis += 1
+            elif item is None:
                 made.add(1, 0)
             elif item is Ellipsis:
-                for _ in range(rest):
-                    made.add(self.shape[axis], self.strides[axis])
+                rest = axis + self._unnamed(items)
+                while axis < rest:
+                    made.add(shape[axis], strides[axis])
                     axis += 1
             else:
-                start += self._select(item, axis, made)
+                start += position(item, axis, shape[axis]) * strides[axis]
                 axis += 1
-        for k in range(axis, len(self.shape)):
-            made.add(self.shape[k], self.strides[k])
+        while axis < len(shape):
+            made.add(shape[axis], strides[axis])
+            axis += 1
         return self._with(made, start)
 
     def _axes(self) -> _Axes:
@@ -452,24 +518,6 @@ class Layout:
         if dots > 1 or used > len(self.shape):
             raise IndexOutOfRange(f"too many indices for shape {self.shape}: {items}")
         return len(self.shape) - used
-
-    def _select(self, item: object, axis: int, made: _Axes) -> int:
-        """Add the axis of a slice's selection on an axis; return its additional displacement."""
-        n, s, times = self.shape[axis], self.strides[axis], 0
-        if type(item) is not slice:
-            return position(item, axis, n) * s
-        part = item
-        try:
-            times = step_of(part)
-            if times:
-                first = first_of(part, n, times)
-                length = length_of(part, n, times, first)
-        except OverflowError:  # see `bound`
-            times = 0
-        if not times:
-            first, length, times = resolve(part, n)
-        made.add(length, s * times)
-        return first * s if length else 0
 
     def rows(self, item: slice) -> Layout:
         """Return ``self[item]`` for a slice of the first axis, the most frequent index.
@@ -509,21 +557,6 @@ class Layout:
         if like is None:
             like = known.row = _made(self.shape[1:], self.strides[1:], start)
         return like.moved_to(start)
-
-    def column(self, items: tuple[object, ...]) -> Layout | None:
-        """Return ``self[:, k]`` of two axes, a row of the cached transpose; None for other indices.
-
-        Compiled, it raises OverflowError for an index that C cannot represent.
-        """
-        shape = self.shape
-        if len(items) != 2 or len(shape) != 2 or type(items[1]) is not int:
-            return None
-        if type(items[0]) is not slice or not is_all(items[0]):
-            return None
-        i, n = items[1], shape[1]
-        if not -n <= i < n:
-            position(i, 1, n)  # which raises an error
-        return self.transposed().row_at(i if i >= 0 else i + n)
 
     def element(self, index: int | tuple[object, ...]) -> int:
         """Return the storage index of an element by one `int` per axis in range; else -1."""

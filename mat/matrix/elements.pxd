@@ -15,6 +15,7 @@ cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
 cdef double _NO_OVERFLOW
+cdef int _INTEGERS
 
 
 cdef class Elements(MatBase):
@@ -22,16 +23,17 @@ cdef class Elements(MatBase):
     cdef object _get_quickly(self, object index)
     @cython.locals(storage=Storage, address=uintptr_t)
     cdef object _element(self, Py_ssize_t k)
+    @cython.locals(storage=Storage, address=uintptr_t)
     cpdef object _number_at(self, Py_ssize_t k)
-    @cython.locals(layout=Layout)
-    cpdef object _number_in_order(self, object k)
+    @cython.locals(layout=Layout, k=Py_ssize_t)
+    cdef object _number_in_order(self, object index)
     @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
     cpdef bint _are_natural(self) except -1
     cdef bint _set_quickly(self, object index, object value) except -1
     cpdef bint _fill_quickly(self, object value) except -1
     @cython.locals(layout=Layout, part=Layout, storage=Storage, facet=Registration,
                    address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t,
-                   most=Py_ssize_t)
+                   most=Py_ssize_t, integers=bint)
     cdef bint _set_number(self, object index, object value) except -1
     @cython.locals(count=Py_ssize_t, adjacent=Py_ssize_t)
     cdef _write_number(self, uintptr_t address, Py_ssize_t size, object value, object given,
@@ -54,6 +56,7 @@ cdef class RowIterator:
     cdef object _following(self, Py_ssize_t k)
 
 
+cdef bint _begins_with_int(tuple index)
 cdef Layout _part_of(Layout layout, object index)
 cdef Py_ssize_t _size_if_plain(object dtype, bint of_integer) except -1
 cdef Py_ssize_t _rows_of(Layout one, Layout other) except -1

@@ -5,7 +5,7 @@ What these do not know is left to `Mat` and to indexing among the operations.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..facets.array import ARRAY, FOREIGN
 from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
-from ..support.types import Array, DType, Index, Number, Operand
+from ..support.types import Array, DType, Element, Index, Number, Operand
 from .base import MatBase
 from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
 from .storage import Storage
@@ -28,6 +28,7 @@ _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
 _bool = np.dtype(np.bool_)
+_INTEGERS = np.dtype(np.ulonglong).num  # the last of those of integers and of bool
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
 _NO_OVERFLOW = 1e4  # no dtype of floating-point numbers for which NumPy warns overflows below that
@@ -56,21 +57,18 @@ class Elements(MatBase):
             return self._view_of(layout.rows(index))
         if kind is int and len(layout.shape) > 1:
             return self._view_of(layout.row(index))
+        if kind is tuple and not _begins_with_int(index):
+            if not index and not layout.shape:
+                return self
+            return self._view_of(layout.part(index)) if _makes_a_view(index) else None
         if kind is int or kind is tuple:
-            if kind is tuple and len(index) == 2 and type(index[0]) is type(index[1]) is slice:
-                return self._view_of(layout.part(index))
             k = layout.element(index)
             if k >= 0:
-                if kind is tuple and not layout.shape:
-                    return self
                 if _only_mats and not current().scalars:
                     return self._view_of(packed((), k))
                 return self._element(k)
             if kind is tuple:
-                part = layout.column(index)
-                if part is None and _makes_a_view(index):
-                    part = layout.part(index)
-                return None if part is None else self._view_of(part)
+                return self._view_of(layout.part(index)) if _makes_a_view(index) else None
         return self._view_of(layout.part((None,))) if index is None else None
 
     def _element(self, k: int) -> Number | None:
@@ -88,16 +86,52 @@ class Elements(MatBase):
 
     def _number_at(self, k: int) -> Number | None:
         """Return the same as a number of Python's."""
-        found = self._element(k)
-        convert = _EXACT.get(type(found))  # which `item` takes longer for
-        return None if found is None else found.item() if convert is None else convert(found)
+        storage, found = self.storage, None
+        address = 0 if _observers else storage.element_address(_array.mask, _array.bit)
+        if address:
+            found = _blocks.number(address + k * self.element_size, self.element_type)
+        if found is None:
+            scalar = self._element(k)
+            found = None if scalar is None else scalar.item()
+        return found
 
-    def _number_in_order(self, k: int) -> Number | None:
-        """Return the number with row-major index `k` of packed elements; None for others."""
-        layout = self.layout
+    def _number_in_order(self, index: int) -> Number | None:
+        """Return the number with that row-major index of packed elements; None for others."""
+        layout, k = self.layout, index
+        if k < 0:
+            k += layout.size
         if not layout.contiguous or not 0 <= k < layout.size:
             return None
         return self._number_at(layout.displacement + k)
+
+    def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element:
+        """Return one element as a Python number.
+
+        Parameters
+        ----------
+        *index : int or tuple of int, optional
+            Nothing for the only element, a row-major index ``k``, or one index for each axis,
+            ``i, j`` or ``(i, j)``. Negative indices count from the end.
+
+        Returns
+        -------
+        bool, int, float or complex
+            The element.
+
+        Raises
+        ------
+        ShapeError
+            If no index is given and the Mat has not exactly one element.
+        IndexOutOfRange
+            If there is no such element.
+        """
+        found: Any = None
+        if len(index) == 1 and type(index[0]) is int:
+            try:
+                found = self._number_in_order(index[0])
+            except OverflowError:  # as above
+                pass
+        return self._item_any(index) if found is None else found  # type: ignore[attr-defined]
 
     def _are_natural(self: Any) -> bool:
         """Return whether the elements are a few int64 that are not negative."""
@@ -149,9 +183,10 @@ class Elements(MatBase):
         if dtype is _bool or type(value) is bool:
             value = int(value != 0)
         size, given = _size_if_plain(dtype, type(value) is int), None
+        integers = _blocks.number_of(dtype) <= _INTEGERS
         if not size:
             size = self._size_if_it_has(value)
-            if size and dtype.kind not in "iub":
+            if size and not integers:
                 given = np.asarray(value, dtype)
         if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
@@ -161,8 +196,7 @@ class Elements(MatBase):
             k = layout.element(index)
         if k < 0:
             part = _part_of(layout, index) if none_else() else None
-            # a kernel fills more floats, by several threads
-            most = MOST_AT_ONCE if dtype.kind in "fc" else LARGE
+            most = LARGE if integers else MOST_AT_ONCE  # a kernel fills more, by several threads
             if part is None or not 0 < size * part.size < most:
                 return False
             k, count, facet = part.displacement, part.size, _foreign
@@ -202,7 +236,7 @@ class Elements(MatBase):
 
     def _size_if_it_has(self, value: float) -> int:
         """Return the bytes of an element if the dtype can represent the value, else 0."""
-        if self.element_type.kind not in "iub":
+        if _blocks.number_of(self.element_type) > _INTEGERS:
             return self.element_size if -_NO_OVERFLOW < value < _NO_OVERFLOW else 0
         if type(value) is not int:
             return 0
@@ -306,6 +340,11 @@ class RowIterator:
             if not _only_mats:
                 found = mat._element(layout.displacement + k * self.step)
         return mat[k] if found is None else found
+
+
+def _begins_with_int(index: tuple[object, ...]) -> bool:
+    """Return whether the first item is an `int`."""
+    return len(index) != 0 and type(index[0]) is int
 
 
 def _part_of(layout: Layout, index: Index) -> Layout | None:

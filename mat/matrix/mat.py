@@ -350,32 +350,8 @@ class Mat(Exports, Methods):
 
     # Elements as numbers, and iteration
 
-    def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element:
-        """Return one element as a Python number.
-
-        Parameters
-        ----------
-        *index : int or tuple of int, optional
-            Nothing for the only element, a row-major index ``k``, or one index for each axis,
-            ``i, j`` or ``(i, j)``. Negative indices count from the end.
-
-        Returns
-        -------
-        bool, int, float or complex
-            The element.
-
-        Raises
-        ------
-        ShapeError
-            If no index is given and the Mat has not exactly one element.
-        IndexOutOfRange
-            If there is no such element.
-        """
-        given: tuple[Any, ...] = index
-        if len(given) == 1 and type(given[0]) is int:
-            found = self._number_in_order(given[0])
-            if found is not None:
-                return found
+    def _item_any(self, given: tuple[Any, ...]) -> Element:
+        """Return the result of `item`."""
         if len(given) == 1 and not isinstance(given[0], tuple):
             k = integer(given[0], "an index")
         elif given:

@@ -7,17 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..core.compiled import BLOCKS
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_shape, integer
 from ..layout.strided import Layout, packed
-from ..support.dtypes import as_dtype
+from ..support.dtypes import NAMED, as_dtype
 from ..support.options import FLOAT64
 from ..support.types import AxisLike, DType, DTypeLike, Operand, Scalar, ShapeLike
 from .base import Window, form_of_result
 from .elements import Elements
 
-_float64 = FLOAT64  # with a type of C
+_float64 = FLOAT64
 _SPECS = (str, type, np.dtype)  # types of a dtype
+_named, _blocks = NAMED, BLOCKS  # with types of C
+_FIRST_COMPLEX, _LAST_COMPLEX = np.dtype(np.csingle).num, np.dtype(np.clongdouble).num
 _REAL_OF: dict[str, DType] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
 
 
@@ -84,15 +87,16 @@ class Views(Elements):
             if isinstance(shape, type) and issubclass(shape, Views):
                 return self._alone()
             shape, dtype = None, shape
-        now = self._alone()
         if dtype is None:
+            now = self._alone()
             if shape is not None or displacement is not None:
                 now.layout = now._packed_at(now.shape if shape is None else shape, displacement)
             return now
         if shape is not None or displacement is not None:
             raise DTypeError("a view has either another dtype or another shape: "
                              "x.view(dtype).view(shape) has both")
-        return now._as_bytes_of(as_dtype(dtype))
+        kind = _named.get(dtype) if type(dtype) is str else None
+        return self._alone()._as_bytes_of(as_dtype(dtype) if kind is None else kind)
 
     def _as_bytes_of(self, kind: DType) -> Self:
         """Return the view of the bytes of self as elements of another dtype."""
@@ -101,18 +105,16 @@ class Views(Elements):
             return self
         if of == size:
             return self._typed(layout, kind)
-        *shape, length = layout.shape or (0,)
-        *strides, step = layout.strides or (1,)
-        if not layout.shape or (step != 1 and length != 1 and layout.size):
+        last = len(layout.shape) - 1
+        if last < 0 or (layout.strides[last] != 1 and layout.shape[last] != 1 and layout.size):
             raise ShapeError(f"{self.label()} has no view as {kind}, of another size: its last "
                              "axis must have no gaps; x.copy() has none")
-        given = [layout.displacement * size, length * size, *[s * size for s in strides]]
-        if any([n % of for n in given]):  # noqa: C419  # compiled, a generator is none
+        found = layout.in_units(size, of)
+        if found is None:
             raise ShapeError(f"{self.label()} has no view as {kind}: its rows are not whole "
                              f"elements of {of} bytes, or do not begin at multiples of that; "
                              f"x.copy().view({kind.name!r}) may have one")
-        start, length, *steps = [n // of for n in given]
-        return self._typed(Layout((*shape, length), (*steps, 1), start), kind)
+        return self._typed(found, kind)
 
     def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
         """Return a packed layout of that shape; `displacement` is that of self if it is None."""
@@ -152,6 +154,10 @@ class Views(Elements):
         Mat
             A view.
         """
+        return self._permuted(axes)
+
+    def _permuted(self, axes: tuple[AxisLike, ...]) -> Self:
+        """Return the result of `permute`."""
         now = self._alone()
         now.layout = now.layout.permute(axes[0] if len(axes) == 1
                                         and not isinstance(axes[0], int) else axes)
@@ -178,7 +184,7 @@ class Views(Elements):
         """
         if not axes or (len(axes) == 1 and axes[0] is None):
             return self._view_of(self.layout.transposed())
-        return self.permute(*axes)
+        return self._permuted(axes)
 
     def swapaxes(self, i: int, j: int) -> Self:
         """Return the view with two axes exchanged.
@@ -227,11 +233,10 @@ class Views(Elements):
         Mat
             A view; self if there are none.
         """
-        now = self._alone()
-        found = now.layout.squeeze(axis)
-        if found is now.layout:
+        if axis is None and not self._seen().has_axes_of_1():
             return self
-        now.layout = found
+        now = self._alone()
+        now.layout = now.layout.squeeze(axis)
         return now
 
     def expand_dims(self, axis: int) -> Self:
@@ -291,7 +296,7 @@ class Views(Elements):
         """
         layout = self.layout
         if order == "C" and layout.contiguous:
-            return self._view_of(layout.reshaped(layout.size))
+            return self._view_of(layout.flat())
         return self._ravel_any(order)  # type: ignore[attr-defined]  # by `ops`
 
     def flatten(self, order: str | None = "C") -> Self:
@@ -344,7 +349,10 @@ class Views(Elements):
 
     def _is_real(self) -> bool:
         """Return whether elements are no complex numbers."""
-        return self.element_type is _float64 or self.element_type.kind != "c"
+        if self.element_type is _float64:
+            return True
+        number = _blocks.number_of(self.element_type)
+        return number < _FIRST_COMPLEX or number > _LAST_COMPLEX
 
     # Changing the layout of self
 

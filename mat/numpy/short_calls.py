@@ -221,7 +221,7 @@ def raveled(x: object) -> Operand:
         return None
     view: Any = x
     layout = view.layout
-    return view._view_of(layout.reshaped(layout.size)) if layout.contiguous else None
+    return view._view_of(layout.flat()) if layout.contiguous else None
 
 
 def at_least_1d(x: object) -> Operand:
