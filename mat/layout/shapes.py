@@ -110,11 +110,14 @@ def check_extent(shape: Ints) -> None:
 
 def as_axis(axis: object, ndim: int) -> int:
     """Return `axis` counted from the front; raise `AxisError` if there is no such axis."""
-    k = integer(axis, "an axis")
-    if not -ndim <= k < ndim:
-        raise AxisError(f"axis {k} is out of bounds for array of dimension {ndim}")
-    i = k
-    return i + ndim if i < 0 else i
+    try:
+        i = axis if type(axis) is int else integer(axis, "an axis")
+        if -ndim <= i < ndim:
+            return i + ndim if i < 0 else i
+    except OverflowError:  # an integer that C cannot represent
+        pass
+    raise AxisError(f"axis {integer(axis, 'an axis')} is out of bounds for array of dimension "
+                    f"{ndim}")
 
 
 def as_axes(axes: object, ndim: int) -> Ints:

@@ -153,6 +153,8 @@ class Layout:
 
     def moved_to(self, displacement: int) -> Layout:
         """Return the layout of the same shape and strides that begins at `displacement`."""
+        if displacement == self.displacement:
+            return self
         found = Layout.__new__(Layout)
         found.shape = self.shape
         found.strides = self.strides
@@ -252,9 +254,9 @@ class Layout:
         axes = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
         if not axes or self.size == 0:
             return self.displacement, 1
-        step = axes[-1][1]
-        expected = step
-        for n, s in reversed(axes):
+        axes.reverse()
+        step = expected = axes[0][1]
+        for n, s in axes:
             if s != expected:
                 return None
             expected = s * n
@@ -505,7 +507,7 @@ class Layout:
     def _with(self, axes: _Axes, start: int) -> Layout:
         """Return the view with these axes that begins at `start`."""
         found = axes.at(start)
-        if found.like is None:
+        if found.like is None and found is not self:  # which nothing would free
             self._facts().parts = found
         return found
 
@@ -513,8 +515,10 @@ class Layout:
         """Return the number of axes without an item."""
         dots = used = 0
         for item in items:
-            dots += item is Ellipsis
-            used += item is not None and item is not Ellipsis
+            if item is Ellipsis:
+                dots += 1
+            elif item is not None:
+                used += 1
         if dots > 1 or used > len(self.shape):
             raise IndexOutOfRange(f"too many indices for shape {self.shape}: {items}")
         return len(self.shape) - used

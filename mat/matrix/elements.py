@@ -466,7 +466,7 @@ class _NotAnIndex:
 def _makes_a_view(index: tuple[object, ...]) -> bool:
     """Return whether `index` is one of basic indexing: integers, slices, ``...`` and None."""
     for item in index:
-        kind = type(item)
-        if kind is not slice and kind is not int and item is not None and item is not Ellipsis:
+        if type(item) is not slice and type(item) is not int and (
+                item is not None and item is not Ellipsis):
             return False
     return True

@@ -16,7 +16,6 @@ from typing import (
     NamedTuple,
     Protocol,
     Self,
-    SupportsIndex,
     TypeVar,
     overload,
 )

@@ -96,7 +96,11 @@ class Views(Elements):
             raise DTypeError("a view has either another dtype or another shape: "
                              "x.view(dtype).view(shape) has both")
         kind = _named.get(dtype) if type(dtype) is str else None
-        return self._alone()._as_bytes_of(as_dtype(dtype) if kind is None else kind)
+        if kind is None:
+            kind = as_dtype(dtype)
+        # compiled, no other thread changes self meanwhile
+        now = self if _blocks.enabled and kind is not self.element_type else self._alone()
+        return now._as_bytes_of(kind)
 
     def _as_bytes_of(self, kind: DType) -> Self:
         """Return the view of the bytes of self as elements of another dtype."""

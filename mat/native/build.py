@@ -63,10 +63,12 @@ DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, 
 MODULES = runpy.run_path(str(PACKAGE / "support" / "compiled_modules.py"))  # what is in it, by name
 CYTHON = Lock()  # Cython is for one thread, the compilers of C beside it are processes
 # Modules of classes of which there are many objects, in no cycles: as NumPy's arrays, these are not
-# tracked by the garbage collector. The memory of layouts is used again.
+# tracked by the garbage collector. The memory of layouts is used again; they are asked only for
+# axes that they have.
 SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc": True},
                  "mat.core.dropping": {"no_gc": True}, "mat.matrix.storage": {"no_gc": True},
-                 "mat.layout.strided": {"no_gc": True, "freelist": 64},
+                 "mat.layout.strided": {"no_gc": True, "freelist": 64, "boundscheck": False,
+                                        "wraparound": False},
                  "mat.matrix.base": {"no_gc": True}, "mat.matrix.elements": {"no_gc": True},
                  "mat.matrix.operators": {"no_gc": True}, "mat.matrix.views": {"no_gc": True},
                  "mat.ops.indexing.selection": {"no_gc": True, "freelist": 8}}

@@ -1,5 +1,6 @@
 """`Layout` against NumPy's own strides, and what engines ask of it against brute force."""
 
+import sys
 from itertools import pairwise
 from math import prod
 
@@ -266,3 +267,30 @@ def test_two_slices_of_two_axes():
             found, wanted = layout[down, across], a[down, across]
             assert found.shape == wanted.shape
             assert list(found.indices()) == wanted.ravel().tolist()
+
+
+@pytest.mark.parametrize("index", [(1, slice(-10**30, 10**30, 10**30)), (..., slice(10**30, 0, -2)),
+                                   (None, slice(0, 10**30), 1), (slice(10**30, None), ...)])
+def test_indices_with_bounds_beyond_64_bits(index):
+    a = np.arange(12).reshape(3, 4)
+    found, wanted = packed((3, 4))[index], a[index]
+    assert found.shape == wanted.shape
+    assert list(found.indices()) == wanted.ravel().tolist()
+
+
+@pytest.mark.parametrize(("index", "message"), [
+    (10**30, f"index {10**30} is"), ((0, 10**30), f"index {10**30} is"),
+    ((..., -10**30), f"index -{10**30} is"), ((..., 0, ...), "too many"), ((0, 0, 0), "too many")])
+def test_positions_out_of_range(index, message):
+    with pytest.raises(IndexOutOfRange, match=message):
+        packed((3, 4))[index]
+
+
+def test_a_view_of_all_is_the_layout_itself_and_is_freed():
+    layout = packed((3, 4))
+    count = sys.getrefcount(layout)
+    for index in ((slice(None), slice(None)), (..., slice(None)), (slice(0, 3), ...)):
+        found = layout[index]
+        assert (found.shape, found.strides, found.displacement) == ((3, 4), (4, 1), 0)
+        del found
+    assert sys.getrefcount(layout) == count

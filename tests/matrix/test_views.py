@@ -420,3 +420,42 @@ def test_assignment_to_every_kind_of_part(index, value):
     else:
         x[index] = mat.array(given) if isinstance(value, str) else given
     assert_array_equal(host(x), expected)
+
+
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+          "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", [(slice(1, None), slice(1, None)), (slice(None), slice(None, -1)),
+                                   (..., slice(None, None, 2)), (1, slice(None, None, -1)),
+                                   (slice(None, None, -2), 3), (None, ..., 0, slice(1, 2))])
+@pytest.mark.parametrize("side", [5, 40])
+def test_a_number_is_written_to_every_element_of_a_part(dtype, index, side):
+    a = np.arange(2 * side * side).reshape(2, side, side).astype(dtype)
+    for given in (a, a[1]):
+        x, expected = mat.array(given), given.copy()
+        x[index] = 1
+        expected[index] = 1
+        assert_array_equal(x.to_numpy(), expected, strict=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_item_is_numpys(dtype):
+    a = np.array([[0, 1, 2], [3, 100, 5]]).astype(dtype)
+    if a.dtype.kind in "iu":
+        a[1, 1], a[0, 2] = np.iinfo(dtype).min, np.iinfo(dtype).max
+    x = mat.array(a)
+    for index in ((0,), (2,), (4,), (-2,), (-6,), (1, 1), ((1, -2),)):
+        found, wanted = x.item(*index), a.item(*index)
+        assert (type(found), found) == (type(wanted), wanted)
+    assert x.T.item(3) == a.T.item(3)
+    for k in (6, -7, 2**70):
+        with pytest.raises(IndexOutOfRange, match=str(k)):
+            x.item(k)
+
+
+def test_a_view_as_the_same_dtype_is_another_mat():
+    x = mat.arange(4.0)
+    assert x.view("float64") is not x
+    assert x.view("float64").form is x[:].form

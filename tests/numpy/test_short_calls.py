@@ -653,3 +653,28 @@ def test_extremes_and_bounds_of_bools(shape, rng):
                 f(x)
             continue
         assert_array_equal(f(x).to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (200, 200), (7, 3), (3, 200), (3, 3, 3), (0, 2)])
+@pytest.mark.parametrize("value", [0, -1, 300, 2.5, True, "row"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "bool"])
+def test_diagonals_are_filled_as_by_numpy(shape, value, dtype):
+    a = np.ones(shape, dtype)
+    given = np.arange(min(shape)) if value == "row" else value
+    for wrap in (False, True):
+        x, expected = mat.array(a), a.copy()
+        try:
+            np.fill_diagonal(expected, given, wrap)
+        except (OverflowError, ValueError) as error:
+            with pytest.raises((type(error), mat.MatError)):
+                np.fill_diagonal(x, given, wrap)
+        else:
+            np.fill_diagonal(x, given, wrap)
+        assert_array_equal(x.to_numpy(), expected, strict=True)
+
+
+def test_the_diagonal_of_a_broadcast_is_not_filled():
+    x = mat.arange(3.0)
+    with pytest.raises(mat.MatError):
+        mat.fill_diagonal(x.broadcast_to((3, 3)), 7)
+    assert_array_equal(x.to_numpy(), [0, 1, 2])
