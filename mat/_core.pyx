@@ -129,63 +129,6 @@ cdef long long EXACT = 1LL << 53  # integers up to here are floating-point numbe
 include "native/python/threads.pxi"
 
 
-cdef inline uint64_t bits_at(uintptr_t address, int size, Py_ssize_t k) noexcept:
-    """Return element k of `size` bytes as an integer."""
-    if size == 1:
-        return (<const uint8_t *>address)[k]
-    if size == 8:
-        return (<const uint64_t *>address)[k]
-    return (<const uint32_t *>address)[k] if size == 4 else (<const uint16_t *>address)[k]
-
-
-cdef object integer_at(uintptr_t address, int size, bint is_signed):
-    """Return an integer of `size` bytes."""
-    if not is_signed:
-        return bits_at(address, size, 0)
-    if size == 8:
-        return (<const int64_t *>address)[0]
-    if size == 4:
-        return (<const int32_t *>address)[0]
-    return (<const int8_t *>address)[0] if size == 1 else (<const int16_t *>address)[0]
-
-
-cdef void repeat_along(char *to, const char *element, Py_ssize_t size, int axes,
-                       const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
-    """Write an element of `size` bytes to all places of `axes` axes that begin at `to`."""
-    cdef Py_ssize_t k, n = lengths[axes - 1]
-    cdef bint in_rows = axes == 2 and steps[1] == size
-    if axes == 1:
-        if steps[0] == size and n > FIRST_FILLED:
-            repeat_apart(to, element, size, FIRST_FILLED, size)
-            repeat(to, size * FIRST_FILLED, size * n)
-        else:
-            repeat_apart(to, element, size, n, steps[0])
-        return
-    for k in range(lengths[0]):
-        if in_rows and k:
-            memcpy(to + k * steps[0], to, size * n)
-        else:
-            repeat_along(to + k * steps[0], element, size, axes - 1, lengths + 1, steps + 1)
-
-
-cdef void repeat_apart(char *to, const char *element, Py_ssize_t size, Py_ssize_t count,
-                       Py_ssize_t step) noexcept:
-    """Write an element of `size` bytes to places that are `step` bytes apart."""
-    cdef Py_ssize_t k
-    if size == 8:
-        for k in range(count):
-            (<uint64_t *>(to + k * step))[0] = (<const uint64_t *>element)[0]
-    elif size == 4:
-        for k in range(count):
-            (<uint32_t *>(to + k * step))[0] = (<const uint32_t *>element)[0]
-    elif size == 1:
-        for k in range(count):
-            to[k * step] = element[0]
-    else:
-        for k in range(count):
-            memcpy(to + k * step, element, size)
-
-
 cdef class HostBlocks:
     """The allocator of blocks of host memory: the pool of host_pool.h, which is in another
     extension.
@@ -551,11 +494,6 @@ cdef int get_buffer(object self, Py_buffer *buffer, int flags) except -1:
     return 0
 
 
-def give_buffer(type kind):
-    """Give objects of a class in Python the buffer that their `_exported` returns as an array."""
-    mat_set_buffer(kind, <void *>get_buffer)
-
-
 cdef class Maker:
     """Makes objects of a class without calling its `__init__`."""
 
@@ -733,11 +671,6 @@ cdef class KernelCall:
     cdef uintptr_t number_address(self, int k) noexcept:
         """Return the address of pair `k`, which takes the place of an operand."""
         return <uintptr_t>(self.pair + 2 * k)
-
-
-def address_of(cnp.ndarray array):
-    """Return the address of the first element of an array, by far faster than Python does."""
-    return <uintptr_t>cnp.PyArray_DATA(array)
 
 
 cdef object number(char kind, const double *found):

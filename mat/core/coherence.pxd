@@ -36,6 +36,8 @@ cdef class Coherence:
     cpdef adopt_host(self, object handle, bint owned)
     cpdef prepare(self, object view, object memory, object direction)
     cpdef _refresh(self, object memory)
+    @cython.locals(unit=Py_ssize_t)
+    cpdef divide(self, Py_ssize_t size)
     cpdef settle(self)
     cpdef _allocate(self, object memory)
     cpdef expect_copy(self, object memory)

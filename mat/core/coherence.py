@@ -216,7 +216,8 @@ class Coherence:
 
     def divide(self, size: int) -> None:
         """Make `Runs` count units of at most `size` bytes, the element size of a view."""
-        if self.unit <= size and self.align == ALIGNED // self.unit:
+        unit = self.unit
+        if unit <= size and self.align == ALIGNED // unit:
             return
         with self.lock:
             unit = self.unit

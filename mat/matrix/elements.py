@@ -131,7 +131,8 @@ class Elements(MatBase):
                 found = self._number_in_order(index[0])
             except OverflowError:  # as above
                 pass
-        return self._item_any(index) if found is None else found  # type: ignore[attr-defined]
+        x: Any = self  # with the methods of `Mat`
+        return x._item_any(index) if found is None else found
 
     def _are_natural(self: Any) -> bool:
         """Return whether the elements are a few int64 that are not negative."""

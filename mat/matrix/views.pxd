@@ -17,4 +17,4 @@ cdef class Views(Elements):
     cdef bint _is_real(self) except -1
     cdef MatBase _permuted(self, tuple axes)
     @cython.locals(layout=Layout, found=Layout, size=Py_ssize_t, of=Py_ssize_t, last=Py_ssize_t)
-    cpdef MatBase _as_bytes_of(self, object kind)
+    cdef MatBase _as_bytes_of(self, object kind)

@@ -95,6 +95,8 @@ cpdef object called_shortly(object function, tuple args, dict kwargs)
 
 @cython.locals(view=MatBase, mask=MatBase)
 cpdef bint masked(tuple args) except -1
+@cython.locals(view=MatBase, layout=Layout)
+cpdef bint diagonal_filled(tuple args) except -1
 cpdef bint written_shortly(object function, tuple args, dict kwargs) except -1
 
 

@@ -399,8 +399,23 @@ def masked(args: Arguments) -> bool:
     return written(view, mask, args[2], True) is not None
 
 
+def diagonal_filled(args: Arguments) -> bool:
+    """Write a number to the diagonal of a matrix; return False, with nothing done, for other
+    arguments.
+    """
+    if len(args) != 2 or type(args[0]) is not _mat:
+        return False
+    view: Any = args[0]
+    layout = view.layout
+    if type(args[1]) is not int and type(args[1]) is not float:
+        return False
+    return len(layout.shape) == 2 and layout.injective and view._view_of(
+        layout.diagonal(0, 0, 1))._fill_quickly(args[1])
+
+
 # by functions that write their first argument: what does so in the shortest way
-_writers: dict[object, Function] = {np.copyto: copied_to, np.putmask: masked}
+_writers: dict[object, Function] = {np.copyto: copied_to, np.putmask: masked,
+                                    np.fill_diagonal: diagonal_filled}
 
 
 def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bool:

@@ -433,8 +433,8 @@ DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"
 @pytest.mark.parametrize("side", [5, 40])
 def test_a_number_is_written_to_every_element_of_a_part(dtype, index, side):
     a = np.arange(2 * side * side).reshape(2, side, side).astype(dtype)
-    for given in (a, a[1]):
-        x, expected = mat.array(given), given.copy()
+    for part in (a, a[1]):
+        x, expected = mat.array(part), part.copy()
         x[index] = 1
         expected[index] = 1
         assert_array_equal(x.to_numpy(), expected, strict=True)

@@ -29,6 +29,63 @@ cdef inline void repeat(char *at, size_t done, size_t nbytes) noexcept:
         done *= 2
 
 
+cdef inline uint64_t bits_at(uintptr_t address, int size, Py_ssize_t k) noexcept:
+    """Return element k of `size` bytes as an integer."""
+    if size == 1:
+        return (<const uint8_t *>address)[k]
+    if size == 8:
+        return (<const uint64_t *>address)[k]
+    return (<const uint32_t *>address)[k] if size == 4 else (<const uint16_t *>address)[k]
+
+
+cdef object integer_at(uintptr_t address, int size, bint is_signed):
+    """Return an integer of `size` bytes."""
+    if not is_signed:
+        return bits_at(address, size, 0)
+    if size == 8:
+        return (<const int64_t *>address)[0]
+    if size == 4:
+        return (<const int32_t *>address)[0]
+    return (<const int8_t *>address)[0] if size == 1 else (<const int16_t *>address)[0]
+
+
+cdef void repeat_along(char *to, const char *element, Py_ssize_t size, int axes,
+                       const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
+    """Write an element of `size` bytes to all places of `axes` axes that begin at `to`."""
+    cdef Py_ssize_t k, n = lengths[axes - 1]
+    cdef bint in_rows = axes == 2 and steps[1] == size
+    if axes == 1:
+        if steps[0] == size and n > FIRST_FILLED:
+            repeat_apart(to, element, size, FIRST_FILLED, size)
+            repeat(to, size * FIRST_FILLED, size * n)
+        else:
+            repeat_apart(to, element, size, n, steps[0])
+        return
+    for k in range(lengths[0]):
+        if in_rows and k:
+            memcpy(to + k * steps[0], to, size * n)
+        else:
+            repeat_along(to + k * steps[0], element, size, axes - 1, lengths + 1, steps + 1)
+
+
+cdef void repeat_apart(char *to, const char *element, Py_ssize_t size, Py_ssize_t count,
+                       Py_ssize_t step) noexcept:
+    """Write an element of `size` bytes to places that are `step` bytes apart."""
+    cdef Py_ssize_t k
+    if size == 8:
+        for k in range(count):
+            (<uint64_t *>(to + k * step))[0] = (<const uint64_t *>element)[0]
+    elif size == 4:
+        for k in range(count):
+            (<uint32_t *>(to + k * step))[0] = (<const uint32_t *>element)[0]
+    elif size == 1:
+        for k in range(count):
+            to[k * step] = element[0]
+    else:
+        for k in range(count):
+            memcpy(to + k * step, element, size)
+
+
 def array_kept_by(object owner, cnp.ndarray value, bint writable):
     """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
     is made of it without copying.
@@ -193,3 +250,13 @@ cdef bint put_numbers(uintptr_t address, Py_ssize_t count, list numbers,
         else:
             (<long long *>address)[k] = exact
     return True
+
+
+def address_of(cnp.ndarray array):
+    """Return the address of the first element of an array, by far faster than Python does."""
+    return <uintptr_t>cnp.PyArray_DATA(array)
+
+
+def give_buffer(type kind):
+    """Give objects of a class in Python the buffer that their `_exported` returns as an array."""
+    mat_set_buffer(kind, <void *>get_buffer)
