@@ -16,5 +16,6 @@ cdef class Views(Elements):
     @cython.locals(number=int)
     cdef bint _is_real(self) except -1
     cdef MatBase _permuted(self, tuple axes)
-    @cython.locals(layout=Layout, found=Layout, size=Py_ssize_t, of=Py_ssize_t, last=Py_ssize_t)
+    @cython.locals(now=MatBase, layout=Layout, found=Layout, size=Py_ssize_t, of=Py_ssize_t,
+                   last=Py_ssize_t)
     cdef MatBase _as_bytes_of(self, object kind)

@@ -98,27 +98,26 @@ class Views(Elements):
         kind = _named.get(dtype) if type(dtype) is str else None
         if kind is None:
             kind = as_dtype(dtype)
-        # compiled, no other thread changes self meanwhile
-        now = self if _blocks.enabled and kind is not self.element_type else self._alone()
-        return now._as_bytes_of(kind)
+        return self._as_bytes_of(kind)
 
     def _as_bytes_of(self, kind: DType) -> Self:
         """Return the view of the bytes of self as elements of another dtype."""
-        layout, size, of = self.layout, self.element_size, kind.itemsize
-        if kind is self.element_type:
-            return self
+        now = self if _blocks.enabled else self._alone()  # which other threads change uncompiled
+        layout, size, of = now.layout, now.element_size, kind.itemsize
+        if kind is now.element_type:
+            return now._alone()
         if of == size:
-            return self._typed(layout, kind)
+            return now._typed(layout, kind)
         last = len(layout.shape) - 1
         if last < 0 or (layout.strides[last] != 1 and layout.shape[last] != 1 and layout.size):
-            raise ShapeError(f"{self.label()} has no view as {kind}, of another size: its last "
+            raise ShapeError(f"{now.label()} has no view as {kind}, of another size: its last "
                              "axis must have no gaps; x.copy() has none")
         found = layout.in_units(size, of)
         if found is None:
-            raise ShapeError(f"{self.label()} has no view as {kind}: its rows are not whole "
+            raise ShapeError(f"{now.label()} has no view as {kind}: its rows are not whole "
                              f"elements of {of} bytes, or do not begin at multiples of that; "
                              f"x.copy().view({kind.name!r}) may have one")
-        return self._typed(found, kind)
+        return now._typed(found, kind)
 
     def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
         """Return a packed layout of that shape; `displacement` is that of self if it is None."""
