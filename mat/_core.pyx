@@ -465,35 +465,6 @@ cdef class LiveObjects:
         return found
 
 
-cdef enum:
-    NEEDS_ORDER = 0xE0  # what PyBUF_C_CONTIGUOUS and its like have besides PyBUF_STRIDES
-
-
-# of NumPy's types of elements, by number
-cdef const char *FORMATS[17]
-FORMATS[:] = [b"?", b"b", b"B", b"h", b"H", b"i", b"I", b"l", b"L", b"q", b"Q", b"f", b"d", b"g",
-              b"Zf", b"Zd", b"Zg"]
-
-
-cdef int get_buffer(object self, Py_buffer *buffer, int flags) except -1:
-    """Fill in the memory that `self._exported` returns as an array, which it keeps."""
-    mat_set_owner(buffer, NULL)
-    if PyErr_Occurred():  # torch.asarray tries again for bytes, of which it would make float32
-        return -1
-    cdef cnp.ndarray a = self._exported(flags)
-    cdef int number = cnp.PyArray_TYPE(a)
-    if number >= 17 or flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & NEEDS_ORDER:
-        return PyObject_GetBuffer(a, buffer, flags & ~PyBUF_WRITABLE)
-    buffer.buf, buffer.len = cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a)
-    buffer.itemsize, buffer.readonly, buffer.ndim = cnp.PyArray_ITEMSIZE(a), 1, cnp.PyArray_NDIM(a)
-    buffer.format = <char *>FORMATS[number] if flags & PyBUF_FORMAT else NULL
-    buffer.shape = <Py_ssize_t *>cnp.PyArray_DIMS(a)
-    buffer.strides = <Py_ssize_t *>cnp.PyArray_STRIDES(a)
-    buffer.suboffsets, buffer.internal = NULL, NULL
-    mat_set_owner(buffer, <PyObject *>a)
-    return 0
-
-
 cdef class Maker:
     """Makes objects of a class without calling its `__init__`."""
 
