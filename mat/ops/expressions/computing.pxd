@@ -1,14 +1,29 @@
 # Compiled, since short expressions take little more time than their passes are chosen in.
 cimport cython
 
-from mat._core cimport Maker
+from mat._core cimport Maker, Threads, context_value
+from mat.core.pending cimport Pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
-from mat.ops.expressions.nodes cimport Node
-from mat.ops.expressions.passes cimport Pass
+from mat.ops.expressions.folds cimport way_of
+from mat.ops.expressions.nodes cimport Node, Nodes
+from mat.ops.expressions.passes cimport Pass, numbered
 
 cdef Maker _maker
+cdef Nodes _all
+cdef Threads _threads
+cdef object _cut_now
+cdef list _in_use, _deferrals
 
 
 @cython.locals(storage=Storage, view=MatBase, found=MatBase)
 cdef MatBase target_of(Node fold)
+@cython.locals(node=Node)
+cdef compute_all(list nodes)
+@cython.locals(node=Node, first=Node)
+cdef bint are_of_one_shape(list nodes) except -1
+@cython.locals(reduced=Node, node=Node, view=MatBase, pending=Pending, wanted=list)
+cdef bint compute_lone_fold(Node fold) except -1
+@cython.locals(one=Pass, node=Node)
+cdef compute_alike(list nodes)
+cdef run_within(Pass one, list nodes)

@@ -8,15 +8,16 @@ import threading
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
-from ...core.compiled import THREADS
+from ...core.compiled import IN_USE, THREADS, context_value
 from ...core.observers import OBSERVERS, PASSES
+from ...core.pending import DEFERRALS
 from ...devices.device import use_device
 from ...devices.in_use import CPU, Device, devices_in_use, in_use, used
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
-from ..tiles.tiling import calls_of_their_own
+from ..tiles.tiling import CUT_NOW, calls_of_their_own
 from .described import of_parts, of_rows
 from .folds import (
     IN_PROGRAM,
@@ -32,13 +33,15 @@ from .folds import (
 )
 from .in_place import claim_read, overwrites, with_readers
 from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf
-from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, positions, settle
+from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, numbered, settle
 from .program import NotOnePassError
 from .row_program import Operands, RowPrograms
 from .together import JoinedFold, together
 
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
-_maker = MAKER  # with a type of C
+# with types of C
+_maker, _all, _threads, _cut_now = MAKER, VALUES, THREADS, CUT_NOW
+_in_use, _deferrals = IN_USE, DEFERRALS
 
 
 class Computing:
@@ -124,7 +127,7 @@ def run_together(folds: list[Node], views: list[Mat]) -> bool:
         one = pass_of(fold, view)
         program = one.program()  # which collects the operands
         nodes |= dict.fromkeys([*one.order, fold])
-        places = found.places_of((*one.operands, view), "".join([*one.letters, "o"]))
+        places = found.places_of((*one.operands, view), one.letters + "o")
         members.append(JoinedFold(program if one.order else None, fold.operation, fold.args[1:],
                               places))
     if OBSERVERS:
@@ -159,6 +162,122 @@ def run_in_program(folds: list[Node], views: list[Mat]) -> bool:
     return True
 
 
+
+def compute_all(nodes: list[Node]) -> None:
+    """Compute those of the nodes that are not; nothing else computes meanwhile."""
+    if _all.in_place:
+        nodes = with_readers(nodes)
+    if _all.rows:
+        if len(nodes) == 1 and not _all.in_place and compute_lone_fold(nodes[0]):
+            return
+        nodes = EXPRESSIONS.compute_rows(nodes)
+    if are_of_one_shape(nodes):
+        compute_alike(nodes)
+        return
+    by_shape: dict[Ints, list[Node]] = {}
+    for node in nodes:
+        by_shape.setdefault(node.form.shape, []).append(node)
+    groups = list(by_shape.values())
+    if _all.in_place:  # last, since others read what they overwrite
+        groups.sort(key=lambda found: any(map(overwrites, found)))
+    for group in groups:
+        compute_alike(group)
+
+
+def are_of_one_shape(nodes: list[Node]) -> bool:
+    """Return whether all nodes have the form of the first one."""
+    first = None
+    for node in nodes:
+        if first is None:
+            first = node
+        elif node.form is not first.form:
+            return False
+    return first is not None
+
+
+def compute_lone_fold(fold: Node) -> bool:
+    """Fast path: compute a reduction of an expression in a program of the host, where nothing else
+    is pending; return False, with nothing done, for others.
+    """
+    if (fold.device is not CPU or fold.leaf is not None or not fold.operation.folds
+            or len(_in_use) != len(_deferrals)):
+        return False
+    argument = fold.args[0]
+    if type(argument) is not Node or context_value(_cut_now) is not None:
+        return False
+    reduced: Any = argument
+    wanted = _all.wanted()
+    if reduced.leaf is not None or len(wanted) != 1 or wanted[0] is not fold:
+        return False
+    for node in numbered([reduced]):
+        if node.device is not None:
+            return False
+    view, settings = target_of(fold), fold.args[1:]
+    if way_of(fold.operation, settings, reduced, view, CPU) != IN_PROGRAM:
+        return False
+    pending = view.storage.pending
+    pending.computing = _threads.current()
+    try:
+        EXPRESSIONS.run(Pass([reduced], (view,), ((fold.operation, settings),)))
+    except BaseException as error:
+        add_lines(error, [fold])
+        raise
+    finally:
+        pending.computing = 0
+    reduced.reduced = True
+    settle(fold, view)
+    _all.rows = False
+    return True
+
+
+def compute_alike(nodes: list[Node]) -> None:
+    """Compute nodes of one shape, in as few passes as may be."""
+    one = Pass(nodes)
+    if one.is_interrupted():
+        for node in one.interrupted():
+            finish_overwritten(node)
+        one = Pass(nodes)
+    if not one.order:
+        return
+    if len(one.order) <= MOST_NODES:
+        run_within(one, nodes)
+        return
+    for some in in_passes(sorted(nodes, key=number_of)):
+        run_within(Pass(some), some)
+
+
+def run_within(one: Pass, nodes: list[Node]) -> None:
+    """Carry out the pass of some nodes, in several ones where a device has no room for all operands
+    together.
+    """
+    try:
+        EXPRESSIONS.run(one)
+        return
+    except OutOfDeviceMemory:
+        if len(one.order) == 1:
+            raise
+    parts: list[Any] = nodes if len(nodes) > 1 else [
+        a for a in nodes[0].args if type(a) is Node and a.leaf is None]
+    kept = []  # until what reads them is computed
+    for node in parts:
+        if node.wanted() is None:
+            kept.append(node.form.new(node.enabled, None))
+            node.be_value_of(kept[-1].storage, kept[-1], None)
+    for node in (*parts, *nodes):
+        compute_alike([node])
+
+
+def finish_overwritten(node: Node) -> None:
+    """Settle a node if its pass was interrupted after it had overwritten the old elements."""
+    old = node.old
+    if old is not None:
+        storage: Any = old.view.storage
+        restored = None if storage.pending is None else storage.pending.restored
+        if storage.version not in (node.overwritten, restored):
+            settle(node, old.view)
+    node.overwritten = None
+
+
 class Passes(Expressions):
     """All nodes, and how they are computed."""
 
@@ -167,8 +286,18 @@ class Passes(Expressions):
         self.late: list[Statements] = []  # of blocks that ended in the middle of a computation
 
     def compute(self, nodes: list[Node]) -> None:
-        with self.lock, Computing():
-            self.compute_all(nodes)
+        lock = self.lock
+        lock.acquire()
+        try:
+            before, _all.busy = _all.busy, threading.get_ident()
+            try:
+                compute_all(nodes)
+            finally:
+                _all.busy = before
+                if not before and self.late:
+                    self.compute_late()
+        finally:
+            lock.release()
 
     def compute_late(self) -> None:
         """Compute the values of blocks that ended in the middle of a computation."""
@@ -177,24 +306,6 @@ class Passes(Expressions):
             with suppress(Exception):  # whoever reads them gets the error
                 self.compute(statements.wanted())
             statements.let_go()
-
-    def compute_all(self, nodes: list[Node]) -> None:
-        """Compute those of the nodes that are not; nothing else computes meanwhile."""
-        if VALUES.in_place:
-            nodes = with_readers(nodes)
-        if VALUES.rows:
-            nodes = self.compute_rows(nodes)
-        if len(nodes) == 1:
-            self.compute_alike(nodes)
-            return
-        by_shape: dict[Ints, list[Node]] = {}
-        for node in nodes:
-            by_shape.setdefault(node.form.shape, []).append(node)
-        groups = list(by_shape.values())
-        if VALUES.in_place:  # last, since others read what they overwrite
-            groups.sort(key=lambda found: any(map(overwrites, found)))
-        for group in groups:
-            self.compute_alike(group)
 
     def compute_needed(self, node: Node) -> None:
         """Compute the pending reductions of which a node needs the results."""
@@ -205,7 +316,7 @@ class Passes(Expressions):
         """Compute the results for rows that nodes need, and `together` with them perhaps these;
         return the nodes that are left.
         """
-        folds = sorted([n for n in positions(nodes) if n.device is not None], key=number_of)
+        folds = sorted([n for n in in_order(nodes) if n.device is not None], key=number_of)
         rest = [n for n in nodes if n.device is None]
         for node in nodes:
             if node.leaf is not None and node.device is not None and node.wanted() is not None:
@@ -355,58 +466,11 @@ class Passes(Expressions):
             if argument.wanted() is None:
                 kept = argument.form.new(argument.enabled, None)
                 argument.be_value_of(kept.storage, kept, None)
-            self.compute_alike([argument])
+            compute_alike([argument])
         leaf = argument if isinstance(argument, Leaf) else argument.leaf
         view: Mat = leaf.view
         del kept
         return view
-
-    def compute_alike(self, nodes: list[Node]) -> None:
-        """Compute nodes of one shape, in as few passes as may be."""
-        one = Pass(nodes)
-        interrupted = one.interrupted()
-        if interrupted:
-            for node in interrupted:
-                self.finish_overwritten(node)
-            one = Pass(nodes)
-        if not one.order:
-            return
-        if len(one.order) <= MOST_NODES:
-            self.run_within(one, nodes)
-            return
-        for some in in_passes(sorted(nodes, key=number_of)):
-            self.run_within(Pass(some), some)
-
-    def run_within(self, one: Pass, nodes: list[Node]) -> None:
-        """Carry out the pass of some nodes, in several ones where a device has no room for all
-        operands together.
-        """
-        try:
-            self.run(one)
-            return
-        except OutOfDeviceMemory:
-            if len(one.order) == 1:
-                raise
-        parts = nodes if len(nodes) > 1 else [
-            a for a in nodes[0].args if type(a) is Node and a.leaf is None]
-        kept = []  # until what reads them is computed
-        for node in parts:
-            if node.wanted() is None:
-                kept.append(node.form.new(node.enabled, None))
-                node.be_value_of(kept[-1].storage, kept[-1], None)
-        for node in (*parts, *nodes):
-            self.compute_alike([node])
-
-    @staticmethod
-    def finish_overwritten(node: Node) -> None:
-        """Settle a node if its pass was interrupted after it had overwritten the old elements."""
-        old = node.old
-        if old is not None:
-            storage: Any = old.view.storage
-            restored = None if storage.pending is None else storage.pending.restored
-            if storage.version not in (node.overwritten, restored):
-                settle(node, old.view)
-        node.overwritten = None
 
     @staticmethod
     def run(one: Pass) -> None:

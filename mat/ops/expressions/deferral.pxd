@@ -9,9 +9,12 @@ from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls, Deferral, PlanNode
 from mat.ops.engine.plan cimport Plan
 from mat.support.open_blocks cimport Nested
+from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_of
 from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, Statements, leaf_of, new_node
 
 cdef object _mat, _innermost, _cut_now
+cdef dict _recorders
+cdef bint _native
 cdef Nodes _all
 cdef Lock _lock
 cdef Threads _threads
@@ -36,6 +39,16 @@ cdef Statements block_now()
 cdef bint is_like_elements(object value, Form form, bint on_device) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Statements block) except -1
+@cython.locals(node=Node, x=MatBase, settings=tuple)
+cdef bint defer_fold(Calls operation, object device, tuple args, MatBase out,
+                     Statements block) except -1
+@cython.locals(node=Node)
+cdef defer_for_rows(Calls operation, object device, tuple found, MatBase out, Statements block)
+@cython.locals(way=int)
+cdef int way_of_waiting(Calls operation, tuple settings, Node node, MatBase x, MatBase out,
+                        object device) except -1
+@cython.locals(statements=Statements, found=list)
+cpdef compute_values(Fused use)
 @cython.locals(node=PlanNode, plan=Plan)
 cdef tuple plan_of(Calls operation, object device, tuple args)
 cpdef Node value_of(MatBase mat)

@@ -92,7 +92,8 @@ PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is 
 _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
-_innermost, _cut_now = INNERMOST, CUT_NOW
+_innermost, _cut_now, _recorders = INNERMOST, CUT_NOW, RECORDERS
+_native = bool(compiled(STORED))
 _MOST = 1024
 
 
@@ -111,7 +112,7 @@ class ByBlocks(Deferral):
             return False
         out = args[operation.main]
         if operation.folds:
-            return (defer_rows(operation, device, args, out, block)
+            return ((device is not CPU and defer_rows(operation, device, args, out, block))
                     or defer_fold(operation, device, args, out, block)
                     or compute_fold(operation, device, args, out))
         if operation.assigns and defer_assigned(args, out, block):
@@ -285,7 +286,7 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
     """Make a reduction of rows, the last axis, which is kept, the pending value of `out`: what
     reads it can be computed in the same kernel. Return False if it cannot be.
     """
-    if device is CPU or not uses_kernels(device, out):
+    if not uses_kernels(device, out):
         return False
     x = args[0]
     if type(x) is not Mat or x.layout.size * x.element_size < block.least or not is_new(out):
@@ -310,8 +311,8 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
 def defer_for_rows(operation: Op, device: Device, found: tuple[Argument, ...], out: Mat,
                    block: Statements) -> None:
     """Make a reduction on a device of those arguments the pending value of `out`."""
-    node = new_node(operation, found, out.form, THREADS.line())
-    node.device, node.block, VALUES.rows = device, block, True
+    node = new_node(operation, found, out.form, _threads.line())
+    node.device, node.block, _all.rows = device, block, True
     node.be_value_of(out.storage, out, None)
     keep(block, node)
 
@@ -321,21 +322,28 @@ def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: 
     value of `out`, so that others of the same operands are carried out together with it; return
     False for others.
     """
-    x = args[0]
-    node = value_of(x) if type(x) is Mat else None
-    if type(x) is not Mat or not is_new(out) or being_cut() or (
-            threading.get_ident() in RECORDERS or not compiled(STORED)):
+    if type(args[0]) is not _mat or not is_new(out) or not _native:
         return False
+    x = args[0]
+    if (context_value(_cut_now) is not None and being_cut()) or (
+            _recorders and threading.get_ident() in _recorders):
+        return False
+    node = value_of(x)
     if node is None and not (can_wait(x) and is_cut(device, x, out)):
         return False
-    with EXPRESSIONS.lock:
-        way = IN_TILES if node is None else way_of_waiting(operation, args[2:], node, x, out,
+    settings = args[2:]
+    _lock.acquire()
+    try:
+        way = IN_TILES if node is None else way_of_waiting(operation, settings, node, x, out,
                                                            device)
         if way == OF_ELEMENTS:
             return False
         if way == IN_TILES:
             operation.check(*args)
-        defer_for_rows(operation, device, (node or leaf_of(x), *args[2:]), out, block)
+        defer_for_rows(operation, device, (leaf_of(x) if node is None else node, *settings), out,
+                       block)
+    finally:
+        _lock.release()
     return True
 
 
@@ -396,11 +404,12 @@ def compute_values(use: Fused) -> None:
     if VALUES.busy == threading.get_ident():
         EXPRESSIONS.late.append(use.statements)
         return
-    found = use.statements.wanted()
+    statements = use.statements
+    found = statements.wanted()
     if found:
         EXPRESSIONS.compute(found)
-        use.statements.reads = 0
-    use.statements.let_go()
+        statements.reads = 0
+    statements.let_go()
 
 
 def compute_updates(use: Fused) -> None:

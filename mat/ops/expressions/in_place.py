@@ -100,11 +100,11 @@ def reads_old(node: Argument, update: Node) -> bool:
     return False
 
 
-def keep_old(update: Node, position: dict[Node, int]) -> None:
+def keep_old(update: Node, together: list[Node]) -> None:
     """Copy the elements that an update overwrites if values read them that are not computed in the
-    same pass.
+    same pass, that of the nodes `together`.
     """
-    if any(n not in position and reads_old(n, update) for n in VALUES.wanted()):
+    if any(n not in together and reads_old(n, update) for n in VALUES.wanted()):
         old: Any = update.old
         view = old.view
         try:

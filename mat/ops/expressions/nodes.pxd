@@ -28,6 +28,7 @@ cdef class Statements:
     cdef public object held
     @cython.locals(node=Node, found=list)
     cpdef list wanted(self)
+    cpdef let_go(self)
 
 
 cdef class Leaf:
@@ -55,6 +56,7 @@ cdef class Node:
     cdef readonly Form form
     cdef public object line, leaf, mat, old, overwritten, device
     cdef Py_ssize_t place, storage_place
+    cdef public Py_ssize_t at
     cdef public Statements block
     cdef public bint enabled, in_place, reduced
     cdef readonly bint spanned

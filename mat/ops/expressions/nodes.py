@@ -177,6 +177,7 @@ class Node:
     device: Any  # of results for rows, since others add in another order; else None
     block: Statements | None  # whose result it is; None: of a pass that keeps it for others
     place: int  # among all nodes
+    at: int  # its number among those of a pass; others may have changed it meanwhile
     storage_place: int  # of the storage whose value it is, among all storages
     mat: ref[Mat] | None  # that of the statement, if it is updated
     old: Leaf | None  # what that had seen before

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from ...core.compiled import THREADS
+from ...core.compiled import IN_USE, THREADS
 from ...core.observers import OBSERVERS, PASSES
+from ...core.pending import DEFERRALS
 from ...core.source_line import line_of
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
@@ -24,17 +25,14 @@ from .program import FusedOp, Instruction, ProgramFold, Structure
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
 PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
-_programs, _maker, _mat = PROGRAMS, MAKER, Mat  # with types of C
+# with types of C
+_programs, _maker, _mat, _threads, _all = PROGRAMS, MAKER, Mat, THREADS, VALUES
+_in_use, _deferrals, _observers, _passes = IN_USE, DEFERRALS, OBSERVERS, PASSES
 _MOST = 512
 
 
 def in_order(roots: list[Node]) -> list[Node]:
-    """Return the nodes to compute for some values: each after those that it reads."""
-    return list(positions(roots))
-
-
-def positions(roots: list[Node]) -> dict[Node, int]:
-    """Return the nodes to compute for some values, in their order, and their positions in that.
+    """Return the nodes to compute for some values: each after those that it reads.
 
     It is the order of the statements if Mats are updated, so that what was read before can be
     overwritten.
@@ -42,10 +40,51 @@ def positions(roots: list[Node]) -> dict[Node, int]:
     found: dict[Node, int] = {}
     for node in roots:
         add_after_operands(node, found)
-    for node in found:
+    order = list(found)
+    for node in order:
         if node.old is not None:
-            return {n: k for k, n in enumerate(sorted(found, key=number_of))}
+            return sorted(order, key=number_of)
+    return order
+
+
+def numbered(roots: list[Any]) -> list[Node]:
+    """Return what `in_order` does for those roots that are nodes; each knows its place then. The
+    lock of expressions is held.
+    """
+    found: list[Node] = []
+    updates = False
+    for root in roots:
+        if type(root) is Node:
+            number_after_operands(root, found)
+    for node in found:
+        updates = updates or node.old is not None
+    if updates:
+        found.sort(key=number_of)
+        number(found)
     return found
+
+
+def number_after_operands(node: Node, found: list[Node]) -> None:
+    """Add a node that is not computed to those found, after what it reads, and number it."""
+    if node.leaf is None and not is_among(node, found):
+        for a in node.args:
+            if type(a) is Node:
+                number_after_operands(a, found)
+        node.at = len(found)
+        found.append(node)
+
+
+def number(nodes: list[Node]) -> None:
+    """Number nodes again, since they may have been part of another pass."""
+    k = 0
+    for node in nodes:
+        node.at = k
+        k += 1
+
+
+def is_among(node: Node, found: list[Node]) -> bool:
+    """Return whether a node is one of those, which are numbered."""
+    return node.at < len(found) and found[node.at] is node
 
 
 def in_passes(nodes: list[Node]) -> Iterator[list[Node]]:
@@ -89,17 +128,19 @@ class Pass:
                  folds: tuple[tuple[Op, tuple[object, ...]], ...] = ()) -> None:
         self.folds = folds
         self.roots = roots
-        self.position: dict[Node, int] = positions([one for one in roots if type(one) is Node])
-        self.order: list[Node] = list(self.position)
+        self.order: list[Node] = numbered(roots)
         self.outs: tuple[Mat, ...] = outs
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
         self.outside: set[Leaf] | None = None  # that others read, once it is known
         self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
         self.operands: list[Operand] = []  # that are read
-        self.letters: list[str] = []  # "i" for a Mat among them, "n" for a number
-        self.codes: list[int] = []  # of what nodes read, in their order
-        self.reduced: list[int] = []  # the same of what is reduced
+        self.codes: list[int] = []  # of what nodes read, in their order, and of what is reduced
         self.known: FusedOp | None = None  # the program, once it was asked for
+
+    @property
+    def letters(self) -> str:
+        """Return "i" for a Mat among the operands, "n" for a number."""
+        return "".join(["i" if type(x) is _mat else "n" for x in self.operands])
 
     # Where the results go
 
@@ -111,9 +152,12 @@ class Pass:
             self.targets[len(self.order) - 1] = self.outs[0]
             self.updates[new_leaf(self.outs[0]).key] = len(self.order) - 1
             return
-        for k, node in enumerate(self.order):
+        k = -1
+        for node in self.order:
+            k += 1
             if node.in_place and overwrites(node):
-                keep_old(node, self.position)
+                keep_old(node, self.order)
+                number(self.order)
             # before anything else refers to the storage
             old = None if node.old is None else self.overwritten_by(k, node)
             if old is not None:
@@ -151,7 +195,7 @@ class Pass:
         """Return the leaves on which pending values depend that are not in this pass."""
         found: set[Leaf] = set()
         seen: set[Node] = set()
-        left: list[Argument] = [n for n in VALUES.wanted() if n not in self.position]
+        left: list[Argument] = [n for n in VALUES.wanted() if not is_among(n, self.order)]
         while left:
             one = left.pop()
             if type(one) is Node and one.leaf is not None:
@@ -180,17 +224,15 @@ class Pass:
         if self.known is not None:
             return self.known
         key: list[object] = [self.folds, *self.targets]
+        number(self.order)
         for node in self.order:
             key.append(node.operation)
             for argument in node.args:
-                code = self.code_of(argument)
-                self.codes.append(code)
-                key.append(code)
+                self.add_code(argument, key)
             key.append(id(node.form.dtype))  # that of the structure; hashing a dtype takes long
         if self.folds:
-            self.reduced = [self.code_of(one) for one in self.roots]
-            key += self.reduced
-        key += self.letters
+            for argument in self.roots:
+                self.add_code(argument, key)
         known = tuple(key)
         found = _programs.get(known)
         if found is None:
@@ -204,20 +246,26 @@ class Pass:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
         return self.program().joins((*self.operands, *self.outs))
 
-    def code_of(self, argument: Argument) -> int:
-        """Return a number for what a node reads: that of an operand, an even negative one for the
-        result of a node, or an odd one for the old elements where one goes to.
+    def add_code(self, argument: Argument, key: list[object]) -> None:
+        """Add a number for what a node reads to the codes and a key: that of an operand, an even
+        negative one for the result of a node, or an odd one for the old elements where one goes to.
         """
         if type(argument) is Node:
             node: Any = argument
             if node.leaf is None:
-                return -2 - 2 * self.position[node]
+                code = -2 - 2 * node.at
+                self.codes.append(code)
+                key.append(code)
+                return
             argument = node.leaf
-        if type(argument) is not Leaf:
+        if type(argument) is Leaf:
+            code = self.code_of_leaf(argument)
+        else:
+            code = len(self.operands)
             self.operands.append(argument)
-            self.letters.append("n")
-            return len(self.operands) - 1
-        return self.code_of_leaf(argument)
+            key.append(None)  # unlike the operands that are Mats
+        self.codes.append(code)
+        key.append(code)
 
     def code_of_leaf(self, leaf: Leaf) -> int:
         """Return the number of a leaf, that of another one if it sees the same elements alike."""
@@ -234,7 +282,6 @@ class Pass:
                         and other.layout.displacement == view.layout.displacement):
                     return k
         self.operands.append(view)
-        self.letters.append("i")
         return len(self.operands) - 1
 
     def structure(self) -> Structure:
@@ -243,7 +290,7 @@ class Pass:
         at = {-1 - 2 * k: count + j for j, k in enumerate(written)}
         updated = {code for code in self.codes if code in at}
         results = ["u" if -1 - 2 * k in updated else "o" for k in written]
-        letters = "".join([*self.letters, *results]) + "o" * len(self.folds)
+        letters = "".join([self.letters, *results]) + "o" * len(self.folds)
         temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
             at[-2 - 2 * k] = at[-1 - 2 * k] if k in self.targets else next(temporary)
@@ -254,7 +301,7 @@ class Pass:
                                             node.form.dtype))
         return Structure(letters, tuple(instructions), tuple(
             ProgramFold(*fold, at.get(code, code))
-            for fold, code in zip(self.folds, self.reduced, strict=False)))
+            for fold, code in zip(self.folds, codes, strict=True)))
 
     def shape(self) -> Ints:
         """Return the shape to which the operands of a reduction broadcast; collect them."""
@@ -276,37 +323,57 @@ class Pass:
         if not self.folds and not self.targets:
             return  # other threads have dropped all that was wanted
         program = self.program()
+        values = tuple([*self.operands, *(self.outs if self.folds else self.targets.values())])
         try:
-            self.claim(THREADS.current())
-            if OBSERVERS:
-                PASSES[threading.get_ident()] = described(self)
-            results = self.outs if self.folds else self.targets.values()
-            program.evaluate((*self.operands, *results))
+            self.claim(_threads.current())
+            if _observers:
+                _passes[threading.get_ident()] = described(self)
+            if not run_at_once(program, values):
+                program.evaluate(values)
         except BaseException as error:
             add_lines(error, self.order)
             raise
         finally:
             self.claim(0)
-            if PASSES:
-                PASSES.pop(threading.get_ident(), None)
+            if _passes:
+                _passes.pop(threading.get_ident(), None)
         if not self.outs:
             for k, view in self.targets.items():
                 settle(self.order[k], view)
 
     def claim(self, thread: int) -> None:
         """Let that thread read the operands and write the results."""
-        if VALUES.in_place:
+        if _all.in_place:
             claim_read([x for x in self.operands if isinstance(x, Mat)], thread)
         for k, view in self.targets.items():
             storage, node = view.storage, self.order[k]
-            if storage.pending is not None:
-                storage.pending.computing = thread
+            pending = storage.pending
+            if pending is not None:
+                pending.computing = thread
             if thread and node.old is not None and view is node.old.view:
                 node.overwritten = storage.version
+
+    def is_interrupted(self) -> bool:
+        """Return whether there are `interrupted` nodes."""
+        for node in self.order:
+            if node.overwritten is not None:
+                return True
+        return False
 
     def interrupted(self) -> list[Node]:
         """Return the nodes whose passes were interrupted while they may have overwritten Mats."""
         return [node for node in self.order if node.overwritten is not None]
+
+
+def run_at_once(program: Any, values: tuple[Operand, ...]) -> bool:
+    """Fast path: carry out a program on the host by the plan that it has; return False, with
+    nothing done, where `FusedOp.evaluate` has to look.
+    """
+    if len(_in_use) != len(_deferrals) or _observers or program.interpreted:
+        return False
+    node = program.find(program.root, values, None, False)
+    plan = None if node is None else node.plan
+    return plan is not None and plan.at_once and plan.call_at_once(values, None)
 
 
 def add_lines(error: BaseException, nodes: list[Node]) -> None:
