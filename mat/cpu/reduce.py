@@ -24,6 +24,7 @@ MOST_ROWS = 256  # of parts with columns; more of these have more rows for no pu
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 16  # bytes of x that a thread should at least get
 HELD = 1 << 20  # bytes of long lines up to which the GIL is kept: some 15 microseconds
+MOST_ROOM = 1 << 20  # bytes of parts of few rows
 RANK = 32  # axes that a frame has room for
 
 
@@ -33,6 +34,11 @@ REDUCTION: CData = None if lib is None else ffi.typeof("mat_reduction *")
 
 def _address(kernel: str) -> int:
     return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
+
+
+# the second stages of sums of floats, by the addresses of these
+_FINISH = {} if lib is None else {_address(f"mat_sum_{letter}"):
+                                  _address(f"mat_sum_finish_{letter}") for letter in "fd"}
 
 
 # the parameters are what a frame says of the result
@@ -73,6 +79,21 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
         return CpuKernel(_address(kernel), frame, units * frame.chunks, grain,
                          brief=brief, finish=finish)
     return CpuKernel(_address(kernel), frame, units, grain, brief=brief)
+
+
+def by_rows(kernel: CpuKernel) -> CpuKernel | None:
+    """Return a sum of columns whose units are rows that are added at once, with the same bits; None
+    for other reductions, or where parts would take much memory.
+    """
+    finish = None if lib is None else _FINISH.get(kernel.address)
+    whole, parts = kernel.frame, -(-kernel.frame.reduced // ROWS)
+    room = 16 * whole.results * parts
+    if finish is None or not whole.columns or parts < 2 or room > MOST_ROOM:
+        return None
+    frame = ffi.new("mat_reduction *", whole[0])
+    frame.group = parts if whole.chunks == 1 else whole.chunk // ROWS
+    frame.chunk, frame.chunks = ROWS, parts
+    return CpuKernel(kernel.address, frame, parts, 0, finish=Finish(finish, whole.results, room))
 
 
 def _fill(axes: CData, given: list[ReductionAxis]) -> None:

@@ -326,7 +326,9 @@ def computes_elsewhere(*mats: HasDevice) -> bool:
 
 def has_kernels(*mats: HasDevice) -> bool:
     """Return whether a device with kernels of its own computes with these Mats."""
-    return bool(IN_USE) and all(m.device_enabled for m in mats) and bool(in_use().implementations)
+    if not IN_USE or not in_use().implementations:
+        return False
+    return all(m.device_enabled for m in mats)
 
 
 def _forget_other_threads() -> None:

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat._core cimport HostBlocks, LiveObjects, Maker
+from mat._core cimport HostBlocks, LiveObjects, Lock, Maker
 from mat.core.access cimport Access
 from mat.core.cube cimport View
 from mat.core.registration cimport Registration
@@ -16,6 +16,7 @@ cdef bint _is_compiled
 cdef dict _FORMS, _RESULTS
 cdef list _OWN, _TABLES
 cdef HostBlocks _blocks
+cdef Lock _changing
 cdef Storage _closed
 cdef Layout _closed_layout
 
@@ -64,7 +65,7 @@ cdef class MatBase(Operators):
     cdef MatBase _copied(self)
     @cython.locals(storage=Storage, old=MatBase)
     cpdef _see_again(self, list before)
-    @cython.locals(before=Storage)
+    @cython.locals(before=Storage, lock=Lock)
     cpdef MatBase _see(self, Layout layout, Storage storage, MatBase now)
     @cython.locals(storage=Storage, layout=Layout)
     cdef object _direction_allowed(self, object direction)

@@ -280,7 +280,8 @@ class MatBase(Operators):
         """
         # freeing what was there may run other code: only when all is changed
         old_storage, old_presented = self.storage, self.presented
-        with _changing:
+        _changing.acquire()
+        try:
             self.known_form = None
             self.presented = None
             self.layout = layout
@@ -288,6 +289,8 @@ class MatBase(Operators):
                 self.element_type = storage.dtype
                 self.element_size = storage.itemsize
             self.storage = storage  # last: an access of another thread waits for its lock
+        finally:
+            _changing.release()
         del old_storage, old_presented
 
     def _as_now(self) -> Self:
@@ -313,7 +316,9 @@ class MatBase(Operators):
     def _see(self, layout: Layout, storage: Storage, now: MatBase) -> Self:
         """Change layout and storage of self, equal to `now` and not accessed; return self."""
         before = now.storage
-        with before.lock:  # no access begins meanwhile
+        lock = before._guard()
+        lock.acquire()  # no access begins meanwhile
+        try:
             if before.records:
                 before.end_abandoned()
                 for record in before.accesses:
@@ -323,6 +328,8 @@ class MatBase(Operators):
                 raise ConflictError(f"cannot change the shape of {self.label()}: another thread "
                                     "has changed it meanwhile")
             self._set_layout(layout, storage)
+        finally:
+            lock.release()
         return self
 
     def _see_again(self, before: list[MatBase]) -> None:

@@ -5,7 +5,9 @@
    result are numbered along the axes of `in`, the last of which is the fastest: `reduced` of them.
    They are taken in `chunks` parts of `chunk` elements, whatever the number of threads. If there
    are several, a kernel leaves them in a third operand of 16 bytes each, in the order
-   [chunk][result], and the one called `finish` puts them together, counting results.
+   [chunk][result], and the one called `finish` puts them together, counting results; those of sums
+   in groups of `group`, if that is more than 1, each of which is summed up first: so parts of as
+   many rows as are added at once have the bits of larger ones.
 
    Lines: where `columns` is 0, the work is counted in parts of results, chunk by chunk. Otherwise
    the fastest of the kept axes is apart, as so many columns, which are done `tile` at a time, row
@@ -20,7 +22,7 @@ typedef struct {
     int64_t results, reduced, chunk, chunks;
     int64_t columns, column_x, column_y, tile, tiles;
     double divisor;
-    int64_t accumulate, mask, root;
+    int64_t accumulate, mask, root, group;
 } mat_reduction;
 
 /* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are

@@ -176,17 +176,29 @@ INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const doub
         N(sum_apart)(f, operands, numbers, start, stop);
 }
 
+/* The total of the parts of result k from `chunk` on that are a group. */
+INLINE mat_pair N(group)(const mat_reduction *f, const double *left, int64_t k, int64_t chunk) {
+    const int64_t end = f->chunks - chunk < f->group ? f->chunks : chunk + f->group;
+    const int64_t at = chunk * f->results + k;
+    mat_pair p = {left[at], left[at + f->chunks * f->results]};
+    for (int64_t c = chunk + 1; c < end; c++) N(add)(&p, left[c * f->results + k]);
+    return p;
+}
+
 INLINE void N(sum_finish)(const mat_reduction *f, char *const *operands, const double *numbers,
                           int64_t start, int64_t stop) {
     T *y = (T *)operands[1] + f->start_y;
-    const double *left = left_of(f, operands), *errors = left + f->chunks * f->results;
+    const double *left = left_of(f, operands);
+    const int64_t group = f->group > 1 ? f->group : 1;
     double hi[TILE], lo[TILE];
     RUNS(k, r, f, start, stop) {
-        EACH(j, r.count) hi[j] = left[k + j], lo[j] = errors[k + j];
-        for (int64_t c = f->results; c < f->chunks * f->results; c += f->results)
+        for (int64_t chunk = 0; chunk < f->chunks; chunk += group)
             EACH(j, r.count) {
-                N(carry)(hi + j, lo + j, left[c + k + j]);
-                lo[j] += errors[c + k + j];
+                const mat_pair p = N(group)(f, left, k + j, chunk);
+                if (!chunk)
+                    hi[j] = p.hi, lo[j] = p.lo;
+                else
+                    N(carry)(hi + j, lo + j, p.hi), lo[j] += p.lo;
             }
         EACH(j, r.count) N(put)(f, y + r.y + j * r.apart, (mat_pair){hi[j], lo[j]}, numbers);
     }

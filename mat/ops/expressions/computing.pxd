@@ -22,8 +22,10 @@ cdef MatBase target_of(Node fold)
 cdef compute_all(list nodes)
 @cython.locals(node=Node, first=Node)
 cdef bint are_of_one_shape(list nodes) except -1
-@cython.locals(reduced=Node, node=Node, view=MatBase, pending=Pending, wanted=list)
+@cython.locals(reduced=Node, view=MatBase, pending=Pending)
 cdef bint compute_lone_fold(Node fold) except -1
+@cython.locals(node=Node, wanted=list, order=list)
+cdef bint is_alone(Node fold) except -1
 @cython.locals(one=Pass, node=Node)
 cdef compute_alike(list nodes)
 cdef run_within(Pass one, list nodes)

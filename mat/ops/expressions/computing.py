@@ -199,23 +199,13 @@ def compute_lone_fold(fold: Node) -> bool:
     """Fast path: compute a reduction of an expression in a program of the host, where nothing else
     is pending; return False, with nothing done, for others.
     """
-    if (fold.device is not CPU or fold.leaf is not None or not fold.operation.folds
-            or len(_in_use) != len(_deferrals)):
+    if not (fold.device is CPU and fold.leaf is None and fold.operation.folds and is_alone(fold)):
         return False
-    argument = fold.args[0]
-    if type(argument) is not Node or context_value(_cut_now) is not None:
-        return False
-    reduced: Any = argument
-    wanted = _all.wanted()
-    if reduced.leaf is not None or len(wanted) != 1 or wanted[0] is not fold:
-        return False
-    for node in numbered([reduced]):
-        if node.device is not None:
-            return False
     view, settings = target_of(fold), fold.args[1:]
+    reduced: Any = fold.args[0]
     if way_of(fold.operation, settings, reduced, view, CPU) != IN_PROGRAM:
         return False
-    pending = view.storage.pending
+    pending: Any = view.storage.pending
     pending.computing = _threads.current()
     try:
         EXPRESSIONS.run(Pass([reduced], (view,), ((fold.operation, settings),)))
@@ -228,6 +218,22 @@ def compute_lone_fold(fold: Node) -> bool:
     settle(fold, view)
     _all.rows = False
     return True
+
+
+def is_alone(fold: Node) -> bool:
+    """Return whether a reduction is the only value that is pending, and no tile or other reduction
+    is about to be computed.
+    """
+    if len(_in_use) != len(_deferrals) or context_value(_cut_now) is not None:
+        return False
+    wanted = _all.wanted()
+    if len(wanted) != 1 or wanted[0] is not fold or type(fold.args[0]) is not Node:
+        return False
+    order = numbered([fold])
+    for node in order:
+        if node.device is not None and node is not fold:
+            return False
+    return len(order) > 1  # what is reduced is not computed yet
 
 
 def compute_alike(nodes: list[Node]) -> None:

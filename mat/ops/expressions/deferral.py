@@ -218,7 +218,8 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
         storage = None  # which would count as a reference
         if threading.get_ident() in RECORDERS:  # repeated launches write where it is now
             return False
-        if block.held is not None and can_wait_in_place(out):
+        # where a file is, `adopted` is the host
+        if block.held is not None and out.storage.adopted is not None and can_wait_in_place(out):
             return defer_in_place(operation, None, out, block, args)
         if not (is_plain(out) and viewers(out) == ALONE + len(readers_of(out))):
             return False

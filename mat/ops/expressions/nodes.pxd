@@ -18,7 +18,7 @@ cdef class Nodes:
     cdef public long long last
     cdef public unsigned long busy
     cdef public bint rows, in_place
-    @cython.locals(node=Node, found=list)
+    @cython.locals(node=Node, found=list, last=cython.longlong, in_order=bint)
     cpdef list wanted(self)
 
 
@@ -39,6 +39,8 @@ cdef class Leaf:
     cpdef register(self)
 
 
+@cython.locals(pending=Pending)
+cpdef list readers_of(MatBase view)
 cdef Pending pending_of(Storage storage)
 
 

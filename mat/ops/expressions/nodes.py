@@ -47,10 +47,13 @@ class Nodes:
     def wanted(self) -> list[Node]:
         """Return the nodes that are wanted and not computed, in the order of their statements."""
         found = []
+        last, in_order = 0, True
         for node in _live.all():
             if node.leaf is None and node.wanted() is not None:
-                found.append(node)  # noqa: PERF401  # with types of C, as no comprehension
-        if len(found) > 1:
+                in_order = in_order and node.number > last
+                last = node.number
+                found.append(node)
+        if not in_order:
             found.sort(key=attrgetter("number"))
         return found
 

@@ -37,6 +37,8 @@ cdef class Pass:
     cdef readonly dict targets, updates
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
+    @cython.locals(mat=MatBase, old=Leaf, leaf=Leaf)
+    cdef Leaf overwritten_by(self, int k, Node node)
     @cython.locals(node=Node)
     cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf)
@@ -45,7 +47,7 @@ cdef class Pass:
     cpdef object program(self)
     @cython.locals(node=Node, code=int)
     cdef add_code(self, object argument, list key)
-    @cython.locals(view=MatBase, other=MatBase, form=Form, k=int)
+    @cython.locals(view=MatBase, other=MatBase, form=Form, k=int, old=Leaf)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int, values=tuple)
     cpdef run(self)

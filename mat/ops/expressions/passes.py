@@ -76,10 +76,8 @@ def number_after_operands(node: Node, found: list[Node]) -> None:
 
 def number(nodes: list[Node]) -> None:
     """Number nodes again, since they may have been part of another pass."""
-    k = 0
-    for node in nodes:
+    for k, node in enumerate(nodes):
         node.at = k
-        k += 1
 
 
 def is_among(node: Node, found: list[Node]) -> bool:
@@ -132,7 +130,7 @@ class Pass:
         self.outs: tuple[Mat, ...] = outs
         self.targets: dict[int, Mat] = {}  # where the results of nodes go
         self.outside: set[Leaf] | None = None  # that others read, once it is known
-        self.updates: dict[object, int] = {}  # nodes that overwrite leaves, by their keys
+        self.updates: dict[Leaf, int] = {}  # nodes that overwrite leaves
         self.operands: list[Operand] = []  # that are read
         self.codes: list[int] = []  # of what nodes read, in their order, and of what is reduced
         self.known: FusedOp | None = None  # the program, once it was asked for
@@ -150,11 +148,9 @@ class Pass:
             return
         if self.outs:
             self.targets[len(self.order) - 1] = self.outs[0]
-            self.updates[new_leaf(self.outs[0]).key] = len(self.order) - 1
+            self.updates[new_leaf(self.outs[0])] = len(self.order) - 1
             return
-        k = -1
-        for node in self.order:
-            k += 1
+        for k, node in enumerate(self.order):
             if node.in_place and overwrites(node):
                 keep_old(node, self.order)
                 number(self.order)
@@ -162,7 +158,7 @@ class Pass:
             old = None if node.old is None else self.overwritten_by(k, node)
             if old is not None:
                 self.targets[k] = old.view
-                self.updates[old.key] = k
+                self.updates[old] = k
                 continue
             storage = node.wanted()
             if storage is not None:
@@ -178,7 +174,7 @@ class Pass:
             return old
         if old is None or mat is None or mat.storage is not node.wanted():
             return None
-        if not (mat.form.whole and mat.is_contiguous and viewers(mat) == ALONE):
+        if not (mat.form.whole and mat.layout.contiguous and viewers(mat) == ALONE):
             return None
         leaves = readers_of(old.view)
         if not is_plain(old.view) or viewers(old.view) != ALONE - 1 + len(leaves):
@@ -269,12 +265,13 @@ class Pass:
 
     def code_of_leaf(self, leaf: Leaf) -> int:
         """Return the number of a leaf, that of another one if it sees the same elements alike."""
-        if self.updates:
-            key = leaf.key
-            if key in self.updates:
-                return -1 - 2 * self.updates[key]
         view = leaf.view
         form = view._find_form() if view.known_form is None else view.known_form
+        for old, k in self.updates.items():
+            other = old.view
+            if old is leaf or (other.storage is view.storage and other.form is form
+                               and other.layout.displacement == view.layout.displacement):
+                return -1 - 2 * k
         for k, operand in enumerate(self.operands):  # there are few: hashing keys takes longer
             if type(operand) is _mat:
                 other = operand
@@ -323,7 +320,7 @@ class Pass:
         if not self.folds and not self.targets:
             return  # other threads have dropped all that was wanted
         program = self.program()
-        values = tuple([*self.operands, *(self.outs if self.folds else self.targets.values())])
+        values = (*self.operands, *(self.outs if self.folds else self.targets.values()))
         try:
             self.claim(_threads.current())
             if _observers:
@@ -355,7 +352,7 @@ class Pass:
 
     def is_interrupted(self) -> bool:
         """Return whether there are `interrupted` nodes."""
-        for node in self.order:
+        for node in self.order:  # noqa: SIM110  # a generator takes longer
             if node.overwritten is not None:
                 return True
         return False

@@ -14,7 +14,7 @@ from ...cpu.composing import COMPOSER
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
 from ...cpu.program import Fold, Slot, prepare_program, writes_to_caches
-from ...cpu.reduce import REDUCTION
+from ...cpu.reduce import REDUCTION, by_rows
 from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import form_of_result
@@ -291,7 +291,7 @@ class FusedOp(Op):
             if fold is None or (found and fold.unit != found[0].unit):
                 return None
             found.append(fold._replace(slot=slot, out=k))
-        return found
+        return in_few_rows(found)
 
     @staticmethod
     def _place(slots: list[Slot], places: dict[int, list[int]], size: int) -> int:
@@ -386,6 +386,21 @@ def unit_of(kernel: CpuKernel) -> tuple[int, int] | None:
         return None
     each = max(1, ROWS_OF // frame.reduced)
     return each * frame.reduced, each
+
+
+def in_few_rows(folds: list[Fold]) -> list[Fold]:
+    """Return the same reductions with units of few rows, which stay in the caches, if each can be
+    carried out so.
+    """
+    found = []
+    for fold in folds:
+        kernel, columns = by_rows(fold.kernel), fold.kernel.frame.columns
+        if kernel is None or columns != folds[0].kernel.frame.columns:
+            return folds
+        each = max(1, ROWS_OF // (kernel.frame.chunk * columns))
+        found.append(fold._replace(kernel=kernel, each=each,
+                                   unit=each * kernel.frame.chunk * columns))
+    return found
 
 
 def is_loop(function: object) -> bool:
