@@ -19,6 +19,7 @@ from mat.ops.expressions.nodes import LIVE_NODES
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
+from ..support.composed_programs import prepared_by
 from ..support.nth_line import every_line
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
@@ -130,6 +131,54 @@ def test_a_reduction_has_the_bits_without_the_block(name, rows, dtype):
         y = x * 2 + x
         found = np.asarray(REDUCTIONS[name](y))
     np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def nearly_cancelling(shape, dtype):
+    """Elements whose sums of columns are little else than rounding errors."""
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=shape) * 10.0 ** rng.integers(-9, 10, shape)
+    half = len(a) // 2
+    a[half:2 * half] = -a[rng.permutation(half)]
+    return a.astype(dtype)
+
+
+@pytest.mark.parametrize("shape", [(65, 700), (321, 64), (1000, 100), (5003, 33), (9000, 2)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_columns_are_summed_by_few_rows_with_the_same_bits(shape, dtype):
+    x, programs = mat.array(nearly_cancelling(shape, dtype)), []
+    for function in (lambda x: (x * 0.5).sum(axis=0), lambda x: (x * 0.5).mean(axis=0)):
+        expected = function(x).to_numpy()
+        for threads in (1, 2, 3):
+            with mat.settings(threads=threads), prepared_by(programs.append):
+                same(mat.fused(function)(x), expected)
+    assert programs
+    assert all(one.frame.unit <= max(64 * shape[1], program.ROWS_OF) for one in programs)
+
+
+def test_columns_that_are_reduced_in_several_ways_are_one_pass():
+    x = mat.array(nearly_cancelling((1000, 100), "f4"))
+    expected = [(x * 0.5).sum(axis=0), (x * 0.5).std(axis=0)]
+    with mat.debug.trace() as t, mat.fused():
+        y = x * 0.5
+        found = [y.sum(axis=0), y.std(axis=0)]
+        del y
+    assert len(t.operations) == 1
+    for one, other in zip(found, expected, strict=True):
+        same(one, other.to_numpy())
+
+
+def test_a_lone_reduction_names_its_lines_if_it_fails(monkeypatch):
+    def fail(*_):
+        raise MemoryError("none left")
+    monkeypatch.setattr(program.FusedOp, "evaluate", fail)
+    x = mat.ones(N)
+    with mat.fused():
+        y = (x * 0.25 - 0.125).prod()
+        with pytest.raises(MemoryError, match="none left") as caught:
+            y.to_numpy()
+        monkeypatch.undo()
+    assert any("test_fused_block.py" in note for note in caught.value.__notes__)
+    assert float(y) == 0
 
 
 def test_a_reduction_does_not_keep_its_operand():

@@ -11,6 +11,49 @@
 #undef MAT_CLONES
 #define MAT_CLONES
 
+/* Whether a loop takes all operands from where they are, and each row is one call of it. */
+static int mat_has_rows(const mat_strided *w, int64_t spreads) {
+    if (w->rank != 2 || w->stream || w->walked || w->counters) return 0;
+    for (int64_t k = 0; k < w->count; k++) {
+        const int64_t stride = w->sizes[2 * k + 3];
+        if (w->cast[k] || !(stride == w->size[k] || (stride == 0 && (spreads >> k & 1)))) return 0;
+    }
+    return 1;
+}
+
+/* Let a loop do rows from element `start` on, where one begins. Rows can be short: what is done
+   between them is as little as may be. */
+static void mat_do_rows(const mat_strided *w, char *const *operands, const double *numbers,
+                        int64_t start, int64_t stop, mat_loop *loop) {
+    char *at[MAT_OPERANDS];
+    _Alignas(16) char numbers_at[MAT_OPERANDS][16];
+    int64_t step[MAT_OPERANDS], apart[MAT_OPERANDS];
+    const int64_t n = w->sizes[1], count = w->count;
+    for (int64_t k = 0; k < count; k++) {
+        apart[k] = w->sizes[2 * k + 2], step[k] = w->sizes[2 * k + 3] != 0;
+        at[k] = operands[k] + (w->number[k] ? 0 : start / n * apart[k]);
+        if (!w->number[k]) continue;
+        mat_number(numbers_at[k], w->number[k], w->size[k], operands[k]);
+        at[k] = numbers_at[k];
+    }
+    for (; start < stop; start += n) {
+        loop(stop - start < n ? stop - start : n, at, step, numbers);
+        for (int64_t k = 0; k < count; k++) at[k] += apart[k];
+    }
+}
+
+#undef MAT_KERNEL_OF
+#define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
+    void name(const void *frame, char *const *operands, const double *numbers, double *result, \
+              int64_t start, int64_t stop) { \
+        const mat_strided *const w = frame; \
+        if (start >= 0 && mat_has_rows(w, SPREADS) && start % w->sizes[1] == 0) \
+            mat_do_rows(w, operands, numbers, start, stop, loop); \
+        else \
+            mat_strided_range(frame, operands, numbers, result, start, stop, loop, READS, WRITES, \
+                              SPREADS); \
+    }
+
 #define MAT_OF_LIGHT(...) __VA_ARGS__
 #define MAT_OF_HEAVY(...)
 
