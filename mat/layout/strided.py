@@ -444,13 +444,17 @@ class Layout:
         """
         shape, strides, made = self.shape, self.strides, self._axes()
         last, start = len(shape) - 1, self.displacement * size
+        length = shape[last]
+        if length * size % of:
+            return None
+        if not self.size:
+            return packed((*shape[:last], length * size // of), start // of)
         for k in range(last):
             step = strides[k]
             if step * size % of:
                 return None
             made.add(shape[k], step * size // of)
-        length = shape[last]
-        if length * size % of or start % of:
+        if start % of:
             return None
         made.add(length * size // of, 1)
         return self._with(made, start // of)

@@ -459,3 +459,16 @@ def test_a_view_as_the_same_dtype_is_another_mat():
     x = mat.arange(4.0)
     assert x.view("float64") is not x
     assert x.view("float64").form is x[:].form
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3), (1, 3, 2, 0), (3, 0, 4)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64", "complex64"])
+def test_empty_views_of_another_size(shape, dtype):
+    a = np.empty(shape, dtype)
+    for other in ("uint8", "float32", "complex128"):
+        if a.shape[-1] * a.itemsize % np.dtype(other).itemsize:
+            with pytest.raises(ShapeError):
+                mat.array(a).view(other)
+            continue
+        got = mat.array(a).view(other)
+        assert (got.shape, got.dtype) == (a.view(other).shape, other)
