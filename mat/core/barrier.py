@@ -128,7 +128,7 @@ class Barrier(Block["Barrier"]):
         return 0 if copies is None else len(copies.live())
 
     def __repr__(self) -> str:
-        names = ", ".join(m.name for m in self.dropped)
+        names = ", ".join(m.name for m in self.dropped) or "no memory"
         return f"<barrier: {self.count} copies to drop from {names}>"
 
 

@@ -447,3 +447,10 @@ def test_two_facets_may_share_a_memory():
             a[0] = -5
             assert b[0] == -5
         assert repr(x) == "<Mat 2 aOW [5. 1.]>"
+
+
+def test_barrier_says_of_which_memories_it_drops_copies(monkeypatch):
+    with mat.barrier(drop="emulated") as barrier:
+        assert repr(barrier) == "<barrier: 0 copies to drop from emulated>"
+    monkeypatch.setattr(barrier, "dropped", ())
+    assert repr(barrier) == "<barrier: 0 copies to drop from no memory>"
