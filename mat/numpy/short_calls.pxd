@@ -26,9 +26,7 @@ cdef class ByPlan(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
-cdef class Running(Way):
-    cdef Calls operation
-    cdef object axis
+cdef class Running(ByPlan):
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 

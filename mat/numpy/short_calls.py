@@ -87,16 +87,12 @@ class ByPlan(Way):
         return self.operation.make((view, None, axis, False))
 
 
-class Running(Way):
+class Running(ByPlan):
     """By the operation of running totals, along an axis of a Mat, or with None of a packed one in
-    row-major order; `axis` is what it is by default.
+    row-major order.
     """
 
-    __slots__ = ("axis", "operation")
-
-    def __init__(self, operation: Calls, axis: int | None) -> None:
-        self.operation: Calls = operation
-        self.axis: int | None = axis
+    __slots__ = ()
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         axis = only_axis(args, kwargs, self.axis)
