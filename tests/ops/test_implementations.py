@@ -13,14 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.core.direction import OUTPUT
-from mat.ops.engine.operation import REGISTRY
 
 from ..conftest import DEVICE
 from ..support import random_cases, selection  # noqa: F401
-from ..support.cases import CASES
+from ..support.cases import BUILT_IN, CASES
 from ..support.layouts import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
-
-IMPLEMENTATIONS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
 
 
 @contextmanager
@@ -101,8 +98,8 @@ PARTS = ("blocked.", "blocked_qr.", "decompositions.", "fourier.",
 
 
 def test_the_cases_are_those_of_the_registry():
-    others = {name for name in IMPLEMENTATIONS if name.startswith(PARTS)}
-    assert set(CASES) == set(IMPLEMENTATIONS) - PACKED - others
+    others = {name for name in BUILT_IN if name.startswith(PARTS)}
+    assert set(CASES) == set(BUILT_IN) - PACKED - others
 
 
 def runs_here(implementation):
@@ -110,11 +107,11 @@ def runs_here(implementation):
     return (implementation.facet_name == "cuda") == DEVICE.startswith("cuda")
 
 
-IMPLEMENTED = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k,
+IMPLEMENTED = [(name, k, dtype) for name, op in BUILT_IN.items() if name in CASES for k,
           implementation in enumerate(op.implementations)
           for dtype in CASES[name].dtypes if runs_here(implementation)
           and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
-IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].facet_name}-{dtype}" for name, k,
+IDS = [f"{name}-{k}-{BUILT_IN[name].implementations[k].facet_name}-{dtype}" for name, k,
        dtype in IMPLEMENTED]
 
 
@@ -128,7 +125,7 @@ def drawn(labels, number):
 @pytest.mark.sample(14)
 @pytest.mark.parametrize(("name", "k", "dtype"), IMPLEMENTED, ids=IDS)
 def test_implementation(name, k, dtype, rng):
-    op = IMPLEMENTATIONS[name]
+    op = BUILT_IN[name]
     implementation = op.implementations[k]
     ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES
                         else ("packed", "displaced", "mixed", "mixed_matrices"), 0)

@@ -15,11 +15,10 @@ from mat.ops.tiles.tiling import TileTooLarge
 from mat.support.native import lib
 
 from ..support import random_cases, selection  # noqa: F401
-from ..support.cases import CASES
+from ..support.cases import BUILT_IN, CASES
 from ..support.in_tiles import in_tiles, same_bits
 from ..support.layouts import MIXES, check_hidden, place, tolerance
 
-BUILT_IN = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
 CUT = [name for name in CASES if name in BUILT_IN and BUILT_IN[name].cutter is not None]
 BUDGETS = (8, 40, 100, 400)
 # whose results depend on the order in which elements are added or multiplied, which tiles change
