@@ -162,7 +162,6 @@ def run_in_program(folds: list[Node], views: list[Mat]) -> bool:
     return True
 
 
-
 def compute_all(nodes: list[Node]) -> None:
     """Compute those of the nodes that are not; nothing else computes meanwhile."""
     if _all.in_place:
@@ -292,18 +291,8 @@ class Passes(Expressions):
         self.late: list[Statements] = []  # of blocks that ended in the middle of a computation
 
     def compute(self, nodes: list[Node]) -> None:
-        lock = self.lock
-        lock.acquire()
-        try:
-            before, _all.busy = _all.busy, threading.get_ident()
-            try:
-                compute_all(nodes)
-            finally:
-                _all.busy = before
-                if not before and self.late:
-                    self.compute_late()
-        finally:
-            lock.release()
+        with self.lock, Computing():
+            compute_all(nodes)
 
     def compute_late(self) -> None:
         """Compute the values of blocks that ended in the middle of a computation."""
