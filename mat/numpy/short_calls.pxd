@@ -5,13 +5,14 @@ from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.ops.engine.calls cimport Calls
 from mat.ops.engine.functions cimport MatMethod
+from mat.ops.primitives.few_elements cimport leaves_dtype
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _result_type, _bool
 cdef dict _NO_KEYWORDS
 cdef Calls _product
 cdef dict _ways, _writers
-cdef Py_ssize_t _FEW, _SMALL
+cdef Py_ssize_t _FEW
 cdef set _of_many
 
 

@@ -35,6 +35,7 @@ from ..ops.primitives.few_elements import (
     diagonal,
     differenced,
     interpolated,
+    leaves_dtype,
     places,
     repeated,
     rolled,
@@ -337,7 +338,7 @@ WAYS: dict[object, Way] = {
     np.linalg.norm: Of(length),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
-_FEW, _SMALL = 1 << 12, 128  # elements, and integers that all dtypes of numbers can represent
+_FEW = 1 << 12  # elements
 
 
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
@@ -385,12 +386,10 @@ def masked(args: Arguments) -> bool:
         return False
     view: Any = args[0]
     mask: Any = args[1]
-    kind, letter = type(args[2]), view.element_type.kind
     if mask.element_type is not _bool or view.layout.shape != mask.layout.shape or not (
             0 < view.layout.size <= _FEW and is_numpys(view.element_type)):
         return False
-    if not (kind is float and letter == "f") and not (
-            kind is int and letter in "fiu" and 0 <= args[2] < _SMALL):
+    if not leaves_dtype(args[2], view.element_type.kind):
         return False
     return written(view, mask, args[2], True) is not None
 

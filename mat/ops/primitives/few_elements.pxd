@@ -57,6 +57,8 @@ cpdef object rounded(object x)
 @cython.locals(view=MatBase)
 cpdef object same(object x)
 
+cpdef bint leaves_dtype(object number, str kind) except -1
+
 @cython.locals(view=MatBase)
 cpdef object clipped(object x, object low, object high)
 

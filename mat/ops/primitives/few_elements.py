@@ -240,6 +240,15 @@ def same(x: object) -> Operand:
     return packed_copy(view)
 
 
+def leaves_dtype(number: Any, kind: str) -> bool:
+    """Return whether all dtypes of a kind represent a number, so that a result has that of the Mat:
+    floats any float, integers and floats a small integer.
+    """
+    if type(number) is float:
+        return kind == "f"
+    return type(number) is int and kind in "fiu" and 0 <= number < _SMALL
+
+
 def clipped(x: object, low: Any, high: Any) -> Operand:
     """Return the elements between two numbers that leave the dtype as it is; of bools between
     integers, NumPy's integers.
@@ -249,14 +258,12 @@ def clipped(x: object, low: Any, high: Any) -> Operand:
     view: Any = x
     if not is_numpys(view.element_type):
         return None
-    kind = type(low)
     if view.element_type is _bool:
         found = (call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
-                 if kind is int else NOT_BRIEF)
+                 if type(low) is int else NOT_BRIEF)
         return None if found is NOT_BRIEF else found
-    letter = view.element_type.kind
-    if not (kind is float and letter == "f") and not (
-            kind is int and letter in "fiu" and 0 <= low < _SMALL and 0 <= high < _SMALL):
+    kind = view.element_type.kind
+    if not leaves_dtype(low, kind) or not leaves_dtype(high, kind):
         return None
     return _clip.make((x, low, high, None))
 
