@@ -125,6 +125,7 @@ cdef class LiveObjects:
     cdef Py_ssize_t add(self, object one) except -1
     cdef void remove(self, Py_ssize_t place) noexcept
     cdef object at(self, Py_ssize_t place)
+    cpdef list all(self)
 
 
 cdef class Maker:

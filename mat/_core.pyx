@@ -452,7 +452,7 @@ cdef class LiveObjects:
         one = <PyObject *>self.slots[place]
         return None if <uintptr_t>one & 1 or Py_REFCNT(one) <= 0 else <object>one
 
-    def all(self):
+    cpdef list all(self):
         """Return the objects, but for those that are being freed."""
         cdef list found = []
         cdef Py_ssize_t k = 1

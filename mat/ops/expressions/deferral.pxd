@@ -10,7 +10,9 @@ from mat.ops.engine.calls cimport Calls, Deferral, PlanNode
 from mat.ops.engine.plan cimport Plan
 from mat.support.open_blocks cimport Nested
 from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_of
-from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, Statements, leaf_of, new_node
+from mat.ops.expressions.nodes cimport (
+    Leaf, Node, Nodes, Statements, leaf_of, new_leaf, new_node, readers_of, viewers
+)
 
 cdef object _mat, _innermost, _cut_now
 cdef dict _recorders

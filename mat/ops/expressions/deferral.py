@@ -216,7 +216,7 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
         found = arguments_of(operation, args, out, None)
     else:
         storage = None  # which would count as a reference
-        if threading.get_ident() in RECORDERS:  # repeated launches write where it is now
+        if _recorders and threading.get_ident() in _recorders:  # repeated launches write where it is now
             return False
         # where a file is, `adopted` is the host
         if block.held is not None and out.storage.adopted is not None and can_wait_in_place(out):
@@ -425,7 +425,8 @@ def plan_of(operation: Any, device: Device, args: Arguments) -> tuple[Plan | Non
     """Return the plan of the host or a device for a call, if its kernel can be part of a program,
     and the arguments that it is for; raise the error of a call that cannot be.
     """
-    node = operation.find(operation.root_of(device), args, NO_KEYWORDS, False)
+    root = operation.root if device is CPU else operation.root_of(device)
+    node = operation.find(root, args, NO_KEYWORDS, False)
     plan = None if node is None else node.plan
     if plan is None:
         return plan_checked(operation, device, args)

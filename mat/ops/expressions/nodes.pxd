@@ -35,7 +35,7 @@ cdef class Leaf:
     cdef object __weakref__
     cdef public MatBase view
     cdef bint sees_like(self, MatBase view) except -1
-    @cython.locals(storage=Storage, lock=Lock, pending=Pending)
+    @cython.locals(storage=Storage, lock=Lock, pending=Pending, found=list)
     cpdef register(self)
 
 
@@ -76,5 +76,6 @@ cdef class Node:
     cpdef settle(self, MatBase view)
 
 
+cpdef Py_ssize_t viewers(MatBase mat) except -1
 @cython.locals(node=Node)
 cpdef Node new_node(object operation, tuple args, Form form, object line)

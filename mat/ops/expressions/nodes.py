@@ -128,7 +128,9 @@ class Leaf:
         lock.acquire()
         try:
             pending = pending_of(storage)
-            pending.readers = [*[r for r in pending.readers if r() is not None], reference_to(self)]
+            found = [r for r in pending.readers if r() is not None] if pending.readers else []
+            found.append(reference_to(self))
+            pending.readers = found
         finally:
             lock.release()
 
@@ -202,14 +204,16 @@ class Node:
             if type(a) is Node:
                 node: Any = a
                 self.weight = self.weight + node.weight
-                self.spanned = self.spanned or (node.form.shape == form.shape and (
+                self.spanned = self.spanned or ((node.form is form
+                                                 or node.form.shape == form.shape) and (
                     node.spanned or node.leaf is not None or node.device is not None))
             elif type(a) is Leaf:
                 leaf: Any = a
                 view = leaf.view
                 storage = view.storage
                 self.reads = self.reads + storage.nbytes
-                self.spanned = self.spanned or view.layout.shape == form.shape
+                self.spanned = (self.spanned or view.known_form is form
+                                or view.layout.shape == form.shape)
         if self.weight > 1 << 16:
             self.weight = 1 << 16
         self.place = _live.add(self)  # last: others see a whole node

@@ -7,9 +7,10 @@ from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls, PlanNode
 from mat.ops.engine.plan cimport Plan
-from mat.ops.expressions.nodes cimport Leaf, Node, Nodes
+from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, new_leaf, readers_of, viewers
 
-cdef dict _programs, _passes
+cdef dict _passes
+cdef int _LOWEST
 cdef list _in_use, _deferrals, _observers
 cdef object _mat
 cdef Maker _maker
@@ -17,10 +18,27 @@ cdef Threads _threads
 cdef Nodes _all
 
 
+cdef class Step:
+    cdef object first_token
+    cdef Step first
+    cdef dict branches
+    cdef public object program
+    @cython.locals(found=Step)
+    cdef Step step(self, object token)
+
+
+cdef class Programs:
+    cdef public Step root
+    cdef public int count
+
+
+cdef Programs _programs
+
+
 @cython.locals(found=dict, node=Node, order=list)
 cpdef list in_order(list roots)
 cdef add_after_operands(Node node, dict found)
-@cython.locals(found=list, node=Node, updates=bint)
+@cython.locals(found=list, node=Node, updates=bint, last=cython.longlong, in_order=bint)
 cpdef list numbered(list roots)
 cdef number_after_operands(Node node, list found)
 @cython.locals(node=Node, k=int)
@@ -37,16 +55,16 @@ cdef class Pass:
     cdef readonly dict targets, updates
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
-    @cython.locals(mat=MatBase, old=Leaf, leaf=Leaf)
+    @cython.locals(mat=MatBase, old=Leaf, leaf=Leaf, leaves=list)
     cdef Leaf overwritten_by(self, int k, Node node)
     @cython.locals(node=Node)
     cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf)
     cdef bint reads_after(self, int k, Leaf old) except -1
-    @cython.locals(node=Node, key=list)
+    @cython.locals(node=Node, at=Step)
     cpdef object program(self)
     @cython.locals(node=Node, code=int)
-    cdef add_code(self, object argument, list key)
+    cdef Step step_code(self, object argument, Step at)
     @cython.locals(view=MatBase, other=MatBase, form=Form, k=int, old=Leaf)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int, values=tuple)
@@ -62,5 +80,7 @@ cdef class Pass:
 @cython.locals(node=PlanNode, plan=Plan)
 cdef bint run_at_once(Calls program, tuple values) except -1
 cpdef settle(Node node, MatBase view)
+@cython.locals(mat=MatBase)
+cdef give_back(Node node, MatBase view)
 @cython.locals(storage=Storage)
 cpdef bint is_plain(MatBase view) except -1

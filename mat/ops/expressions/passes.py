@@ -24,11 +24,53 @@ from .program import FusedOp, Instruction, ProgramFold, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
 ALONE = viewers(Mat(1))  # of a storage that one Mat sees
-PROGRAMS: dict[tuple[object, ...], FusedOp] = {}
+_MOST = 512
+_LOWEST = 2 * MOST_NODES  # of codes, negated
+
+
+class Step:
+    """A node of the tree of programs: one step for each token of a structure."""
+
+    __slots__ = ("branches", "first", "first_token", "program")
+
+    def __init__(self) -> None:
+        self.first_token: object = None
+        self.first: Step | None = None
+        self.branches: dict[object, Step] | None = None
+        self.program: FusedOp | None = None
+
+    def step(self, token: object) -> Step:
+        """Return the node for the next token, perhaps a new one."""
+        if self.first is not None and self.first_token is token:
+            return self.first
+        if self.branches is None:
+            self.branches = {}
+        found = self.branches.get(token)
+        if found is None:
+            found = self.branches[token] = Step()
+            if self.first is None:
+                self.first_token, self.first = token, found
+        return found
+
+
+class Programs:
+    """The programs of all structures that passes had."""
+
+    __slots__ = ("count", "root")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.root: Step = Step()
+        self.count: int = 0
+
+
+PROGRAMS = Programs()
 # with types of C
 _programs, _maker, _mat, _threads, _all = PROGRAMS, MAKER, Mat, THREADS, VALUES
 _in_use, _deferrals, _observers, _passes = IN_USE, DEFERRALS, OBSERVERS, PASSES
-_MOST = 512
 
 
 def in_order(roots: list[Node]) -> list[Node]:
@@ -52,13 +94,15 @@ def numbered(roots: list[Any]) -> list[Node]:
     lock of expressions is held.
     """
     found: list[Node] = []
-    updates = False
+    updates, last, in_order = False, 0, True
     for root in roots:
         if type(root) is Node:
             number_after_operands(root, found)
     for node in found:
         updates = updates or node.old is not None
-    if updates:
+        in_order = in_order and node.number > last
+        last = node.number
+    if updates and not in_order:
         found.sort(key=number_of)
         number(found)
     return found
@@ -179,19 +223,21 @@ class Pass:
         leaves = readers_of(old.view)
         if not is_plain(old.view) or viewers(old.view) != ALONE - 1 + len(leaves):
             return None
-        if any(leaf is not old and leaf.key != old.key for leaf in leaves):
-            return None
         if self.outside is None:
             self.outside = self.read_outside()
-        if self.outside and any(leaf in self.outside for leaf in leaves):
-            return None
+        for leaf in leaves:
+            if (leaf is not old and not leaf.sees_like(old.view)) or leaf in self.outside:
+                return None
         return None if self.reads_after(k, old) else old
 
     def read_outside(self) -> set[Leaf]:
         """Return the leaves on which pending values depend that are not in this pass."""
         found: set[Leaf] = set()
         seen: set[Node] = set()
-        left: list[Argument] = [n for n in VALUES.wanted() if not is_among(n, self.order)]
+        left: list[Argument] = []
+        for node in _all.wanted():
+            if not is_among(node, self.order):
+                left.append(node)  # noqa: PERF401  # with types of C, as no comprehension
         while left:
             one = left.pop()
             if type(one) is Node and one.leaf is not None:
@@ -219,49 +265,53 @@ class Pass:
         """Return the operation that computes the results; collect what it reads."""
         if self.known is not None:
             return self.known
-        key: list[object] = [self.folds, *self.targets]
+        if _programs.count >= _MOST:
+            _programs.clear()
+        at = _programs.root
+        for fold in self.folds:
+            at = at.step(fold)
+        for k in self.targets:
+            at = at.step(k)
+        at = at.step(None)
         number(self.order)
         for node in self.order:
-            key.append(node.operation)
+            at = at.step(node.operation)
             for argument in node.args:
-                self.add_code(argument, key)
-            key.append(id(node.form.dtype))  # that of the structure; hashing a dtype takes long
+                at = self.step_code(argument, at)
+            at = at.step(node.form.dtype)
         if self.folds:
             for argument in self.roots:
-                self.add_code(argument, key)
-        known = tuple(key)
-        found = _programs.get(known)
-        if found is None:
-            if len(_programs) >= _MOST:
-                _programs.clear()
-            found = _programs[known] = FusedOp(self.structure())
-        self.known = found
-        return found
+                at = self.step_code(argument, at)
+        if at.program is None:
+            _programs.count += 1
+            at.program = FusedOp(self.structure())
+        self.known = at.program
+        return at.program
 
     def joins(self) -> bool:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
         return self.program().joins((*self.operands, *self.outs))
 
-    def add_code(self, argument: Argument, key: list[object]) -> None:
-        """Add a number for what a node reads to the codes and a key: that of an operand, an even
-        negative one for the result of a node, or an odd one for the old elements where one goes to.
+    def step_code(self, argument: Argument, at: Step) -> Step:
+        """Add a number for what a node reads to the codes: that of an operand, an even negative one
+        for the result of a node, or an odd one for the old elements where one goes to. Return the
+        node of the tree after that token.
         """
         if type(argument) is Node:
             node: Any = argument
             if node.leaf is None:
                 code = -2 - 2 * node.at
                 self.codes.append(code)
-                key.append(code)
-                return
+                return at.step(code + _LOWEST)
             argument = node.leaf
         if type(argument) is Leaf:
             code = self.code_of_leaf(argument)
         else:
             code = len(self.operands)
             self.operands.append(argument)
-            key.append(None)  # unlike the operands that are Mats
+            at = at.step(None)  # unlike the operands that are Mats
         self.codes.append(code)
-        key.append(code)
+        return at.step(code + _LOWEST)  # small integers are the same objects each time
 
     def code_of_leaf(self, leaf: Leaf) -> int:
         """Return the number of a leaf, that of another one if it sees the same elements alike."""
