@@ -17,6 +17,7 @@ cdef set _of_many
 
 
 cdef class Way:
+    cdef public bint in_blocks
     cpdef object call(self, tuple args, dict kwargs)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE, give_vectorcall
 from ..core.observers import OBSERVERS
+from ..layout.attributes import begin_as_nothing
 from ..layout.shapes import Ints
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
@@ -57,11 +58,14 @@ _NO_KEYWORDS: Keywords = {}
 class Way:
     """A way to call a function."""
 
-    __slots__ = ()
+    in_blocks: bool  # also with a device in use or results pending: by plans of operations
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Call it with those arguments."""
         raise NotImplementedError
+
+
+begin_as_nothing(Way)
 
 
 class ByPlan(Way):
@@ -125,9 +129,10 @@ class Of(Way):
 
     __slots__ = ("count", "function")
 
-    def __init__(self, function: Function, count: int = 1) -> None:
+    def __init__(self, function: Function, count: int = 1, in_blocks: bool = False) -> None:
         self.function: Function = function
         self.count: int = count
+        self.in_blocks = in_blocks
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         return None if kwargs or len(args) != self.count else self.function(*args)
@@ -334,7 +339,7 @@ WAYS: dict[object, Way] = {
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
     np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
-    np.clip: Of(clipped, 3), np.result_type: ResultType(), np.diag: Of(diagonal),
+    np.clip: Of(clipped, 3, True), np.result_type: ResultType(), np.diag: Of(diagonal),
     np.linalg.norm: Of(length),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
@@ -368,9 +373,11 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Call a function in its shortest way, and return what it returns; None if there is none."""
-    if _in_use or _observers or not args:
+    if _observers or not args:
         return None
     way = _ways.get(function)
+    if _in_use and (way is None or not way.in_blocks):
+        return None
     if way is None:
         if function not in _of_many:
             return None

@@ -81,25 +81,26 @@ class NoOthers:
 
 
 def elements_move_although_views_see_them(patch):
-    patch.setattr(deferral, "viewers", lambda x: deferral.ALONE + len(deferral.readers_of(x)))
+    patch.setattr(deferral, "ALONE", Anything())
 
 
 def old_elements_are_overwritten_although_views_see_them(patch):
-    patch.setattr(passes, "readers_of", lambda view: [])
-    patch.setattr(passes, "viewers", Anything)
+    patch.setattr(passes, "ALONE", Anything())
 
 
 class Anything:
     """A number that is any other one."""
-
-    def __init__(self, _):
-        pass
 
     def __eq__(self, other):
         return True
 
     def __ne__(self, other):
         return False
+
+    def __add__(self, other):
+        return self
+
+    __sub__ = __add__
 
 
 def temporary_elements_share_places(patch):

@@ -216,7 +216,8 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
         found = arguments_of(operation, args, out, None)
     else:
         storage = None  # which would count as a reference
-        if _recorders and threading.get_ident() in _recorders:  # repeated launches write where it is now
+        # repeated launches write where it is now
+        if _recorders and threading.get_ident() in _recorders:
             return False
         # where a file is, `adopted` is the host
         if block.held is not None and out.storage.adopted is not None and can_wait_in_place(out):

@@ -10,7 +10,7 @@ cdef dict _units
 @cython.locals(node=Node)
 cpdef object leaf_or_node(object argument)
 cpdef bint has_shape_of_operands(Node node) except -1
-@cython.locals(nbytes=Py_ssize_t)
+@cython.locals(nbytes=Py_ssize_t, node=Node)
 cpdef int way_of(object operation, tuple settings, object argument, MatBase out,
                  object device) except -1
 cpdef bint uses_kernels(object device, MatBase out) except -1

@@ -85,19 +85,20 @@ def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
     one = leaf_or_node(argument)
     if type(one) is Leaf:
         return IN_TILES if is_cut(device, one.view, out) else OF_ELEMENTS
+    node = one
     if device is CPU:
-        nbytes = one.form.size * one.form.itemsize
-        if nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or one.in_place):
+        nbytes = node.form.size * node.form.itemsize
+        if nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or node.in_place):
             in_tiles = operation.cutter is not None and is_large(
                 *those_in_files(views_read_by(one)))
             return IN_TILES if in_tiles else OF_ELEMENTS
     elif out.device_enabled:
         if is_too_large(device, *views_read_by(one), out):
             return OF_ELEMENTS if operation.cutter is None else IN_TILES
-        if is_too_large(device, one.form.new(True, None), out):  # it is cut, the operands are not
+        if is_too_large(device, node.form.new(True, None), out):  # it is cut, the operands are not
             return OF_ELEMENTS
     by = device if uses_kernels(device, out) else CPU
-    return IN_PROGRAM if unit_of(operation, one.form, out.form, settings, by) else OF_ELEMENTS
+    return IN_PROGRAM if unit_of(operation, node.form, out.form, settings, by) else OF_ELEMENTS
 
 
 def is_cut(device: Device, x: Mat, out: Mat) -> bool:

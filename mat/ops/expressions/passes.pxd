@@ -80,7 +80,5 @@ cdef class Pass:
 @cython.locals(node=PlanNode, plan=Plan)
 cdef bint run_at_once(Calls program, tuple values) except -1
 cpdef settle(Node node, MatBase view)
-@cython.locals(mat=MatBase)
-cdef give_back(Node node, MatBase view)
 @cython.locals(storage=Storage)
 cpdef bint is_plain(MatBase view) except -1
