@@ -66,6 +66,8 @@ CYTHON = Lock()  # Cython is for one thread, the compilers of C beside it are pr
 # tracked by the garbage collector. The memory of layouts is used again; they are asked only for
 # axes that they have.
 SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc": True},
+                 "mat.core.pending": {"freelist": 64},
+                 "mat.ops.expressions.nodes": {"freelist": 64},
                  "mat.core.dropping": {"no_gc": True}, "mat.matrix.storage": {"no_gc": True},
                  "mat.layout.strided": {"no_gc": True, "freelist": 64, "boundscheck": False,
                                         "wraparound": False},

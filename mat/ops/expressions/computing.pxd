@@ -1,7 +1,7 @@
 # Compiled, since short expressions take little more time than their passes are chosen in.
 cimport cython
 
-from mat._core cimport Maker, Threads, context_value
+from mat._core cimport Maker, Threads
 from mat.core.pending cimport Pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -12,8 +12,7 @@ from mat.ops.expressions.passes cimport Pass, numbered
 cdef Maker _maker
 cdef Nodes _all
 cdef Threads _threads
-cdef object _cut_now
-cdef list _in_use, _deferrals
+cdef list _in_use, _deferrals, _cuts
 
 
 @cython.locals(storage=Storage, view=MatBase, found=MatBase)

@@ -8,7 +8,7 @@ import threading
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
-from ...core.compiled import IN_USE, THREADS, context_value
+from ...core.compiled import IN_USE, THREADS
 from ...core.observers import OBSERVERS, PASSES
 from ...core.pending import DEFERRALS
 from ...devices.device import use_device
@@ -17,7 +17,7 @@ from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
-from ..tiles.tiling import CUT_NOW, calls_of_their_own
+from ..tiles.tiling import CUTS, calls_of_their_own
 from .described import of_parts, of_rows
 from .folds import (
     IN_PROGRAM,
@@ -40,7 +40,7 @@ from .together import JoinedFold, together
 
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 # with types of C
-_maker, _all, _threads, _cut_now = MAKER, VALUES, THREADS, CUT_NOW
+_maker, _all, _threads, _cuts = MAKER, VALUES, THREADS, CUTS
 _in_use, _deferrals = IN_USE, DEFERRALS
 
 
@@ -223,7 +223,7 @@ def is_alone(fold: Node) -> bool:
     """Return whether a reduction is the only value that is pending, and no tile or other reduction
     is about to be computed.
     """
-    if len(_in_use) != len(_deferrals) or context_value(_cut_now) is not None:
+    if len(_in_use) != len(_deferrals) or _cuts:
         return False
     wanted = _all.wanted()
     if len(wanted) != 1 or wanted[0] is not fold or type(fold.args[0]) is not Node:

@@ -14,7 +14,9 @@ from mat.ops.expressions.nodes cimport (
     Leaf, Node, Nodes, Statements, leaf_of, new_leaf, new_node, readers_of, viewers
 )
 
-cdef object _mat, _innermost, _cut_now
+cdef object _mat, _innermost
+cdef list _cuts
+cdef int _JOINS, _DOES_NOT, _many
 cdef dict _recorders
 cdef bint _native
 cdef Nodes _all

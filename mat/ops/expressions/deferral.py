@@ -24,7 +24,7 @@ from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.tiling import CUT_NOW, being_cut
+from ..tiles.tiling import CUTS, being_cut
 from .computing import EXPRESSIONS, Computing
 from .folds import (
     IN_PROGRAM,
@@ -92,7 +92,8 @@ PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is 
 _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
-_innermost, _cut_now, _recorders = INNERMOST, CUT_NOW, RECORDERS
+_innermost, _cuts, _recorders = INNERMOST, CUTS, RECORDERS
+_many = MOST_NODES
 _native = bool(compiled(STORED))
 _MOST = 1024
 
@@ -120,7 +121,7 @@ class ByBlocks(Deferral):
         if not out.layout.size or (out.layout.size * out.element_size < block.least
                                    and not (_all.rows and device_of_rows(args, out))):
             return False
-        if context_value(_cut_now) is not None and being_cut():
+        if _cuts and being_cut():
             return False
         planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
         plan, args = plan_of(operation, planned_on, args)
@@ -145,8 +146,7 @@ class ByBlocks(Deferral):
         form = out.known_form
         if block is None or _all.busy or _all.rows or form is None:
             return False
-        if not form.size or form.size * form.itemsize < block.least or (
-                context_value(_cut_now) is not None and being_cut()):
+        if not form.size or form.size * form.itemsize < block.least or (_cuts and being_cut()):
             return False
         planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
         plan = operation.plan_on(planned_on, node, args, out)
@@ -327,8 +327,7 @@ def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: 
     if type(args[0]) is not _mat or not is_new(out) or not _native:
         return False
     x = args[0]
-    if (context_value(_cut_now) is not None and being_cut()) or (
-            _recorders and threading.get_ident() in _recorders):
+    if (_cuts and being_cut()) or (_recorders and threading.get_ident() in _recorders):
         return False
     node = value_of(x)
     if node is None and not (can_wait(x) and is_cut(device, x, out)):
@@ -387,7 +386,7 @@ def keep(block: Statements, node: Node) -> None:
         block.most = most_kept()
     if block.reads > block.most:
         bound(block)
-    if node.weight > MOST_NODES and len(in_order([node])) > MOST_NODES:
+    if node.weight > _many and len(in_order([node])) > _many:
         EXPRESSIONS.compute([node])
 
 

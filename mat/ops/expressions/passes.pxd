@@ -10,7 +10,7 @@ from mat.ops.engine.plan cimport Plan
 from mat.ops.expressions.nodes cimport Leaf, Node, Nodes, new_leaf, readers_of, viewers
 
 cdef dict _passes
-cdef int _LOWEST
+cdef int _LOWEST, _MOST
 cdef list _in_use, _deferrals, _observers
 cdef object _mat
 cdef Maker _maker

@@ -32,7 +32,7 @@ from ...matrix.prefetch import Prefetch
 from ...matrix.with_facets import with_facets
 from ...memories.file_pages import LEAST_LARGE, pages_of
 from ...memories.host import HOST
-from ...support.open_blocks import Block, Nested, enter, leave, still_open
+from ...support.open_blocks import Block, Nested, enter, leave, remove, still_open
 from ...support.options import current
 from ...support.progress import callback_of
 from ...support.types import Arguments, Array, Keywords, Operand
@@ -143,6 +143,7 @@ class _Cut(Nested):
 
 
 CUT_NOW: ContextVar[_Cut | None] = ContextVar("matCUT_NOW", default=None)
+CUTS: list[object] = []  # one item for each block of tiles, of any thread
 
 
 def being_cut() -> tuple[Cuttable, ...]:
@@ -189,11 +190,13 @@ class _Cutting(Block["_Cut"]):
         self.cut = _Cut(operations, operands)
 
     def begin(self) -> _Cut:
+        CUTS.append(self.cut)
         enter(CUT_NOW, self.cut)
         return self.cut
 
     def end(self, error: BaseException | None) -> None:
         leave(CUT_NOW, self.cut)
+        remove(CUTS, self.cut)
 
 
 class Patience:
