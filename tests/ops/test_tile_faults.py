@@ -43,6 +43,8 @@ CHANGES = {
     "exp_": lambda x, y: x.exp_(),
     "a part": lambda x, y: x[::2].fill_(4.0),
     "rows": lambda x, y: x.__setitem__(slice(3, 10), y.T[3:10]),
+    "concat": lambda x, y: mat.concat([y.T[:5], y.T[5:]], out=x),
+    "stack": lambda x, y: mat.stack(list(y), axis=1, out=x),
 }
 
 

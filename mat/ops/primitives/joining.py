@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from ...support.types import ArrayLike, DTypeLike, Function
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..tiles.overlap import check_disjoint
-from ..tiles.tiling import is_too_large
+from ..tiles.tiling import is_too_large, undone_on_error
 from .elementwise import MOST_AXES_THERE, assign
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
@@ -152,21 +152,31 @@ def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]])
 
 def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
            block: Overwriting) -> None:
-    """Overwrite windows within a block; `target` becomes fresh when all are there, unless a device
-    has room for one after another only.
+    """Overwrite windows within a block, all of them or none; `target` becomes fresh when all are
+    there, unless a device has room for one after another only.
     """
     moves, device = list(windows), in_use()
-    if device.implementations and not OBSERVERS and target.storage.pristine and allocated_there(
+    arbitrary = target.storage.pristine and target.storage.fill_value is None
+    if device.implementations and not OBSERVERS and arbitrary and allocated_there(
             device, target, [part for _, part in moves]):
         for index, part in moves:
             assign(part, target.over(target.layout[index]))
         return
     with ExitStack() as stack:
-        if not is_too_large(device, target, *(part for _, part in moves)):
-            with suppress(OutOfDeviceMemory):
-                stack.enter_context(block(target))
+        fits = not is_too_large(device, target, *(part for _, part in moves))
+        if not (fits and _is_entered(stack, block(target))):
+            stack.enter_context(undone_on_error(target))
         for index, part in moves:
             target.over(target.layout[index]).assign_(part)
+
+
+def _is_entered(stack: ExitStack, block: AbstractContextManager[object]) -> bool:
+    """Return whether a device has room for a block, which is then entered."""
+    try:
+        stack.enter_context(block)
+    except OutOfDeviceMemory:
+        return False
+    return True
 
 
 def _joined_shape(shapes: list[Ints], axis: int) -> Ints:

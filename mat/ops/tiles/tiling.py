@@ -9,7 +9,7 @@ meanwhile, unless all of the results have room on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
 from pathlib import Path
@@ -622,6 +622,18 @@ class Contents:
                     storage.pending.restored = storage.version
                 return True
         return False
+
+
+@contextmanager
+def undone_on_error(mat: Mat) -> Iterator[None]:
+    """Make a block that writes a Mat part by part, and restores its contents if one fails."""
+    before = Contents(mat)
+    try:
+        yield
+    except BaseException as error:
+        if not before.restore():
+            error.add_note("the parts that were written before it are done")
+        raise
 
 
 def _copied(mat: Mat) -> Array | None:
