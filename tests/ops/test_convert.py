@@ -3,6 +3,7 @@ hashing.
 """
 
 import copy
+import operator
 import sys
 
 import numpy as np
@@ -166,6 +167,32 @@ def test_mats_with_axes_have_no_hash_and_compare_by_element():
     assert_array_equal(host(x != np.array([1, 0])), [True, False], strict=True)
     assert_array_equal(host(x == None), [False, False], strict=True)  # noqa: E711
     assert (x == "a") is False
+
+
+OTHER_ELEMENTS = [np.array(["a"]), np.array(["a", "0"]), ["a", "b"], np.array([b"0"]),
+                  np.array([None, 0.0], object), np.array("2020-01-01", "M8[D]"),
+                  np.array([[0], [1]], "m8[s]"), np.array([0.0, 1], ">f8"),
+                  np.array([0, 1], "longdouble")]
+
+
+@pytest.mark.parametrize("other", OTHER_ELEMENTS, ids=repr)
+@pytest.mark.parametrize("equal", [operator.eq, operator.ne])
+def test_elements_that_mats_cannot_have_are_equal_as_in_numpy(equal, other):
+    x, a = mat.array([0.0, 2.0]), np.array([0.0, 2.0])
+    found = equal(x, other)
+    assert isinstance(found, mat.Mat)
+    assert_array_equal(host(found), equal(a, other), strict=True)
+
+
+@pytest.mark.parametrize("equal", [operator.eq, operator.ne])
+def test_what_numpy_cannot_compare_is_an_error(equal):
+    x = mat.zeros(2)
+    with pytest.raises(mat.ShapeError, match="broadcast"):
+        equal(x, np.array(["a", "b", "c"]))
+    with pytest.raises(mat.DTypeError, match="each field"):
+        equal(x, np.zeros(2, [("a", "int32")]))
+    with pytest.raises(mat.DTypeError, match="not supported"):
+        x < np.array(["a"])  # noqa: B015
 
 
 @pytest.mark.host

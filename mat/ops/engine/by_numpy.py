@@ -8,11 +8,11 @@ from typing import TypeVar
 import numpy as np
 
 from ...cpu.errstate import QUIET, STATE
-from ...errors import DTypeError
+from ...errors import DTypeError, ShapeError
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...support.dtypes import SUPPORTED
-from ...support.types import Arguments, Keywords, Operand
+from ...support.types import Arguments, Function, Keywords, Operand
 from .adapting import in_comparison
 
 T = TypeVar("T")
@@ -51,6 +51,18 @@ def ufunc_by_numpy(ufunc: np.ufunc, method: str, operands: Arguments, kwargs: Ke
         return delegate(getattr(ufunc, method), operands, kwargs, name=ufunc.__name__)
     finally:
         STATE.reset(token)
+
+
+def equal_by_numpy(rule: Function, x: Mat, other: object, refused: DTypeError) -> Operand:
+    """Return ``x == other`` or ``x != other``, as `rule` says, for elements that Mats cannot have:
+    texts equal no number, without an error. Raise `refused` where NumPy cannot compare either.
+    """
+    try:
+        return delegate(rule, (x, other))
+    except TypeError:
+        raise refused from None
+    except ValueError as error:
+        raise ShapeError(str(error)) from None
 
 
 def call_by_numpy(ufunc: np.ufunc, operands: Arguments, kwargs: Keywords) -> Operand:

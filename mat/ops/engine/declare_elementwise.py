@@ -40,6 +40,7 @@ from ...support.types import Arguments, DType, Engine, Function, Operand
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
 from ..tiles.signatures import by_elements
 from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
+from .by_numpy import equal_by_numpy
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, loop_dtypes
 from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
@@ -422,15 +423,21 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
 
     `plain`: it need not check values.
     """
-    repeats, rule = symbol == "mul", getattr(operator, f"__{symbol}__")
+    repeats, equates = symbol == "mul", symbol in ("eq", "ne")
+    rule = getattr(operator, f"__{symbol}__")
 
     def operate(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
         if has_priority(other):
             return function(self, other)
-        if is_operand(other) or (other is None and symbol in ("eq", "ne")):
-            return function(self, other)
+        if is_operand(other) or (other is None and equates):
+            try:
+                return function(self, other)
+            except DTypeError as error:
+                if not equates or isinstance(other, Mat):
+                    raise
+                return equal_by_numpy(rule, self, other, error)
         return _with_sparse(rule, self, other, False)
 
     def operate_reflected(self: Mat, other: object) -> object:
