@@ -156,6 +156,8 @@ class Memory:
         Its bit in masks of memories; set by `register_memory`.
     limit : int or None
         The most bytes that it allocates, if that is limited.
+    internal : bool
+        Whether only the library uses it: no report or error lists its name.
 
     Notes
     -----
@@ -183,6 +185,7 @@ class Memory:
     name: str
     bit: int = 0
     limit: int | None = None
+    internal: bool = False
     frees: bool = False  # whether it has its own `free`; set by `register_memory`, too
 
     def allocate(self, cube: CubeLike) -> Handle:
@@ -520,6 +523,16 @@ def all_facets() -> list[Facet]:
     return [*facets.values(), *device_facets.values()]
 
 
+def listed_memories() -> list[Memory]:
+    """Return the memories that users can name."""
+    return [m for m in memories.values() if not m.internal]
+
+
+def listed_facets() -> list[str]:
+    """Return the names of the facets that users can name."""
+    return [f.name for f in all_facets() if not f.memory.internal]
+
+
 def facet_over(memory: Memory, seen: int) -> Facet:
     """Return a facet over a memory: one whose bit is in `seen`, if there is one, and none that
     chooses another one when a block begins.
@@ -537,7 +550,7 @@ def facet_named(name: object) -> Facet:
     if isinstance(name, Facet) and name in all_facets():
         return name
     if found is None:
-        names = [f.name for f in all_facets()]
+        names = listed_facets()
         raise FacetError(f"no facet {name!r}{did_you_mean(name, names)}; there are "
                          f"{', '.join(names)}")
     return found
@@ -559,6 +572,7 @@ def memory_named(name: object) -> Memory:
     if isinstance(memory, Memory) and memories.get(memory.name) is memory:
         return memory
     if found is None:
-        raise FacetError(f"no memory {name!r}{did_you_mean(name, memories, _OTHERS)}; there are "
-                         f"{', '.join(memories)}")
+        names = [m.name for m in listed_memories()]
+        raise FacetError(f"no memory {name!r}{did_you_mean(name, names, _OTHERS)}; there are "
+                         f"{', '.join(names)}")
     return found

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..core.coherence import LIVE
 from ..core.export import ExportRecord
-from ..core.registry import Memory, memories
+from ..core.registry import Memory, listed_memories
 from ..core.source_line import line_of
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
@@ -105,7 +105,7 @@ class MemoryReport:
             ExportRow(s.nbytes, e.facet.memory.name, e.label(), line_of(e.where))
             for s in found for e in tuple(s.accesses) if isinstance(e, ExportRecord) and e.thread]
         self.by_memory: dict[str, dict[str, int | None]] = {
-            m.name: _facts(m, self.by_mat) for m in memories.values()}
+            m.name: _facts(m, self.by_mat) for m in listed_memories()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
             line = row.line or "(not created by a line of Python)"

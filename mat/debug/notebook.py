@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, TypeAlias
 
-from ..core.registry import all_facets, memories
+from ..core.registry import listed_facets, listed_memories
 from ..core.source_line import cell_of
 from ..devices.device import kinds
 from .trace import Trace, trace
@@ -23,8 +23,9 @@ _OPEN = re.compile(r"""\.(facet|drop|keep|use_device|set_device)\(\s*(["'])([\w:
 def names_for(method: str) -> list[str]:
     """Return the possible values of the string argument of a method."""
     if method == "facet":
-        return [f.name for f in all_facets()]
-    return ["cpu", *kinds()] if method.endswith("device") else list(memories)
+        return listed_facets()
+    return (["cpu", *kinds()] if method.endswith("device")
+            else [m.name for m in listed_memories()])
 
 
 def complete(text: str) -> list[str]:

@@ -63,6 +63,8 @@ class PlannedArray(NamedTuple):
 class PlannedMemory(Pooled):
     """A memory of which only the number of bytes is real."""
 
+    internal = True
+
     def raw_allocate(self, nbytes: int) -> PlannedBlock:
         return PlannedBlock(nbytes)
 
@@ -111,6 +113,7 @@ class Away(Memory):
     """Where the results of planned operations are: nowhere. The host reads zeros."""
 
     name = "planned"
+    internal = True
     limit = -1  # so that every call asks whether there is room
 
     def allocate(self, cube: CubeLike) -> PlannedBlock:

@@ -31,7 +31,6 @@ class Prefetch(Block["Prefetch"]):
         self.to_device: list[Mat] = to_device
         self.to_host: list[Mat] = to_host
         self.begun: list[tuple[Mat, Memory]] = []
-        self.warn_unless_entered("mat.prefetch(...)")
 
     def already_open(self) -> ConflictError:
         return ConflictError("this prefetch is already under way; call mat.prefetch again")
@@ -124,7 +123,9 @@ def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Ma
     ...     y.fresh == {"host", "emulated"}
     True
     """
-    return Prefetch(_mats(to_device, "to_device"), _mats(to_host, "to_host"))
+    block = Prefetch(_mats(to_device, "to_device"), _mats(to_host, "to_host"))
+    block.warn_unless_entered("mat.prefetch(...)")  # of those of tiles users know nothing
+    return block
 
 
 def _mats(given: Iterable[Mat] | Mat, name: str) -> list[Mat]:

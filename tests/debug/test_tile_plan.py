@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.debug.notebook import names_for
 from mat.debug.planned_device import untouched
 from mat.matrix.delegate import delegate
 from mat.ops.tiles import passing
@@ -136,6 +137,17 @@ def test_parts_on_the_device_are_not_counted():
 
 
 @pytest.mark.unchecked("nothing is written for output")
+def test_users_do_not_see_its_memories():
+    x = mat.ones(1000)
+    mat.debug.plan(mat.exp, x, pool_bytes=1000)
+    for use in (x.drop, x.facet):
+        with pytest.raises(mat.FacetError, match="there are ") as caught:
+            use("nowhere")
+        assert "planned" not in str(caught.value)
+    assert "planned" not in str(mat.memory_report())
+    assert not any("planned" in name for name in (*names_for("facet"), *names_for("drop")))
+
+
 def test_it_takes_no_memory():
     resource = pytest.importorskip("resource")
     x = mat.empty(1 << 14, 1 << 13)

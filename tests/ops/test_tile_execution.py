@@ -1,11 +1,14 @@
 """Carrying out tiles: in what room, in which order, what is copied ahead, and what failures say."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import mat
 from mat.ops.engine import operation
 from mat.ops.engine.operation import Input, op
+from mat.ops.tiles import tiling
 from mat.ops.tiles.tiling import Tile, TileTooLarge
 
 from ..support import selection
@@ -183,6 +186,25 @@ def test_an_operation_that_is_computed_whole_says_so(summed, large):
     with (mat.use_device("emulated", pool_bytes=1000),
           pytest.raises(mat.OutOfDeviceMemory, match="computed whole, since it is a test")):
         summed.op(*large)
+
+
+def test_an_interrupt_before_copies_ahead_begin_is_no_mistake_of_the_user(monkeypatch):
+    @property
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tiling._CopiesAhead, "entered", interrupt)
+    x = mat.zeros(1000)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        with mat.use_device("emulated", pool_bytes=1600):
+            try:
+                x += 1
+            except KeyboardInterrupt as error:
+                error.__traceback__ = None  # with it goes the block that was not entered
+            else:
+                pytest.fail("there was no interrupt")
+    assert found == []
 
 
 def test_bad_operands_are_errors_before_any_tile(summed, large):
