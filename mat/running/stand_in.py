@@ -132,7 +132,7 @@ _ARRAYS = frozenset(("array", "asanyarray", "asarray", "ascontiguousarray", "asf
                      "ones", "ones_like", "reshape", "squeeze", "transpose", "zeros",
                      "zeros_like"))
 _CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_", "mgrid", "ogrid",
-                      "testing", "__array_namespace_info__", "Generator", "RandomState"))
+                      "nditer", "testing", "__array_namespace_info__", "Generator", "RandomState"))
 
 
 def _module_for(numpys: ModuleType, table: str) -> ModuleType:

@@ -149,8 +149,16 @@ def test_views_are_views():
         mat.lib.stride_tricks.as_strided(x, (9,), (8,))
     with pytest.raises(mat.ShapeError, match="multiple of 8"):
         mat.lib.stride_tricks.as_strided(x, (2,), (3,))
-    with pytest.raises(mat.AliasError, match="nditer"):
-        mat.nditer(x, op_flags=["readwrite"])
+    for flags in (["readwrite"], [["writeonly"]]):
+        with pytest.raises(mat.AliasError, match="nditer"):
+            mat.nditer(x, op_flags=flags)
+
+
+def test_iterators_write_what_is_no_mat():
+    with mat.nditer([mat.arange(3.0), None], [], [["readonly"], ["writeonly", "allocate"]]) as it:
+        for v, w in it:
+            w[...] = 2 * v
+        assert it.operands[1].tolist() == [0, 2, 4]
 
 
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0",
