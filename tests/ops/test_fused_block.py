@@ -225,6 +225,13 @@ def test_a_function_in_a_block(pair):
     assert seen == [True, True]
 
 
+def test_a_block_without_a_call_is_an_error_that_says_so():
+    with pytest.raises(mat.DTypeError, match=r"write with mat\.fused\(\): "), mat.fused:
+        pass
+    with pytest.raises(mat.DTypeError, match=r"decorates a function, got int"):
+        mat.fused(3)
+
+
 def test_blocks_within_blocks(pair):
     x, a = pair
     with mat.fused():

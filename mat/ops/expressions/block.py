@@ -5,12 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import TypeVar, overload
+from typing import Any, Never, TypeVar, overload
 
 from ...devices.in_use import BEFORE_LEAVING
 from ...errors import DTypeError
 from ...support.open_blocks import Decorating, enter, leave, still_open
 from ...support.types import Function
+from ...support.unbound import Unbound
 from .computing import EXPRESSIONS
 from .deferral import INNERMOST, PERMANENT, Fused, compute_updates, compute_values
 from .in_place import overwrites
@@ -94,10 +95,27 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=compute_all_updates)
 
 
+class _Called(Unbound):
+    """A function that returns a block, and says so where ``with`` is given the function itself."""
+
+    def __enter__(self) -> Never:
+        raise DTypeError(f"mat.{vars(self)['__name__']} has to be called: write "
+                         f"with mat.{vars(self)['__name__']}(): ...")
+
+    def __exit__(self, *error: object) -> None:
+        """Without this ``with`` would not look for the other."""
+
+
+def _called(function: F) -> F:
+    made: Any = _Called(function)  # which has its signature
+    return made
+
+
 @overload
 def fused() -> FusedBlock: ...
 @overload
 def fused(function: F, /) -> F: ...
+@_called
 def fused(function: Function | None = None, /) -> Function | FusedBlock:
     """Return a block whose element-wise operations are computed together: ``with mat.fused():``.
 
