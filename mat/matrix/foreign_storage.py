@@ -414,7 +414,8 @@ class ForeignStorage(Storage):
         self.unwatch()
 
     def __del__(self) -> None:
-        if self.away or self.process:
+        # at the very end the names of modules are None; `_save_all` has copied home before
+        if _process is not None and (self.away or self.process):
             with suppress(DeviceError):  # one that failed has said so where it was used
                 self.save()
             self.unwatch()

@@ -173,6 +173,14 @@ def test_at_exit(code, folder):
     assert_array_equal(np.load("y.npy") if "open" in code else np.fromfile("x"), 1)
 
 
+def test_a_mat_that_outlives_all_modules_is_freed_silently():
+    code = ("import sys, numpy, mat; mat.set_device('emulated'); "
+            "x = mat.from_numpy(numpy.ones(4)); x += 1; sys.kept_until_the_end = x")
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(Path(mat.__file__).parents[1])})
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("writer", ["child", "parent"])
 def test_after_a_fork_the_process_that_wrote_saves(writer, folder):
