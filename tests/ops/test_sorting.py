@@ -176,3 +176,13 @@ def test_what_is_refused():
                 with pytest.raises(ValueError, match="sort"):
                     mat.sort(x, kind="fast")
                 assert x.tolist() == [3, 1, -2]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("elements", [
+    np.array([3, 1, 2, 3]), np.array([2.5, np.nan, -1, np.nan, 2.5]), np.array([2j, 1, 2j, -1]),
+    np.arange(1 << 15)[::-1] % 777, np.zeros(0, "int8")], ids=lambda a: f"{a.size} {a.dtype}")
+def test_different_values_are_sorted_on_every_device(device, elements):
+    with mat.use_device(device):
+        for found in (mat.unique_values(mat.array(elements)), mat.unique_values(elements)):
+            assert_array_equal(found, np.unique(elements, equal_nan=False), strict=True)

@@ -12,10 +12,11 @@ import numpy as np
 
 from ...devices.in_use import computes_elsewhere
 from ...matrix.creation import adopted
+from ...matrix.delegate import delegate
 from ...matrix.filled import full
 from ...matrix.mat import Mat, new_like
 from ...matrix.nested import without_mats
-from ...ops.engine.by_numpy import leave_if, or_leave
+from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...ops.engine.operands import as_mat
 from ...ops.indexing import sorting
 from ...ops.indexing.advanced import all_within, gathered_at
@@ -203,7 +204,11 @@ def _different(x: Operand, equal_nan: bool, ordered: bool,
 
 @implements("unique_values")
 def numpy_unique_values(x: Operand) -> Result:
-    return _different(x, False, False).values()
+    # NumPy's function leaves them as they lie in a hash table, and says that any order will do
+    try:
+        return _different(x, False, False).values()
+    except LeftToNumPy:
+        return delegate(np.unique, (x,), {"equal_nan": False}, name="unique_values")
 
 
 @implements("unique_counts")
