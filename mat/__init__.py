@@ -58,6 +58,7 @@ from .errors import (
 )
 from .facets import array as _array
 from .interop import adapters as _adapters
+from .matrix import called_methods as _called_methods
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like

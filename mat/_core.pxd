@@ -109,6 +109,7 @@ cdef class HostBlocks:
                          Py_ssize_t n) noexcept
     cdef Py_ssize_t count_true(self, uintptr_t address, int size, Py_ssize_t n,
                                uint64_t mask) noexcept
+    cdef Py_ssize_t first_true(self, uintptr_t address, Py_ssize_t n) noexcept
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
                               list targets, Py_ssize_t most) except -1
 
@@ -131,6 +132,8 @@ cdef class LiveObjects:
 cdef class Maker:
     cdef type kind
     cdef bint making  # that all attributes are set afterwards
+    cdef object begun  # an object whose attributes are not set, and how many of them are None
+    cdef Py_ssize_t fields_of_none
     cdef object make(self)
     cdef object make_like(self, object other)
 

@@ -24,7 +24,7 @@ from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memchr, memcpy, memmove, memset
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -77,6 +77,42 @@ cdef extern from *:
         Py_DECREF(type);
     }
 
+    /* The memory of some of them is used again. */
+    enum { MAT_MOST_KEPT = 64 };
+    static void *mat_kept[MAT_MOST_KEPT];
+    static int mat_kept_count;
+
+    static void mat_keep(void *object) {
+        if (mat_kept_count < MAT_MOST_KEPT)
+            mat_kept[mat_kept_count++] = object;
+        else
+            PyObject_Free(object);
+    }
+
+    /* A new object with the fields of another one that is still to be set up: those that are
+       objects are None. */
+    static PyObject *mat_made_like(PyObject *begun, Py_ssize_t fields_of_none) {
+        PyTypeObject *type = Py_TYPE(begun);
+        const size_t size = (size_t)type->tp_basicsize;
+        PyObject *made = mat_kept_count ? (PyObject *)mat_kept[--mat_kept_count]
+                                        : (PyObject *)PyObject_Malloc(size);
+        if (made == NULL)
+            return PyErr_NoMemory();
+        memcpy(made, begun, size);
+        for (Py_ssize_t k = 0; k < fields_of_none; k++)
+            Py_INCREF(Py_None);
+        return PyObject_Init(made, type);
+    }
+
+    static Py_ssize_t mat_fields_of_none(PyObject *begun) {
+        PyObject **field = (PyObject **)((char *)begun + sizeof(PyObject));
+        PyObject **end = (PyObject **)((char *)begun + Py_TYPE(begun)->tp_basicsize);
+        Py_ssize_t found = 0;
+        while (field < end)
+            found += *field++ == Py_None;
+        return found;
+    }
+
     static void mat_untrack(PyObject *type) {
         PyTypeObject *kind = (PyTypeObject *)type, *base = kind;
         while (base->tp_dealloc == kind->tp_dealloc)
@@ -86,7 +122,7 @@ cdef extern from *:
         kind->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
         kind->tp_traverse = NULL;
         kind->tp_clear = NULL;
-        kind->tp_free = PyObject_Free;
+        kind->tp_free = mat_keep;
         PyType_Modified(kind);
     }
 
@@ -106,6 +142,8 @@ cdef extern from *:
     void mat_inherit_operators(object kind, object operators)
     void mat_set_buffer(object kind, void *get)
     void mat_untrack(object kind)
+    object mat_made_like(object begun, Py_ssize_t fields_of_none)
+    Py_ssize_t mat_fields_of_none(object begun)
     void mat_set_owner(Py_buffer *buffer, PyObject *owner)
 
 cdef enum:
@@ -360,6 +398,11 @@ cdef class HostBlocks:
                 found += (bits_at(address, size, k) & mask) != 0
         return found
 
+    cdef Py_ssize_t first_true(self, uintptr_t address, Py_ssize_t n) noexcept:
+        """Return the index of the first of n bools that is true; 0 if none is."""
+        cdef const void *found = memchr(<const void *>address, 1, n)
+        return 0 if found == NULL else <Py_ssize_t>(<uintptr_t>found - address)
+
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
                               list targets, Py_ssize_t most) except -1:
         """Write the index along each axis of the elements that have bits in `mask` to its address
@@ -476,14 +519,16 @@ cdef class Maker:
         mat_inherit_operators(kind, operators)
         give_buffer(kind)
         mat_untrack(kind)
+        self.making = True  # no other code runs: objects of just this class are not tracked
+        try:
+            self.begun = (<PyTypeObject *>kind).tp_new(kind, <PyObject *>NOTHING, NULL)
+        finally:
+            self.making = False
+        self.fields_of_none = mat_fields_of_none(self.begun)
 
     cdef object make(self):
         """Return a new object, whose attributes are still to be set."""
-        self.making = True  # no other code runs: objects of just this class are not tracked
-        try:
-            return (<PyTypeObject *>self.kind).tp_new(<type>self.kind, <PyObject *>NOTHING, NULL)
-        finally:
-            self.making = False
+        return mat_made_like(self.begun, self.fields_of_none)
 
     cdef object make_like(self, object other):
         """Return a new object of the class of `other`, which is that of the maker or derived.

@@ -79,7 +79,8 @@ cdef class Layout:
     @cython.locals(known=Known, like=Layout, start=Py_ssize_t)
     cdef Layout row_at(self, Py_ssize_t k)
     @cython.locals(shape=tuple, strides=tuple, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t,
-                   made=_Axes)
+                   step=Py_ssize_t, made=_Axes)
+    cpdef Layout selected(self, tuple items, bint plain)
     cpdef Layout part(self, tuple items)
     @cython.locals(known=Known, made=_Axes)
     cdef _Axes _axes(self)
@@ -97,3 +98,5 @@ cpdef tuple packed_strides(tuple shape)
 
 @cython.locals(found=Layout)
 cdef Layout _made(tuple shape, tuple strides, Py_ssize_t displacement)
+
+cdef bint _are_plain(tuple items) except -1

@@ -418,10 +418,10 @@ class Layout:
 
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         """Return the diagonal of two axes as the last axis."""
-        if self.ndim < 2:
+        rank = len(self.shape)
+        if rank < 2:
             raise ShapeError(f"diagonal needs at least two dimensions, got shape {self.shape}")
         shift = integer(offset, "the offset of a diagonal")
-        rank = len(self.shape)
         a, b = as_axis(axis1, rank), as_axis(axis2, rank)
         if a == b:
             raise ShapeError(f"axes {(axis1, axis2)} name one axis twice")
@@ -479,9 +479,18 @@ class Layout:
         Compiled, it raises OverflowError for bounds that C cannot represent; ``self[items]`` takes
         them.
         """
+        found: Layout = self.selected(items, False)
+        return found
+
+    def selected(self, items: tuple[object, ...], plain: bool) -> Any:
+        """Return the same; with `plain`, None if items are other than slices, `int`, ``...`` and
+        None.
+        """
         shape, strides, made = self.shape, self.strides, self._axes()
-        start, axis, rest = self.displacement, 0, 0
+        start, axis, rest, step = self.displacement, 0, 0, 0
         if len(items) > len(shape):
+            if plain and not _are_plain(items):
+                return None
             self._unnamed(items)  # which raises an error if they are too many
         for item in items:
             if type(item) is slice:
@@ -494,8 +503,11 @@ class Layout:
                 while axis < rest:
                     made.add(shape[axis], strides[axis])
                     axis += 1
+            elif plain and type(item) is not int:
+                return None
             else:
-                start += position(item, axis, shape[axis]) * strides[axis]
+                step = strides[axis]  # a number of C
+                start += position(item, axis, shape[axis]) * step
                 axis += 1
         while axis < len(shape):
             made.add(shape[axis], strides[axis])
@@ -511,7 +523,7 @@ class Layout:
     def _with(self, axes: _Axes, start: int) -> Layout:
         """Return the view with these axes that begins at `start`."""
         found = axes.at(start)
-        if found.like is None and found is not self:  # which nothing would free
+        if axes.shape is not None:  # it is new, and not like another one
             self._facts().parts = found
         return found
 
@@ -583,6 +595,15 @@ class Layout:
                 return -1
             found += (i + n if i < 0 else i) * step
         return found
+
+
+def _are_plain(items: tuple[object, ...]) -> bool:
+    """Return whether all items are slices, `int`, ``...`` and None."""
+    for item in items:
+        if type(item) is not slice and type(item) is not int and (
+                item is not None and item is not Ellipsis):
+            return False
+    return True
 
 
 def _made(shape: Ints, strides: Ints, displacement: int) -> Layout:

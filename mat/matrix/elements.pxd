@@ -56,11 +56,11 @@ cdef class RowIterator:
     cdef object _following(self, Py_ssize_t k)
 
 
-cdef bint _begins_with_int(tuple index)
+@cython.locals(n=Py_ssize_t)
+cdef bint _may_be_of_element(tuple index) except -1
 cdef Layout _part_of(Layout layout, object index)
 cdef Py_ssize_t _size_if_plain(object dtype, bint of_integer) except -1
 cdef Py_ssize_t _rows_of(Layout one, Layout other) except -1
-cdef bint _makes_a_view(tuple index) except -1
 
 @cython.locals(one=Layout, given=Storage, storage=Storage, to=uintptr_t, at=uintptr_t,
                nbytes=Py_ssize_t, itemsize=Py_ssize_t, rows=Py_ssize_t, step=Py_ssize_t,

@@ -57,18 +57,17 @@ class Elements(MatBase):
             return self._view_of(layout.rows(index))
         if kind is int and len(layout.shape) > 1:
             return self._view_of(layout.row(index))
-        if kind is tuple and not _begins_with_int(index):
-            if not index and not layout.shape:
-                return self
-            return self._view_of(layout.part(index)) if _makes_a_view(index) else None
-        if kind is int or kind is tuple:
+        if kind is int or (kind is tuple and _may_be_of_element(index)):
             k = layout.element(index)
             if k >= 0:
                 if _only_mats and not current().scalars:
                     return self._view_of(packed((), k))
                 return self._element(k)
-            if kind is tuple:
-                return self._view_of(layout.part(index)) if _makes_a_view(index) else None
+        if kind is tuple:
+            if not index and not layout.shape:
+                return self
+            part = layout.selected(index, True)
+            return None if part is None else self._view_of(part)
         return self._view_of(layout.part((None,))) if index is None else None
 
     def _element(self, k: int) -> Number | None:
@@ -343,9 +342,10 @@ class RowIterator:
         return mat[k] if found is None else found
 
 
-def _begins_with_int(index: tuple[object, ...]) -> bool:
-    """Return whether the first item is an `int`."""
-    return len(index) != 0 and type(index[0]) is int
+def _may_be_of_element(index: tuple[object, ...]) -> bool:
+    """Return whether the first and the last item are of type `int`."""
+    n = len(index)
+    return n != 0 and type(index[0]) is int and type(index[n - 1]) is int
 
 
 def _part_of(layout: Layout, index: Index) -> Layout | None:
@@ -357,7 +357,7 @@ def _part_of(layout: Layout, index: Index) -> Layout | None:
         return layout
     if kind is int and len(layout.shape) > 1:
         return layout.row(index)
-    return layout.part(index) if kind is tuple and _makes_a_view(index) else None
+    return layout.selected(index, True) if kind is tuple else None
 
 
 def _size_if_plain(dtype: DType, of_integer: bool) -> int:
@@ -462,12 +462,3 @@ class _NotAnIndex:
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
-
-
-def _makes_a_view(index: tuple[object, ...]) -> bool:
-    """Return whether `index` is one of basic indexing: integers, slices, ``...`` and None."""
-    for item in index:
-        if type(item) is not slice and type(item) is not int and (
-                item is not None and item is not Ellipsis):
-            return False
-    return True

@@ -3,8 +3,9 @@ cimport cython
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly, write_briefly
+from mat.matrix.called_methods cimport MatMethod
 from mat.ops.engine.calls cimport Calls
-from mat.ops.engine.functions cimport MatMethod
+from mat.ops.indexing.selection cimport taken_of
 from mat.ops.primitives.few_elements cimport leaves_dtype
 
 cdef list _in_use, _observers
@@ -55,6 +56,10 @@ cdef class OrNumPy(Way):
 cdef class AlongOrNumPy(OrNumPy):
     cdef object axis
     cdef bint named
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class TakeOrNumPy(AlongOrNumPy):
     cpdef object call(self, tuple args, dict kwargs)
 
 

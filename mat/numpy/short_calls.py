@@ -18,11 +18,12 @@ from ..layout.attributes import begin_as_nothing
 from ..layout.shapes import Ints
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
+from ..matrix.called_methods import MatMethod
 from ..matrix.creation import adopted
 from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
-from ..ops.engine.functions import MatMethod
+from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
 from ..ops.linear.blas_level1 import nrm2
 from ..ops.linear.matmul import product
@@ -35,6 +36,7 @@ from ..ops.primitives.few_elements import (
     counted,
     diagonal,
     differenced,
+    first_truth,
     interpolated,
     leaves_dtype,
     places,
@@ -186,6 +188,18 @@ class AlongOrNumPy(OrNumPy):
         return self.other.call(args, kwargs) if found is None else found
 
 
+class TakeOrNumPy(AlongOrNumPy):
+    """By `taken_of` with the elements' indices, and an axis or none after them, or by NumPy."""
+
+    __slots__ = ()
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if kwargs or len(args) != 2:
+            return AlongOrNumPy.call(self, args, kwargs)
+        found = taken_of(args[0], args[1], None)
+        return self.other.call(args, kwargs) if found is None else found
+
+
 class ByNumPy(Way):
     """By NumPy, with copies of a few elements.
 
@@ -321,6 +335,10 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
     return a @ b if _in_use else _product.make((a, b, None))
 
 
+_argmax: Any = Mat.argmax
+_argmax.shorter = first_truth
+
+
 def _reductions() -> dict[object, Way]:
     """Return those that have a plan for each form of their operand and axis, and running totals."""
     found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
@@ -356,7 +374,7 @@ _SHORTER: dict[object, tuple[Any, ...]] = {
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
     np.diff: (differenced, 1, -1, True), np.repeat: (repeated, 2, None, False),
-    np.roll: (rolled, 2, None, False), np.take: (taken_of, 2, None, False)}
+    np.roll: (rolled, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 
@@ -369,6 +387,7 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
         WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
+    WAYS[np.take] = TakeOrNumPy(selection.taken_of, ByNumPy(np.take, usual), 2, None, False)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

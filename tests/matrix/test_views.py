@@ -2,6 +2,8 @@
 copied.
 """
 
+import pickle
+import weakref
 from contextlib import suppress
 from math import prod
 
@@ -472,3 +474,33 @@ def test_empty_views_of_another_size(shape, dtype):
             continue
         got = mat.array(a).view(other)
         assert (got.shape, got.dtype) == (a.view(other).shape, other)
+
+
+def test_views_in_the_memory_of_earlier_ones():
+    x = mat.arange(12.0).reshape(3, 4)
+    for _ in range(3):
+        views = [x[k % 3] for k in range(200)]  # more than are kept
+        seen = [weakref.ref(v) for v in views]
+        del views
+        assert not any(ref() is not None for ref in seen)
+    y = x[None]
+    assert y.shape == (1, 3, 4)
+    assert y.storage is x.storage
+    assert_array_equal(y[0, 1], [4, 5, 6, 7])
+
+
+def test_an_item_by_any_index():
+    a = np.arange(6).reshape(2, 3)
+    x, f, s = mat.array(a), mat.array(a / 2), mat.array(a)[:, ::2]
+    for index in ((0,), (-1,), (5,), (1, 2), ((1, 2),), (np.int64(3),)):
+        for one, other in ((x, a), (f, a / 2)):
+            found, wanted = one.item(*index), other.item(*index)
+            assert found == wanted
+            assert type(found) is type(wanted)
+    assert s.item(3) == 5
+    for wrong in (6, -7, 1 << 70):
+        with pytest.raises(IndexOutOfRange):
+            x.item(wrong)
+    with pytest.raises(ShapeError):
+        x.item()
+    assert pickle.loads(pickle.dumps(mat.Mat.item)) is mat.Mat.item

@@ -2,6 +2,7 @@ cimport cython
 
 from mat._core cimport Callee
 from mat.matrix.base cimport MatBase
+from mat.matrix.called_methods cimport MatMethod
 from mat.ops.engine.calls cimport Calls, is_plain_number
 
 cdef object _mat, _float64, _float32
@@ -35,14 +36,9 @@ cdef class FunctionOfTwo(Ufunc):
     cdef object call_fully(self, tuple args, dict others)
 
 
-cdef class MatMethod(Callee):
-    cdef dict __dict__
-    cdef object function
-    cdef object call_fully(self, tuple args, dict kwargs)
-
-
 cdef class ReducingMethod(MatMethod):
     cdef Calls operation
+    cdef public object shorter
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
     cdef object call_fully(self, tuple args, dict kwargs)
 

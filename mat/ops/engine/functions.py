@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from types import MethodType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...core.compiled import IN_USE, give_vectorcall
 from ...errors import DTypeError
+from ...matrix.called_methods import MatMethod
 from ...matrix.mat import Mat
 from ...support.options import FLOAT32, FLOAT64
 from ...support.plugins import plugin
@@ -182,40 +182,21 @@ class FunctionOfTwo(Ufunc):
         return _of_mats(self.operation, x, y, out)
 
 
-class MatMethod:  # compiled, `Callee` of the core is its base
-    """A method of Mats that is called in a shorter way than `function`, which has its signature and
-    documentation.
-    """
-
-    def __init__(self, function: Function) -> None:
-        self.function: Function = function
-        functools.update_wrapper(self, function)
-
-    def __get__(self, instance: object, owner: type | None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
-        return self.call_fully(args, kwargs)
-
-    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
-        """Call the method with any arguments; the dictionary may be changed."""
-        return self.function(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"<method {vars(self)['__qualname__']!r} of Mats>"
-
-    def __reduce__(self) -> tuple[Function, tuple[type, str]]:
-        return getattr, (_mat, vars(self)["__name__"])
-
-
 class ReducingMethod(MatMethod):
-    """A method that reduces: of a Mat, all or along an axis, by `operation`."""
+    """A method that reduces: of a Mat, all or along an axis, by `operation`, or all by `shorter`,
+    which returns None for Mats that it does not take.
+    """
 
     def __init__(self, operation: Calls, function: Function) -> None:
         MatMethod.__init__(self, function)
         self.operation: Calls = operation
+        self.shorter: Function | None = None
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if count == 1 and self.shorter is not None:
+            found = self.shorter(x)
+            if found is not None:
+                return found
         axis = y if count == 2 else None
         if type(x) is not _mat or not (axis is None or type(axis) is int):
             return None
@@ -229,7 +210,7 @@ class ReducingMethod(MatMethod):
         return self.function(*args, **kwargs)
 
 
-for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo, MatMethod, ReducingMethod):
+for _kind in (FunctionOfMatrices, FunctionOfOne, FunctionOfTwo, ReducingMethod):
     give_vectorcall(_kind)
 
 

@@ -7,20 +7,20 @@ from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.brief_calls cimport call_briefly
-from mat.matrix.brief_copies cimport copy_rows, is_brief
+from mat.matrix.brief_copies cimport copy_rows, is_brief, none_else
 from mat.matrix.joined cimport packed_copy
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
 
 cdef HostBlocks _blocks
 cdef Registration _array
-cdef object _mat, _int64, _bool
+cdef object _mat, _int64, _bool, _integers
 cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
 cdef Form _count
 cdef object _interp, _clip_by_numpy
-cdef Py_ssize_t _MOST, _FEW, _LARGEST, _SMALL
+cdef Py_ssize_t _MOST, _FEW, _SEARCHED, _LARGEST, _SMALL
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
@@ -33,6 +33,10 @@ cpdef object places(object x)
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, mask=uint64_t)
 cpdef object truths(object x)
+
+@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
+               to=uintptr_t)
+cpdef object first_truth(object x)
 
 cdef object _mask_of(object dtype)
 
@@ -61,6 +65,8 @@ cpdef bint leaves_dtype(object number, str kind) except -1
 
 @cython.locals(view=MatBase)
 cpdef object clipped(object x, object low, object high)
+
+cdef MatBase _as_integers(MatBase view)
 
 @cython.locals(view=MatBase, layout=Layout, rank=Py_ssize_t, k=Py_ssize_t, step=Py_ssize_t,
                shape=tuple)

@@ -18,7 +18,7 @@ from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
-from ...matrix.brief_copies import copy_rows, is_brief
+from ...matrix.brief_copies import copy_rows, is_brief, none_else
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
 from ...support.types import DType, Function, Keywords, Operand
@@ -29,6 +29,7 @@ from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
 _FEW = 1 << 7  # elements that take less time than a plan
+_SEARCHED = 1 << 17  # bytes that are searched at once
 _LARGEST = 1 << 40  # elements of a result
 _SMALL = 128  # integers up to this one, all dtypes of numbers can represent
 
@@ -45,6 +46,7 @@ _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, e
 _all, _count = ALL, form_of_result((), _int64)
 _clip = vars(elementwise.clip)["op"]
 _clip_by_numpy: Function = np.ndarray.clip
+_integers = np.dtype(int)  # what NumPy makes of bools
 _interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
 _masks: list[int | None] = [None] * 32  # by the number of a dtype
@@ -100,6 +102,25 @@ def truths(x: object) -> Operand:
         return None
     address += view.element_size * layout.displacement
     _blocks.count(to, 1, _blocks.count_true(address, view.element_size, layout.size, mask), 0)
+    made.storage.written(_array.mask)
+    return made
+
+
+def first_truth(x: object) -> Operand:
+    """Return the index of the first of packed bools that is true; 0 if none is."""
+    if type(x) is not _mat or not none_else():
+        return None
+    view: Any = x
+    layout, storage = view.layout, view.storage
+    if view.element_type is not _bool or not layout.contiguous or not 0 < layout.size <= _SEARCHED:
+        return None
+    made: Any = _count.new(view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.element_address(_array.mask, _array.bit)
+    if not to or not address or view.layout is not layout:
+        return None
+    _blocks.count(to, 1, _blocks.first_true(address + layout.displacement, layout.size), 0)
     made.storage.written(_array.mask)
     return made
 
@@ -258,14 +279,22 @@ def clipped(x: object, low: Any, high: Any) -> Operand:
     view: Any = x
     if not is_numpys(view.element_type):
         return None
-    if view.element_type is _bool:
-        found = (call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
-                 if type(low) is int else NOT_BRIEF)
-        return None if found is NOT_BRIEF else found
-    kind = view.element_type.kind
-    if not leaves_dtype(low, kind) or not leaves_dtype(high, kind):
+    kind = "i" if view.element_type is _bool else view.element_type.kind
+    if leaves_dtype(low, kind) and leaves_dtype(high, kind):
+        return _clip.make((_as_integers(view), low, high, None))
+    if view.element_type is not _bool or type(low) is not int:
         return None
-    return _clip.make((x, low, high, None))
+    found = call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
+    return None if found is NOT_BRIEF else found
+
+
+def _as_integers(view: Mat) -> Mat:
+    """Return integers for bools, other elements as they are."""
+    if view.element_type is not _bool:
+        return view
+    made: Mat = form_of_result(view.layout.shape, _integers).new(view.device_enabled, None)
+    _assign.carry_out((view, made), _NO_KEYWORDS)
+    return made
 
 
 def differenced(x: object, axis: object) -> Operand:

@@ -1,0 +1,58 @@
+"""Methods of Mats that get their arguments as the caller has them: no tuple is made for a few."""
+
+from __future__ import annotations
+
+import functools
+from types import MethodType
+from typing import Any
+
+from ..core.compiled import give_vectorcall
+from ..support.types import Arguments, Function, Keywords, Operand
+from .mat import Mat
+
+_mat = Mat  # with types of C
+
+
+class MatMethod:  # compiled, `Callee` of the core is its base
+    """A method of Mats that is called in a shorter way than `function`, which has its signature and
+    documentation.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+        functools.update_wrapper(self, function)
+
+    def __get__(self, instance: object, owner: type | None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+        return self.call_fully(args, kwargs)
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Call the method with any arguments; the dictionary may be changed."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<method {vars(self)['__qualname__']!r} of Mats>"
+
+    def __reduce__(self) -> tuple[Function, tuple[type, str]]:
+        return getattr, (_mat, vars(self)["__name__"])
+
+
+class ItemMethod(MatMethod):
+    """The method `item`, in its shortest way for an index of packed elements."""
+
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if count != 2 or type(x) is not _mat or type(y) is not int:
+            return None
+        view: Any = x
+        try:
+            return view._number_in_order(y)
+        except OverflowError:  # an integer that C cannot represent
+            return None
+
+
+give_vectorcall(MatMethod)
+give_vectorcall(ItemMethod)
+_of_class: Any = Mat
+_of_class.item = ItemMethod(_of_class.item)

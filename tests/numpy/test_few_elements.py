@@ -1,0 +1,80 @@
+"""Functions and methods of a few elements, computed by loops of the core, beside NumPy's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+from ..support import needs
+
+pytestmark = [needs.native, pytest.mark.host,
+              pytest.mark.unchecked("an observer takes the long way")]
+
+
+def assert_same(found, wanted):
+    assert_array_equal(np.asarray(found), np.asarray(wanted))
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16"])
+def test_places_among_sorted_elements(dtype, rng):
+    v = np.sort((rng.random(37) * 20).astype(dtype))
+    x = (rng.random((5, 7)) * 22 - (dtype != "uint8")).astype(dtype)
+    for one, other in ((v, x), (v[:1], x), (np.repeat(v, 2), x), (v, x[0]), (v[::-1].copy(), x)):
+        assert_same(mat.array(one).searchsorted(mat.array(other)), one.searchsorted(other))
+
+
+def test_nan_comes_after_all_sorted_elements():
+    v = np.array([-np.inf, 0.0, 1.0, np.inf, np.nan, np.nan])
+    x = np.array([np.nan, -0.0, np.inf, 2.0, np.nan, -np.inf])
+    assert_same(mat.array(v).searchsorted(mat.array(x)), v.searchsorted(x))
+
+
+def test_places_among_parts():
+    a = np.arange(24.0).reshape(4, 6)
+    x = mat.array(a)
+    assert_same(x[2].searchsorted(x[2, 1:4]), a[2].searchsorted(a[2, 1:4]))
+    assert_same(x[:, 0].searchsorted(x[1]), a[:, 0].searchsorted(a[1]))
+    assert_same(x[2].searchsorted(x[2], "right"), a[2].searchsorted(a[2], "right"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "complex128", "bool"])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_elements_repeat(dtype, count, rng):
+    a = (rng.random((3, 5)) * 3).astype(dtype)
+    x = mat.array(a)
+    assert_same(x.repeat(count), a.repeat(count))
+    assert_same(x[1].repeat(count), a[1].repeat(count))
+    assert_same(x[:, 1].repeat(count), a[:, 1].repeat(count))
+
+
+@pytest.mark.parametrize("shape", [(9,), (1, 7), (4, 1), (3, 4, 5), (2, 1, 3, 2)])
+def test_places_of_true_elements(shape, rng):
+    a = rng.random(shape) > 0.5
+    for dtype in ("bool", "float64", "int16"):
+        found, wanted = mat.array(a.astype(dtype)).nonzero(), a.astype(dtype).nonzero()
+        for one, other in zip(found, wanted, strict=True):
+            assert_same(one, other)
+
+
+@pytest.mark.parametrize("n", [1, 40, 1 << 18])
+def test_the_first_truth(n):
+    for k in (0, n // 2, n - 1):
+        a = np.zeros(n, bool)
+        assert mat.array(a).argmax() == a.argmax() == 0
+        a[k:] = True
+        found = mat.array(a).argmax()
+        assert type(found) is type(mat.array([1.0, 2.0]).argmax())
+        assert_same(found, a.argmax())
+        assert_same(mat.array(a)[k:].argmax(), a[k:].argmax())
+    b = np.array([[True, False, True], [False, True, True]])
+    assert_same(mat.array(b).T.argmax(), b.T.argmax())
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (1, 1), (1, 0), (2, 5), (-1, 1), (0, 1000), (0.0, 1.0)])
+def test_bounds_of_bools(bounds, rng):
+    a = rng.random((4, 6)) > 0.5
+    for x, wanted in ((mat.array(a), a), (mat.array(a).T, a.T), (mat.array(a)[:, ::2], a[:, ::2])):
+        assert_same(x.clip(*bounds), wanted.clip(*bounds))
