@@ -225,3 +225,22 @@ def test_composed_results_can_be_given_and_are_parts_of_fused_expressions():
             near = np.isclose(x * 2, y + x)
     assert np.array_equal(out.to_numpy(), np.ldexp(arrays["x"], arrays["k"]))
     assert np.array_equal(near.to_numpy(), np.isclose(arrays["x"] * 2, arrays["y"] + arrays["x"]))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_elements_that_leave_no_room_are_not_computed_by_many_launches(axis):
+    """A sum that is not cut, since its operand has room, of products that have room only alone."""
+    a, b = np.random.default_rng(3).random((2, 120, 100))
+    operands = {"x": mat.array(a), "w": mat.array(b)}
+    call, pool_bytes = f"np.average(x, axis={axis}, weights=w)", a.nbytes + 1000
+    with mat.use_device("emulated") as device:
+        before = device.launches
+        [found], moved = in_pool(call, operands, pool_bytes)
+        assert device.launches - before < 100
+    with mat.use_device("emulated", pool_bytes=pool_bytes):
+        products = operands["x"] * operands["w"]
+        wanted = products.sum(axis) / operands["w"].sum(axis)
+        assert np.array_equal(found, np.asarray(wanted))
+    assert moved <= 5.1 * a.nbytes
+    plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=pool_bytes)
+    assert plan.moved == moved

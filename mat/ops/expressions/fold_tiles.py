@@ -23,6 +23,8 @@ from ..tiles.signatures import grid_by
 from ..tiles.tile_grid import TileGrid
 from ..tiles.tiling import Tile, TileTooLarge, cut, is_too_large, part_of, span_bytes
 
+MOST, FEW = 64, 1 << 16  # so many windows of an operand, of fewer bytes each, are too many
+
 
 def tiles_alone(operation: Op, args: Arguments, budget: int) -> Iterator[Tile]:
     """Return the tiles that a reduction has alone; they are `budget` bytes on the host."""
@@ -187,7 +189,8 @@ class FoldTiles:
 
     def compute(self, values: Arguments, found: Mat) -> None:
         """Compute elements into the Mat `found`, of which the last value is a view; some at a time
-        where the operands have no room beside it.
+        where the operands have no room beside it. Raise `TileTooLarge` if these would be few:
+        to copy what each operation gives takes less time then.
         """
         limit = self.device.limit
         if limit is None or span_bytes(*values, self.out) <= limit:
@@ -195,6 +198,8 @@ class FoldTiles:
             return
         grid = grid_by(self.elements, "...", values)
         lengths = grid.blocks(max(0, limit - span_bytes(found, self.out)) // 2)
+        if grid.count(lengths) > MOST and grid.nbytes(lengths) < FEW:
+            raise TileTooLarge(span_bytes(found, self.out) + 2 * FEW)
         with self.device.overwriting(found):
             for window in grid.windows(lengths):
                 self.evaluate(grid.arguments(window))
