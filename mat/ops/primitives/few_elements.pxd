@@ -63,7 +63,7 @@ cpdef object same(object x)
 
 cpdef bint leaves_dtype(object number, str kind) except -1
 
-@cython.locals(view=MatBase)
+@cython.locals(view=MatBase, lower=MatBase, upper=MatBase)
 cpdef object clipped(object x, object low, object high)
 
 cdef MatBase _as_integers(MatBase view)

@@ -271,14 +271,21 @@ def leaves_dtype(number: Any, kind: str) -> bool:
 
 
 def clipped(x: object, low: Any, high: Any) -> Operand:
-    """Return the elements between two numbers that leave the dtype as it is; of bools between
-    integers, NumPy's integers.
+    """Return the elements between two numbers that leave the dtype as it is, or Mats of it; of
+    bools between integers, NumPy's integers.
     """
     if type(x) is not _mat or type(low) is not type(high):
         return None
     view: Any = x
     if not is_numpys(view.element_type):
         return None
+    if type(low) is _mat:
+        lower: Any = low
+        upper: Any = high
+        if not (lower.element_type is upper.element_type is view.element_type) or (
+                view.element_type.kind not in "fiu"):
+            return None
+        return _clip.make((x, low, high, None))
     kind = "i" if view.element_type is _bool else view.element_type.kind
     if leaves_dtype(low, kind) and leaves_dtype(high, kind):
         return _clip.make((_as_integers(view), low, high, None))
