@@ -80,8 +80,10 @@ def _run(script: Path, *arguments: str) -> str:
     folder = str(script.parent) if not arguments else str(Path(arguments[0]).parent)
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT),
                    "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
-    return subprocess.run([sys.executable, str(script), *arguments], env=environment, text=True,
-                          check=True, stdout=subprocess.PIPE, preexec_fn=_on_one_core).stdout
+    # -P: the folder of the script has a random.py, too
+    return subprocess.run([sys.executable, "-P", str(script), *arguments], env=environment,
+                          text=True, check=True, stdout=subprocess.PIPE,
+                          preexec_fn=_on_one_core).stdout
 
 
 def _on_one_core() -> None:
