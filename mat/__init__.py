@@ -167,7 +167,7 @@ _METHODS = {
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 for _name in ("debug", "cpu.blas", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.nn",
               "cpu.permute", "cpu.reduce", "cpu.selection", "cpu.small_systems",
-              "numpy.ufunc_calls", *_NAMES, *_METHODS):
+              "numpy.ufunc_calls", "support.c_compiler", *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():
     _bind_at_first_use(_name, *_methods.split())

@@ -9,11 +9,12 @@ import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from ..errors import KernelError
-from ..support.c_compiler import CompileError, library
 from ..support.fork import WithLock, start
 from ..support.native import ffi, lib
+from ..support.plugins import plugin
 from .composed import TABLE, ComposedLoop, source_of_program
 from .kernel import CpuKernel
 from .program import composed_steps, replace_steps
@@ -85,11 +86,12 @@ class Composer(WithLock):
             if len(self.known) >= MOST:  # libraries are never unloaded
                 return ()
             self.known[source] = ()
+            compiler: Any = plugin("support.c_compiler")
             try:
-                found = library(source, TABLE, *machine_flags())
+                found = compiler.library(source, TABLE, *machine_flags())
                 self.known[source] = list(ffi.cast("uintptr_t *", found)[0:count])
                 self.compiled += 1
-            except (KernelError, CompileError, OSError) as error:
+            except (KernelError, compiler.CompileError, OSError) as error:
                 self.faults.append(str(error))
         return self.known[source]
 

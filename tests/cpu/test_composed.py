@@ -22,6 +22,7 @@ from mat.cpu.composed import ComposedLoop
 from mat.cpu.program import composed_steps
 from mat.errors import KernelError
 from mat.ops.expressions import passes
+from mat.support import c_compiler
 from mat.support.c_compiler import HEADERS, CompileError
 
 from ..stress.children import outcome_of
@@ -285,13 +286,13 @@ def test_no_thread_is_left_to_start(composer, monkeypatch):
 
 def test_a_child_compiles_by_itself(composer, monkeypatch):
     waits, goes_on = threading.Event(), threading.Event()
-    real = composing.library
+    real = c_compiler.library
 
     def library(*args):
         waits.set()
         goes_on.wait(60)
         return real(*args)
-    monkeypatch.setattr(composing, "library", library)
+    monkeypatch.setattr(c_compiler, "library", library)
     x = mat.full(1 << 15, 2.0, dtype="float32")
     chain(x)
     chain(x)

@@ -12,16 +12,15 @@ from math import prod
 from typing import Any
 
 from ...core.direction import INPUT, OUTPUT, Direction
+from ...core.pending import DEFERRALS
 from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat, new_like
-from ...ops.expressions.block import fused
-from ...ops.expressions.deferral import INNERMOST, PERMANENT
 from ...ops.tiles.file_tiles import is_large, those_in_files
 from ...ops.tiles.signatures import over
 from ...ops.tiles.tiling import Cutter, Tile, being_cut, carry_out_in_tiles, cutting, span_bytes
-from ...support.open_blocks import still_open
+from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keyword, Keywords, Operand
 from ..registry import Result
 
@@ -67,7 +66,7 @@ def in_one_pass(function: Function) -> Function:
     def call(*operands: Operand) -> Result:
         if not _are_large(operands) or _is_a_part():
             return function(*operands)
-        with fused():
+        with plugin("ops.expressions.block").fused():
             return function(*operands)
 
     return call
@@ -92,7 +91,7 @@ def _are_large(operands: Arguments) -> bool:
 
 def _is_a_part() -> bool:
     """Return whether operations are parts of a tile, or of the expressions of a fused block."""
-    return bool(being_cut() or PERMANENT) or still_open(INNERMOST.get()) is not None
+    return bool(being_cut()) or (bool(DEFERRALS) and plugin("ops.expressions.block").is_open())
 
 
 def _in_tiles(function: Function, operands: Arguments, tables: int) -> Result:

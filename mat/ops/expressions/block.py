@@ -66,6 +66,11 @@ def compute_here() -> None:
         compute_values(permanent)
 
 
+def is_open() -> bool:
+    """Return whether results may be pending in this context."""
+    return bool(PERMANENT) or still_open(INNERMOST.get()) is not None
+
+
 def fuse_permanently(fused: bool) -> None:
     """Put every context into a block, or end that block and compute its values."""
     if fused and not PERMANENT:
