@@ -251,7 +251,7 @@ def test_little_work_is_interpreted(composer):
 def test_failures_are_silent_and_counted(composer, monkeypatch, error):
     def library(*_):
         raise error
-    monkeypatch.setattr(composing, "library", library)
+    monkeypatch.setattr(c_compiler, "library", library)
     for _ in range(5):
         assert chain(mat.full(1 << 15, 2.0, dtype="float32")) == 9
         finish(composer)

@@ -18,17 +18,17 @@ cdef Threads _threads
 cdef Nodes _all
 
 
-cdef class Step:
+cdef class ProgramStep:
     cdef object first_token
-    cdef Step first
+    cdef ProgramStep first
     cdef dict branches
     cdef public object program
-    @cython.locals(found=Step)
-    cdef Step step(self, object token)
+    @cython.locals(found=ProgramStep)
+    cdef ProgramStep step(self, object token)
 
 
 cdef class Programs:
-    cdef public Step root
+    cdef public ProgramStep root
     cdef public int count
 
 
@@ -61,10 +61,10 @@ cdef class Pass:
     cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf)
     cdef bint reads_after(self, int k, Leaf old) except -1
-    @cython.locals(node=Node, at=Step)
+    @cython.locals(node=Node, at=ProgramStep)
     cpdef object program(self)
     @cython.locals(node=Node, code=int)
-    cdef Step step_code(self, object argument, Step at)
+    cdef ProgramStep step_code(self, object argument, ProgramStep at)
     @cython.locals(view=MatBase, other=MatBase, form=Form, k=int, old=Leaf)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int, values=tuple)

@@ -28,18 +28,18 @@ _MOST = 512
 _LOWEST = 2 * MOST_NODES  # of codes, negated
 
 
-class Step:
+class ProgramStep:
     """A node of the tree of programs: one step for each token of a structure."""
 
     __slots__ = ("branches", "first", "first_token", "program")
 
     def __init__(self) -> None:
         self.first_token: object = None
-        self.first: Step | None = None
-        self.branches: dict[object, Step] | None = None
+        self.first: ProgramStep | None = None
+        self.branches: dict[object, ProgramStep] | None = None
         self.program: FusedOp | None = None
 
-    def step(self, token: object) -> Step:
+    def step(self, token: object) -> ProgramStep:
         """Return the node for the next token, perhaps a new one."""
         if self.first is not None and self.first_token is token:
             return self.first
@@ -47,7 +47,7 @@ class Step:
             self.branches = {}
         found = self.branches.get(token)
         if found is None:
-            found = self.branches[token] = Step()
+            found = self.branches[token] = ProgramStep()
             if self.first is None:
                 self.first_token, self.first = token, found
         return found
@@ -63,7 +63,7 @@ class Programs:
 
     def clear(self) -> None:
         """Forget all."""
-        self.root: Step = Step()
+        self.root: ProgramStep = ProgramStep()
         self.count: int = 0
 
 
@@ -292,7 +292,7 @@ class Pass:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
         return self.program().joins((*self.operands, *self.outs))
 
-    def step_code(self, argument: Argument, at: Step) -> Step:
+    def step_code(self, argument: Argument, at: ProgramStep) -> ProgramStep:
         """Add a number for what a node reads to the codes: that of an operand, an even negative one
         for the result of a node, or an odd one for the old elements where one goes to. Return the
         node of the tree after that token.
