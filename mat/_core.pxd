@@ -112,6 +112,13 @@ cdef class HostBlocks:
     cdef Py_ssize_t first_true(self, uintptr_t address, Py_ssize_t n) noexcept
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
                               list targets, Py_ssize_t most) except -1
+    cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
+                     Py_ssize_t times) noexcept
+    cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
+                          Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
+                          object dtype) noexcept
+    cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
+                     uintptr_t address, Py_ssize_t count, object dtype) noexcept
 
 
 cdef class HostBlock:

@@ -46,86 +46,6 @@ cdef extern from *:
     """
     int mat_add_dlpack(PyObject *module); /* dlpack.h is written in the limited interface */
 
-    /* Python does so by itself but for operators that have a reflected form, of which Cython makes
-       methods, too; it is undone where an attribute of that name is set on the class */
-    static void mat_inherit_operators(PyObject *type, PyObject *from) {
-        PyNumberMethods *own = ((PyTypeObject *)type)->tp_as_number;
-        const PyNumberMethods *base = ((PyTypeObject *)from)->tp_as_number;
-        own->nb_add = base->nb_add;
-        own->nb_subtract = base->nb_subtract;
-        own->nb_multiply = base->nb_multiply;
-        own->nb_true_divide = base->nb_true_divide;
-        own->nb_floor_divide = base->nb_floor_divide;
-        own->nb_remainder = base->nb_remainder;
-        own->nb_divmod = base->nb_divmod;
-        own->nb_matrix_multiply = base->nb_matrix_multiply;
-        own->nb_and = base->nb_and;
-        own->nb_or = base->nb_or;
-        own->nb_xor = base->nb_xor;
-        own->nb_lshift = base->nb_lshift;
-        own->nb_rshift = base->nb_rshift;
-    }
-
-    /* Objects of the class have no references in which a cycle could be found, as NumPy's arrays:
-       the garbage collector need not know them. Classes derived from it are tracked, as all are.
-       Python would look for the compiled base that ends each object. */
-    static destructor mat_end_fields; /* of that base */
-
-    static void mat_end_object(PyObject *object) {
-        PyTypeObject *type = Py_TYPE(object);
-        mat_end_fields(object);
-        Py_DECREF(type);
-    }
-
-    /* The memory of some of them is used again. */
-    enum { MAT_MOST_KEPT = 64 };
-    static void *mat_kept[MAT_MOST_KEPT];
-    static int mat_kept_count;
-
-    static void mat_keep(void *object) {
-        if (mat_kept_count < MAT_MOST_KEPT)
-            mat_kept[mat_kept_count++] = object;
-        else
-            PyObject_Free(object);
-    }
-
-    /* A new object with the fields of another one that is still to be set up: those that are
-       objects are None. */
-    static PyObject *mat_made_like(PyObject *begun, Py_ssize_t fields_of_none) {
-        PyTypeObject *type = Py_TYPE(begun);
-        const size_t size = (size_t)type->tp_basicsize;
-        PyObject *made = mat_kept_count ? (PyObject *)mat_kept[--mat_kept_count]
-                                        : (PyObject *)PyObject_Malloc(size);
-        if (made == NULL)
-            return PyErr_NoMemory();
-        memcpy(made, begun, size);
-        for (Py_ssize_t k = 0; k < fields_of_none; k++)
-            Py_INCREF(Py_None);
-        return PyObject_Init(made, type);
-    }
-
-    static Py_ssize_t mat_fields_of_none(PyObject *begun) {
-        PyObject **field = (PyObject **)((char *)begun + sizeof(PyObject));
-        PyObject **end = (PyObject **)((char *)begun + Py_TYPE(begun)->tp_basicsize);
-        Py_ssize_t found = 0;
-        while (field < end)
-            found += *field++ == Py_None;
-        return found;
-    }
-
-    static void mat_untrack(PyObject *type) {
-        PyTypeObject *kind = (PyTypeObject *)type, *base = kind;
-        while (base->tp_dealloc == kind->tp_dealloc)
-            base = base->tp_base;
-        mat_end_fields = base->tp_dealloc;
-        kind->tp_dealloc = mat_end_object;
-        kind->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
-        kind->tp_traverse = NULL;
-        kind->tp_clear = NULL;
-        kind->tp_free = mat_keep;
-        PyType_Modified(kind);
-    }
-
     /* for Cython, the owner is an object that was set before */
     static void mat_set_owner(Py_buffer *buffer, PyObject *owner) {
         Py_XINCREF(owner);
@@ -139,11 +59,7 @@ cdef extern from *:
     }
     """
     int mat_add_dlpack(object module) except -1
-    void mat_inherit_operators(object kind, object operators)
     void mat_set_buffer(object kind, void *get)
-    void mat_untrack(object kind)
-    object mat_made_like(object begun, Py_ssize_t fields_of_none)
-    Py_ssize_t mat_fields_of_none(object begun)
     void mat_set_owner(Py_buffer *buffer, PyObject *owner)
 
 cdef enum:
@@ -165,6 +81,9 @@ cdef enum:
 cdef long long EXACT = 1LL << 53  # integers up to here are floating-point numbers, too
 
 include "native/python/threads.pxi"
+include "native/python/few.pxi"
+
+cdef object INT64 = numpy.dtype(numpy.int64)
 
 
 cdef class HostBlocks:
@@ -411,25 +330,85 @@ cdef class HostBlocks:
         cdef Py_ssize_t lengths[MOST_AXES]
         cdef Py_ssize_t index[MOST_AXES]
         cdef int64_t *to[MOST_AXES]
-        cdef Py_ssize_t k, n = 1, found = 0
+        cdef Py_ssize_t k, j, last, n = 1, found = 0
         cdef int a, axes = len(shape)
         for a in range(axes):
             lengths[a], index[a] = shape[a], 0
             to[a] = <int64_t *><uintptr_t>targets[a]
             n *= lengths[a]
-        for k in range(n):
-            if bits_at(address, size, k) & mask:
-                if found < most:
-                    for a in range(axes):
-                        to[a][found] = index[a]
-                found += 1
-            a = axes - 1
-            index[a] += 1
-            while a > 0 and index[a] == lengths[a]:
+        last = lengths[axes - 1]
+        k = 0
+        while k < n:
+            for j in range(last):
+                if bits_at(address, size, k + j) & mask:
+                    if found < most:
+                        for a in range(axes - 1):
+                            to[a][found] = index[a]
+                        to[axes - 1][found] = j
+                    found += 1
+            k += last
+            a = axes - 2
+            while a >= 0:
+                index[a] += 1
+                if index[a] < lengths[a]:
+                    break
                 index[a] = 0
                 a -= 1
-                index[a] += 1
         return found
+
+    cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
+                     Py_ssize_t times) noexcept:
+        """Write each of n elements of `size` bytes so many times."""
+        cdef Py_ssize_t k, j
+        for k in range(n):
+            for j in range(times):
+                if size == 8:
+                    (<uint64_t *>target)[0] = (<const uint64_t *>address)[k]
+                else:
+                    memcpy(<void *>target, <const char *>address + k * size, size)
+                target += size
+
+    cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
+                     uintptr_t address, Py_ssize_t count, object dtype) noexcept:
+        """Write to `target` before which of n sorted elements each of `count` others comes first;
+        return whether elements of that dtype are known.
+        """
+        cdef int number = self.number_of(dtype)
+        if number == cnp.NPY_DOUBLE:
+            search_for(<const double *>address, count, <const double *>sorted_values, n,
+                       <int64_t *>target)
+        elif number == cnp.NPY_FLOAT:
+            search_for(<const float *>address, count, <const float *>sorted_values, n,
+                       <int64_t *>target)
+        elif number == self.number_of(INT64):
+            search_for(<const int64_t *>address, count, <const int64_t *>sorted_values, n,
+                       <int64_t *>target)
+        elif number == cnp.NPY_UINT8:
+            search_for(<const uint8_t *>address, count, <const uint8_t *>sorted_values, n,
+                       <int64_t *>target)
+        else:
+            return False
+        return True
+
+    cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
+                          Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
+                          object dtype) noexcept:
+        """Write to `target` the sums of rows from each of m indices to the next one, as NumPy's
+        `reduceat`; return whether elements of that dtype are known.
+        """
+        cdef int number = self.number_of(dtype)
+        cdef const int64_t *at = <const int64_t *>index
+        if number == cnp.NPY_DOUBLE:
+            sums_between(<const double *>address, rows, columns, at, m, <double *>target)
+        elif number == cnp.NPY_FLOAT:
+            sums_between(<const float *>address, rows, columns, at, m, <float *>target)
+        elif number == self.number_of(INT64):
+            sums_between(<const int64_t *>address, rows, columns, at, m, <int64_t *>target)
+        elif number == cnp.NPY_UINT8:
+            sums_of_bytes(<const uint8_t *>address, rows, columns, at, m, <uint64_t *>target)
+        else:
+            return False
+        return True
 
 
 cdef class HostBlock:
@@ -456,91 +435,7 @@ cdef HostBlocks blocks = HostBlocks()
 BLOCKS = blocks
 
 
-cdef class LiveObjects:
-    """A list of objects that does not keep them: each is removed from it when it is freed."""
-
-    def __dealloc__(self):
-        free(self.slots)
-
-    cdef Py_ssize_t add(self, object one) except -1:
-        """Add an object; return its place, which is above 0."""
-        cdef Py_ssize_t place = self.free_slot
-        cdef Py_ssize_t room
-        cdef void *slots
-        if place:
-            self.free_slot = <Py_ssize_t>(<uintptr_t>self.slots[place] >> 1)
-        else:
-            place = self.used if self.used else 1
-            if place >= self.room:
-                room = 2 * self.room if self.room else 64
-                slots = realloc(self.slots, room * sizeof(void *))
-                if slots == NULL:
-                    raise MemoryError
-                self.slots, self.room = <void **>slots, room
-            self.used = place + 1
-        self.slots[place] = <void *>one
-        return place
-
-    cdef void remove(self, Py_ssize_t place) noexcept:
-        """Remove the object at that place; 0 is none."""
-        if place:
-            self.slots[place] = <void *>((<uintptr_t>self.free_slot << 1) | 1)
-            self.free_slot = place
-
-    cdef object at(self, Py_ssize_t place):
-        """Return the object that is at that place now; None if none is, or it is being freed."""
-        cdef PyObject *one
-        if place <= 0 or place >= self.used:
-            return None
-        one = <PyObject *>self.slots[place]
-        return None if <uintptr_t>one & 1 or Py_REFCNT(one) <= 0 else <object>one
-
-    cpdef list all(self):
-        """Return the objects, but for those that are being freed."""
-        cdef list found = []
-        cdef Py_ssize_t k = 1
-        cdef PyObject *one
-        while k < self.used:  # to append may collect garbage, which changes the slots
-            one = <PyObject *>self.slots[k]
-            if not <uintptr_t>one & 1 and Py_REFCNT(one) > 0:
-                found.append(<object>one)
-            k += 1
-        return found
-
-
-cdef class Maker:
-    """Makes objects of a class without calling its `__init__`."""
-
-    def set_type(self, type kind, type operators):
-        """Make objects of that class from now on; call operators that it has from its base
-        `operators` as that does, not by looking up ``__add__`` and its like.
-        """
-        self.kind = kind
-        mat_inherit_operators(kind, operators)
-        give_buffer(kind)
-        mat_untrack(kind)
-        self.making = True  # no other code runs: objects of just this class are not tracked
-        try:
-            self.begun = (<PyTypeObject *>kind).tp_new(kind, <PyObject *>NOTHING, NULL)
-        finally:
-            self.making = False
-        self.fields_of_none = mat_fields_of_none(self.begun)
-
-    cdef object make(self):
-        """Return a new object, whose attributes are still to be set."""
-        return mat_made_like(self.begun, self.fields_of_none)
-
-    cdef object make_like(self, object other):
-        """Return a new object of the class of `other`, which is that of the maker or derived.
-
-        A `__new__` of the derived class is not called: its parameters are not known.
-        """
-        if type(other) is self.kind:
-            return self.make()
-        return (<PyTypeObject *>self.kind).tp_new(<type>type(other), <PyObject *>NOTHING, NULL)
-
-
-cdef tuple NOTHING = ()
+include "native/python/objects.pxi"
 
 # mat_share of share.h, which is in another extension, and the number of its threads; with 0, large
 # work is left to Python, which starts them.

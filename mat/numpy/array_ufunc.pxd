@@ -8,7 +8,7 @@ from mat.ops.engine.calls cimport Calls
 cdef dict _KERNELS, _OF_FLOATS
 cdef dict _implementations
 cdef set _NUMBERS, _BY_NUMPY
-cdef object _mat_type, _matmul, _float64, _float32, _int64, _positive
+cdef object _mat_type, _matmul, _add, _float64, _float32, _int64, _positive
 cdef list _in_use, _observers
 cdef Py_ssize_t _FIRST
 cdef Calls _product

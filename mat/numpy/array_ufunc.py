@@ -29,7 +29,7 @@ from ..ops.engine.operation import named
 from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import missing, reduce, scan, ufuncs
-from ..ops.primitives.few_elements import same
+from ..ops.primitives.few_elements import same, summed_between
 from ..ops.primitives.truth import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.options import FLOAT32, FLOAT64
@@ -85,7 +85,7 @@ WAYS.update({ufunc.accumulate: Running(vars(running)["op"], 0)
              for ufunc, running in scan.BY_UFUNC.items()})
 # with types of C
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
-_matmul, _float64, _float32 = np.matmul, FLOAT64, FLOAT32
+_matmul, _add, _float64, _float32 = np.matmul, np.add, FLOAT64, FLOAT32
 _positive, _int64, _observers = np.positive, np.dtype(np.int64), OBSERVERS
 _FIRST = 3  # position of the first operand
 _NO_KEYWORDS: Keywords = {}
@@ -158,6 +158,10 @@ def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
         if type(a) is type(b) is _mat_type:
             return _by_kernel(_KERNELS[ufunc], (None, None, None, a[(..., *(None,) * b.ndim)], b),
                               None)
+    if method == "reduceat" and ufunc is _add and not kwargs and len(inputs) == 2:
+        found = summed_between(inputs[0], inputs[1])
+        if found is not None:
+            return found
     function = getattr(ufunc, method)
     if function in WAYS:
         return called_shortly(function, inputs, kwargs)

@@ -43,6 +43,7 @@ from ..ops.primitives.few_elements import (
     repeated,
     rolled,
     rounded,
+    searched,
     tiled,
     traced,
     truths,
@@ -369,7 +370,7 @@ _FEW = 1 << 12  # elements
 _SHORTER: dict[object, tuple[Any, ...]] = {
     np.bincount: (counted,), np.nonzero: (places,), np.round: (rounded,),
     np.trace: (traced, 1, (0, 0, 1)), np.array_equal: (all_equal, 2), np.interp: (interpolated, 3),
-    np.where: (chosen, 3), np.tile: (tiled, 2)}
+    np.where: (chosen, 3), np.tile: (tiled, 2), np.searchsorted: (searched, 2, ("left",))}
 # the same of functions of how many arguments and an axis, what this is by default, and whether it
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {

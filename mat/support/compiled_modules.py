@@ -32,8 +32,9 @@ FREE_THREADED = any(part[-2:-1].isdigit() and part[-1] == "t" for part in SUFFIX
 NO_GIL = "there are none for a free-threaded Python"
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
-         "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/threads.pxi",
-         "native/python/methods.pxi", "native/python/cuda_calls.pxi")
+         "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/few.pxi",
+         "native/python/threads.pxi", "native/python/methods.pxi", "native/python/objects.pxi",
+         "native/python/cuda_calls.pxi")
 
 
 def path_of(name: str, suffix: str) -> str:

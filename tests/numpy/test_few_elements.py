@@ -78,3 +78,32 @@ def test_bounds_of_bools(bounds, rng):
     a = rng.random((4, 6)) > 0.5
     for x, wanted in ((mat.array(a), a), (mat.array(a).T, a.T), (mat.array(a)[:, ::2], a[:, ::2])):
         assert_same(x.clip(*bounds), wanted.clip(*bounds))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int32"])
+@pytest.mark.parametrize("shape", [(1,), (40,), (300,), (9, 5), (200, 3), (5, 1)])
+def test_sums_between_indices_with_numpys_bits(dtype, shape, rng):
+    a = (rng.standard_normal(shape) * 50).astype(dtype)
+    x = mat.array(a)
+    n = shape[0]
+    for index in ([0], [0, n // 2, n - 1], [n - 1, 0, 0, n // 3]):
+        found = np.add.reduceat(x, mat.array(index))
+        assert_same(found, np.add.reduceat(a, index))
+        assert found.to_numpy().tobytes() == np.add.reduceat(a, index).tobytes()
+    if len(shape) == 2:
+        assert_same(np.add.reduceat(x.T, mat.array([0])), np.add.reduceat(a.T, [0]))
+        assert_same(np.add.reduceat(x, mat.array([0]), axis=1), np.add.reduceat(a, [0], axis=1))
+
+
+def test_sums_keep_negative_zeros_and_special_numbers():
+    a = np.array([-0.0, -0.0, -0.0, np.inf, -np.inf, np.nan, 1.0])
+    for index in ([0], [0, 3], [2, 3, 5], [3, 6], [6, 0]):
+        found = np.add.reduceat(mat.array(a), mat.array(index))  # without a warning
+        with np.errstate(invalid="ignore"):
+            assert found.to_numpy().tobytes() == np.add.reduceat(a, index).tobytes()
+
+
+@pytest.mark.parametrize("index", [[5], [-1], [0, 9]])
+def test_sums_between_indices_out_of_range(index):
+    with pytest.raises(IndexError):
+        np.add.reduceat(mat.arange(5.0), mat.array(index))

@@ -14,7 +14,7 @@ from mat.ops.engine.calls cimport Calls
 
 cdef HostBlocks _blocks
 cdef Registration _array
-cdef object _mat, _int64, _bool, _integers
+cdef object _mat, _int64, _bool, _integers, _byte, _sum_of_bytes
 cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
@@ -37,6 +37,16 @@ cpdef object truths(object x)
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t)
 cpdef object first_truth(object x)
+
+@cython.locals(of=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
+               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
+               size=Py_ssize_t)
+cpdef object searched(object values, object x)
+
+@cython.locals(at=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
+               made=MatBase, address=uintptr_t, index=uintptr_t, to=uintptr_t, rank=Py_ssize_t,
+               rows=Py_ssize_t, columns=Py_ssize_t)
+cpdef object summed_between(object x, object indices)
 
 cdef object _mask_of(object dtype)
 
@@ -80,6 +90,10 @@ cdef class Spread:
 
 @cython.locals(view=MatBase, layout=Layout, found=Spread)
 cpdef object repeated(object x, object count, object axis)
+
+@cython.locals(layout=Layout, storage=Storage, made=MatBase, address=uintptr_t, to=uintptr_t,
+               size=Py_ssize_t)
+cdef object _few_repeated(MatBase view, Py_ssize_t count)
 
 @cython.locals(layout=Layout, spread=Spread)
 cdef object _all_repeated(MatBase view, Py_ssize_t count)

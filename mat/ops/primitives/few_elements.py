@@ -46,6 +46,7 @@ _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, e
 _all, _count = ALL, form_of_result((), _int64)
 _clip = vars(elementwise.clip)["op"]
 _clip_by_numpy: Function = np.ndarray.clip
+_byte, _sum_of_bytes = np.dtype(np.uint8), np.dtype(np.uint64)
 _integers = np.dtype(int)  # what NumPy makes of bools
 _interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
@@ -157,6 +158,76 @@ def places(x: object) -> Operand:
         made = one
         made.storage.written(_array.mask)
     return tuple(found)
+
+
+def searched(values: object, x: object) -> Operand:
+    """Return before which of a few sorted elements each of a few others of their dtype comes."""
+    if type(values) is not _mat or type(x) is not _mat or not none_else():
+        return None
+    of: Any = values
+    view: Any = x
+    layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
+    if view.element_type is not of.element_type or len(one.shape) != 1 or not layout.shape or not (
+            layout.contiguous and one.contiguous):
+        return None
+    if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
+            is_numpys(view.element_type)):
+        return None
+    made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    if not storage.address:
+        storage.find_address()
+    if not given.address:
+        given.find_address()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.ready(_array.mask, _array.bit, True, False)
+    address_of = given.ready(_array.mask, _array.bit, True, False)
+    if not to or not address or not address_of or view.layout is not layout or (
+            of.layout is not one or view.storage is not storage or of.storage is not given):
+        return None
+    size = view.element_size
+    if not _blocks.search(to, address_of + size * one.displacement, one.size,
+                          address + size * layout.displacement, layout.size, view.element_type):
+        return None
+    made.storage.written(_array.mask)
+    return made
+
+
+def summed_between(x: object, indices: object) -> Operand:
+    """Return the sums of a few rows from each index to the next one, NumPy's ``add.reduceat``."""
+    if type(x) is not _mat or type(indices) is not _mat or not none_else():
+        return None
+    view: Any = x
+    at: Any = indices
+    layout, one, storage, given = view.layout, at.layout, view.storage, at.storage
+    rank = len(layout.shape)
+    if at.element_type is not _int64 or len(one.shape) != 1 or not 0 < rank < 3 or not (
+            layout.contiguous and one.contiguous):
+        return None
+    if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
+            is_numpys(view.element_type)):
+        return None
+    dtype = _sum_of_bytes if view.element_type is _byte else view.element_type
+    rows, columns = layout.shape[0], layout.shape[1] if rank == 2 else 1
+    made: Any = form_of_result((one.size, *layout.shape[1:]), dtype).new(view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    if not storage.address:
+        storage.find_address()
+    if not given.address:
+        given.find_address()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.ready(_array.mask, _array.bit, True, False)
+    index = given.ready(_array.mask, _array.bit, True, False)
+    if not to or not address or not index or view.layout is not layout or (
+            at.layout is not one or view.storage is not storage or at.storage is not given):
+        return None
+    index += 8 * one.displacement
+    if not 0 < _blocks.bins_of(index, one.size) <= rows or not _blocks.sum_between(
+            to, address + view.element_size * layout.displacement, rows, columns, index, one.size,
+            view.element_type):
+        return None
+    made.storage.written(_array.mask)
+    return made
 
 
 def _mask_of(dtype: DType) -> int:
@@ -351,6 +422,10 @@ def repeated(x: object, count: object, axis: object) -> Operand:
         return None
     view: Any = x
     layout = view.layout
+    if axis is None:
+        found_now = _few_repeated(view, count)
+        if found_now is not None:
+            return found_now
     found = _spreads.get((layout.shape, layout.strides, count, axis))
     if found is None or found.form.dtype is not view.element_type:
         if axis is None:
@@ -365,6 +440,25 @@ def repeated(x: object, count: object, axis: object) -> Operand:
             Spread(view, (*before[:-1], before[-1] * count, *after), (*before, count, *after),
                    (*layout.strides[:k], 0, *layout.strides[k:])))
     return found.copy(view)
+
+
+def _few_repeated(view: Mat, count: int) -> Operand:
+    """Return the result of `_all_repeated` of a few elements."""
+    layout, storage = view.layout, view.storage
+    if not none_else() or not layout.contiguous or not 0 < layout.size <= _MOST or not (
+            0 < count <= _MOST and layout.size * count <= _MOST and is_numpys(view.element_type)):
+        return None
+    made: Any = form_of_result((layout.size * count,), view.element_type).new(
+        view.device_enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.element_address(_array.mask, _array.bit)
+    if not to or not address or view.layout is not layout:
+        return None
+    size = view.element_size
+    _blocks.repeat(to, address + size * layout.displacement, size, layout.size, count)
+    made.storage.written(_array.mask)
+    return made
 
 
 def _all_repeated(view: Mat, count: int) -> Operand:

@@ -45,7 +45,8 @@ STATEMENTS = (  # of which some write z
     "x ** 3", "xp.power(x, 2)",
     "xp.fabs(x)", "xp.add.reduce(x)", "xp.add.reduceat(x, i[:3])", "xp.add.at(z, i, 1)",
     "xp.add.outer(x[0], y[0])", "xp.divmod(x, 3)", "b.clip(0, 1)", "xp.positive(x)",
-    "xp.copyto(z, x)", "x.cumsum()")
+    "xp.copyto(z, x)", "x.cumsum()", "x.argsort()", "v.searchsorted(x)", "x.nonzero()",
+    "x.repeat(2)")
 LONG = {  # of vectors with 2,000 elements, or rows
     "for k in range(2000): x[k] += 1": "x = given", "for k in range(2000): x[k] = 1.0": "x = given",
     "for k in range(2000): float(x[k])": "x = given", "list(x)": "x = given",

@@ -1,0 +1,96 @@
+# Loops over a few elements with NumPy's results: a part of mat/_core.pyx.
+
+ctypedef fused Ordered:
+    double
+    float
+    int64_t
+    uint8_t
+
+ctypedef fused Summed:
+    double
+    float
+    int64_t
+
+
+cdef inline bint comes_before(Ordered a, Ordered b) noexcept:
+    return a < b or (b != b and a == a)  # NaN comes last
+
+
+cdef void search_for(const Ordered *values, Py_ssize_t count, const Ordered *of, Py_ssize_t n,
+                     int64_t *target) noexcept:
+    """See `HostBlocks.search`; the steps are NumPy's, which give the same also if `of` is not
+    sorted.
+    """
+    cdef Py_ssize_t k, middle, low = 0, high = n
+    cdef Ordered last = values[0]
+    for k in range(count):
+        if comes_before(last, values[k]):
+            high = n
+        else:
+            low = 0
+            high = high + 1 if high < n else n
+        last = values[k]
+        while low < high:
+            middle = low + ((high - low) >> 1)
+            if comes_before(of[middle], values[k]):
+                low = middle + 1
+            else:
+                high = middle
+        target[k] = low
+
+
+cdef Summed paired_sum(const Summed *x, Py_ssize_t n, Py_ssize_t step) noexcept:
+    """Return the sum of n elements, added in the order of NumPy's sums."""
+    cdef Summed r[8]
+    cdef Summed total = <Summed>-0.0
+    cdef Py_ssize_t k, j
+    if n < 8:
+        for k in range(n):
+            total += x[k * step]
+        return total
+    if n > 128:
+        k = n // 2
+        k -= k % 8
+        return paired_sum(x, k, step) + paired_sum(x + k * step, n - k, step)
+    for j in range(8):
+        r[j] = x[j * step]
+    k = 8
+    while k < n - n % 8:
+        for j in range(8):
+            r[j] += x[(k + j) * step]
+        k += 8
+    total = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+    while k < n:
+        total += x[k * step]
+        k += 1
+    return total
+
+
+cdef void sums_between(const Summed *x, Py_ssize_t rows, Py_ssize_t columns, const int64_t *index,
+                       Py_ssize_t m, Summed *target) noexcept:
+    """See `HostBlocks.sum_between`."""
+    cdef Py_ssize_t i, c, begin, end
+    cdef const Summed *first
+    for i in range(m):
+        begin = index[i]
+        end = index[i + 1] if i + 1 < m else rows
+        for c in range(columns):
+            first = x + begin * columns + c
+            target[0] = first[0]
+            if end > begin + 1:
+                target[0] += paired_sum(first + columns, end - begin - 1, columns)
+            target += 1
+
+
+cdef void sums_of_bytes(const uint8_t *x, Py_ssize_t rows, Py_ssize_t columns,
+                        const int64_t *index, Py_ssize_t m, uint64_t *target) noexcept:
+    """The same of bytes, as 64-bit integers."""
+    cdef Py_ssize_t i, c, k, begin, end
+    for i in range(m):
+        begin = index[i]
+        end = max(begin + 1, index[i + 1] if i + 1 < m else rows)
+        for c in range(columns):
+            target[0] = 0
+            for k in range(begin, end):
+                target[0] += x[k * columns + c]
+            target += 1
