@@ -244,3 +244,20 @@ def test_elements_that_leave_no_room_are_not_computed_by_many_launches(axis):
     assert moved <= 5.1 * a.nbytes
     plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=pool_bytes)
     assert plan.moved == moved
+
+
+@pytest.mark.parametrize("call", ["np.cov(x)", "np.cov(x.T, rowvar=False)", "np.corrcoef(x)",
+                                  "np.cov(z)", "np.cov(x, aweights=w)"])
+def test_covariances_copy_observations_twice(call):
+    """Once for the means and once for the products, where the distances have no room."""
+    x, y = np.random.default_rng(3).standard_normal((2, 40, 5000))
+    arrays = {"x": x, "z": x + 1j * y, "w": abs(y[0])}
+    operands = {name: mat.array(a) for name, a in arrays.items()}
+    [found], moved = in_pool(call, operands, 400_000)
+    wanted = eval(call, {"np": np, **arrays})
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    assert moved <= 2.1 * arrays["z" if "z" in call else "x"].nbytes
+    if "w" not in call:  # a plan does not know the sum of the weights
+        plan = mat.debug.plan(lambda: eval(call, {"np": np, **operands}), pool_bytes=400_000)
+        assert plan.moved == moved

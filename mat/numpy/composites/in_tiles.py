@@ -72,6 +72,13 @@ def in_one_pass(function: Function) -> Function:
     return call
 
 
+def limit_if_large(*operands: Operand) -> int | None:
+    """Return the bytes of a device that may have no room for operands with a few results like
+    them; None if it has, and for parts of calls.
+    """
+    return in_use().limit if _are_large(operands) and not _is_a_part() else None
+
+
 def _limit_for(*operands: Operand) -> int | None:
     """Return the bytes of a device that may have no room for operands with intermediate results;
     None if it has, and for parts of calls.

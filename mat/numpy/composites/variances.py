@@ -6,9 +6,10 @@ import numpy as np
 
 from ...errors import DTypeError
 from ...layout.shapes import as_axes
-from ...matrix.mat import Mat
+from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.linear import linalg
+from ...ops.linear.blas_gemm import gemm
 from ...ops.primitives import elementwise, joining, reduce, truth
 from ...ops.primitives.declare_reduce import axes_of, chosen, mask_of, plain_axis
 from ...ops.primitives.parts import complex_of, imaginary_part, real_part
@@ -18,10 +19,12 @@ from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, flag, implements
-from .in_tiles import in_one_pass
+from .in_tiles import in_one_pass, limit_if_large
 from .there import as_dtype, different_axes, is_there
 
 _REAL = (int, float)
+_TIMES = 6  # as many bytes as observations take, those that follow and their distances take, too
+_FEWEST = 16  # observations at a time, below which the product takes longer than copies
 
 
 # the parameters are NumPy's, and `root`
@@ -153,7 +156,7 @@ def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = F
         return _weighted_covariance(x, aweights, lost)
     freedom = x.shape[1] - lost
     leave_if(not x.size or freedom <= 0)  # NumPy warns
-    return np.squeeze(_covariance(x, freedom))
+    return np.squeeze(_covariance(x, reduce.mean(x, 1, keepdims=True), 1 / freedom))
 
 
 def _variables(m: Operand, y: Operand, rowvar: bool, dtype: DTypeLike) -> Mat:
@@ -177,12 +180,40 @@ def _as_rows(x: Mat, rowvar: bool, number: int) -> Mat:
     return x if rowvar or (number and x.shape[0] == 1) else x.T
 
 
-def _covariance(x: Mat, freedom: float) -> Mat:
-    off = x - reduce.mean(x, 1, keepdims=True)
-    other = conjugate(off) if x.dtype.kind == "c" else off
-    found: Mat = linalg.matmul(off, other.T)
-    found *= 1 / freedom
+def _covariance(x: Mat, mean: Mat, factor: float, weights: Mat | None = None) -> Mat:
+    """Return the products of the distances of rows from their means, times `factor`: where a device
+    has no room for the distances, of some observations after others, each of which is copied once.
+    """
+    width = _observations_at_once(x)
+    if not width:
+        found: Mat = linalg.matmul(*_distances(x, mean, weights))
+        found *= factor
+        return found
+    found = new_like(x, (x.shape[0],) * 2, x.dtype).fill_(0)
+    for start in range(0, x.shape[1], width):
+        part = slice(start, start + width)
+        gemm(factor, *_distances(x[:, part], mean, None if weights is None else weights[part]), 1,
+             found)
     return found
+
+
+def _distances(x: Mat, mean: Mat, weights: Mat | None) -> tuple[Mat, Mat]:
+    """Return the distances from the mean, and their conjugates, with weights, as columns."""
+    off = x - mean
+    other = conjugate(off) if x.dtype.kind == "c" else off
+    return off, (other if weights is None else other * weights).T
+
+
+def _observations_at_once(x: Mat) -> int:
+    """Return for how many observations a device has room at a time; 0 if it has for all, or for
+    too few.
+    """
+    limit = limit_if_large(x)
+    if limit is None:
+        return 0
+    variables = x.shape[0]
+    width = (limit // x.itemsize - 2 * variables ** 2) // (_TIMES * variables)
+    return width if width >= _FEWEST else 0
 
 
 def _weighted_covariance(x: Mat, weights: Operand, lost: int) -> Result:
@@ -194,10 +225,12 @@ def _weighted_covariance(x: Mat, weights: Operand, lost: int) -> Result:
     leave_if(least < 0 or not total)  # NumPy's errors
     freedom = total - (lost * reduce.sum(elementwise.square(w)).item() / total if lost else 0)
     leave_if(freedom <= 0)
-    mean = reduce.sum(x * w, 1, keepdims=True) / total
-    off = x - mean
-    other = conjugate(off) if x.dtype.kind == "c" else off
-    return np.squeeze(linalg.matmul(off, (other * w).T) * (1 / freedom))
+    return np.squeeze(_covariance(x, _weighted_mean(x, w, total), 1 / freedom, w))
+
+
+@in_one_pass
+def _weighted_mean(x: Mat, weights: Mat, total: float) -> Mat:
+    return elementwise.divide(reduce.sum(x * weights, 1, keepdims=True), total)
 
 
 @implements("corrcoef")
