@@ -309,9 +309,11 @@ cdef class HostBlocks:
         if size == 8:
             for k in range(n):
                 found += ((<const uint64_t *>address)[k] & mask) != 0
-        elif size == 1:
+        elif size == 4:
             for k in range(n):
-                found += ((<const uint8_t *>address)[k] & mask) != 0
+                found += ((<const uint32_t *>address)[k] & mask) != 0
+        elif size == 1:
+            found = bytes_with(<const uint8_t *>address, n, mask & 0xFF)
         else:
             for k in range(n):
                 found += (bits_at(address, size, k) & mask) != 0

@@ -29,7 +29,7 @@ from ..support.dtypes import as_element
 from ..support.types import File, Function, Number, Operand
 from .array_function import call_numpy
 from .registry import NO_VALUE
-from .short_calls import ShortMethod, WritingMethod, matrix_product
+from .short_calls import ShortMethod, TakeMethod, WritingMethod, matrix_product
 
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
@@ -410,7 +410,7 @@ def bind_function(name: str, function: Function) -> None:
     method.__dict__["__signature__"] = inspect.Signature([own, *others])
     NAMES.append(name)
     described = named(method, name, _documentation(name, [p.name for p in others]))
-    bind(name, ShortMethod(function, described))
+    bind(name, (TakeMethod if function is np.take else ShortMethod)(function, described))
 
 
 def _parameters(function: Function) -> list[inspect.Parameter]:

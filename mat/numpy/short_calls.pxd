@@ -59,10 +59,6 @@ cdef class AlongOrNumPy(OrNumPy):
     cpdef object call(self, tuple args, dict kwargs)
 
 
-cdef class TakeOrNumPy(AlongOrNumPy):
-    cpdef object call(self, tuple args, dict kwargs)
-
-
 cdef class ByNumPy(Way):
     cdef object function, usual
     cdef Py_ssize_t most
@@ -114,3 +110,7 @@ cdef class ShortMethod(MatMethod):
     cdef object numpys
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
     cdef object call_fully(self, tuple args, dict kwargs)
+
+
+cdef class TakeMethod(ShortMethod):
+    cdef object call_plainly(self, object x, object y, Py_ssize_t count)

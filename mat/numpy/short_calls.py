@@ -189,18 +189,6 @@ class AlongOrNumPy(OrNumPy):
         return self.other.call(args, kwargs) if found is None else found
 
 
-class TakeOrNumPy(AlongOrNumPy):
-    """By `taken_of` with the elements' indices, and an axis or none after them, or by NumPy."""
-
-    __slots__ = ()
-
-    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        if kwargs or len(args) != 2:
-            return AlongOrNumPy.call(self, args, kwargs)
-        found = taken_of(args[0], args[1], None)
-        return self.other.call(args, kwargs) if found is None else found
-
-
 class ByNumPy(Way):
     """By NumPy, with copies of a few elements.
 
@@ -375,7 +363,7 @@ _SHORTER: dict[object, tuple[Any, ...]] = {
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
     np.diff: (differenced, 1, -1, True), np.repeat: (repeated, 2, None, False),
-    np.roll: (rolled, 2, None, False)}
+    np.roll: (rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 
@@ -388,7 +376,6 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
         WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
-    WAYS[np.take] = TakeOrNumPy(selection.taken_of, ByNumPy(np.take, usual), 2, None, False)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
@@ -480,5 +467,15 @@ class ShortMethod(MatMethod):
         return self.function(*args, **kwargs) if found is None else found
 
 
-give_vectorcall(ShortMethod)
-give_vectorcall(WritingMethod)
+class TakeMethod(ShortMethod):
+    """The method `take`, with one argument by `taken_of` at once."""
+
+    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        found = None
+        if count == 2 and not _in_use and not _observers:
+            found = taken_of(x, y, None)
+        return ShortMethod.call_plainly(self, x, y, count) if found is None else found
+
+
+for _kind in (ShortMethod, TakeMethod, WritingMethod):
+    give_vectorcall(_kind)

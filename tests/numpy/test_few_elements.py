@@ -59,6 +59,17 @@ def test_places_of_true_elements(shape, rng):
             assert_same(one, other)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "float32", "float64", "int16"])
+@pytest.mark.parametrize("n", [1, 7, 8, 61, 1000])
+def test_how_many_are_true(dtype, n, rng):
+    a = (rng.random(n + 1) * 256 * (rng.random(n + 1) > 0.4)).astype(dtype)
+    assert mat.count_nonzero(mat.array(a)) == np.count_nonzero(a)
+    assert mat.count_nonzero(mat.array(a)[1:]) == np.count_nonzero(a[1:])
+    for value in (-0.0, 1, 128, 255):
+        b = np.full(n, value).astype(dtype)
+        assert mat.count_nonzero(mat.array(b)) == np.count_nonzero(b)
+
+
 @pytest.mark.parametrize("n", [1, 40, 1 << 18])
 def test_the_first_truth(n):
     for k in (0, n // 2, n - 1):

@@ -94,3 +94,19 @@ cdef void sums_of_bytes(const uint8_t *x, Py_ssize_t rows, Py_ssize_t columns,
             for k in range(begin, end):
                 target[0] += x[k * columns + c]
             target += 1
+
+
+cdef Py_ssize_t bytes_with(const uint8_t *x, Py_ssize_t n, uint64_t mask) noexcept:
+    """Return how many of n bytes have bits in `mask`, found for eight at once."""
+    cdef uint64_t ones = 0x0101010101010101, sevens = 0x7F7F7F7F7F7F7F7F, w
+    cdef Py_ssize_t k = 0, found = 0
+    while k + 8 <= n:
+        memcpy(&w, x + k, 8)
+        w &= mask * ones
+        w |= (w & sevens) + sevens  # the highest bit of each byte that is not 0
+        found += ((w >> 7 & ones) * ones) >> 56
+        k += 8
+    while k < n:
+        found += (x[k] & mask) != 0
+        k += 1
+    return found
