@@ -362,13 +362,17 @@ cdef class HostBlocks:
                      Py_ssize_t times) noexcept:
         """Write each of n elements of `size` bytes so many times."""
         cdef Py_ssize_t k, j
-        for k in range(n):
-            for j in range(times):
-                if size == 8:
-                    (<uint64_t *>target)[0] = (<const uint64_t *>address)[k]
-                else:
+        if size == 8:
+            repeat_each(<uint64_t *>target, <const uint64_t *>address, n, times)
+        elif size == 4:
+            repeat_each(<uint32_t *>target, <const uint32_t *>address, n, times)
+        elif size == 1:
+            repeat_each(<uint8_t *>target, <const uint8_t *>address, n, times)
+        else:
+            for k in range(n):
+                for j in range(times):
                     memcpy(<void *>target, <const char *>address + k * size, size)
-                target += size
+                    target += size
 
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept:

@@ -11,6 +11,20 @@ ctypedef fused Summed:
     float
     int64_t
 
+ctypedef fused Word:
+    uint64_t
+    uint32_t
+    uint8_t
+
+
+cdef void repeat_each(Word *target, const Word *x, Py_ssize_t n, Py_ssize_t times) noexcept:
+    """Write each of n words so many times."""
+    cdef Py_ssize_t k, j
+    for k in range(n):
+        for j in range(times):
+            target[0] = x[k]
+            target += 1
+
 
 cdef inline bint comes_before(Ordered a, Ordered b) noexcept:
     return a < b or (b != b and a == a)  # NaN comes last

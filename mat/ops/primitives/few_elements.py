@@ -443,8 +443,10 @@ def repeated(x: object, count: object, axis: object) -> Operand:
 
 
 def _few_repeated(view: Mat, count: int) -> Operand:
-    """Return the result of `_all_repeated` of a few elements."""
-    layout, storage = view.layout, view.storage
+    """Return the result of `_all_repeated` of a few elements that are words."""
+    layout, storage, size = view.layout, view.storage, view.element_size
+    if size == 2 or size > 8:
+        return None
     if not none_else() or not layout.contiguous or not 0 < layout.size <= _MOST or not (
             0 < count <= _MOST and layout.size * count <= _MOST and is_numpys(view.element_type)):
         return None
@@ -455,7 +457,6 @@ def _few_repeated(view: Mat, count: int) -> Operand:
     address = storage.element_address(_array.mask, _array.bit)
     if not to or not address or view.layout is not layout:
         return None
-    size = view.element_size
     _blocks.repeat(to, address + size * layout.displacement, size, layout.size, count)
     made.storage.written(_array.mask)
     return made
