@@ -55,6 +55,11 @@ FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-
 SEPARATELY = "-ffp-contract=off"
 EXACT = {"elementwise.c", "elementwise_complex.c", "pow.c", "random.c", "scan.c", "vmath.c",
          "wide.c"}
+# sources for which -O3 of GCC takes longer without a gain: the last elements of a row, which fill
+# no vector, one by one instead of in a loop, and loops again for strides and limits not there
+ROWS = {"elementwise.c", "elementwise_integers.c"}
+LEAN = ("--param", "max-completely-peel-times=4", "-fno-split-loops", "-fno-split-paths",
+        "-fno-version-loops-for-strides")
 CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w",
                 *os.environ.get("MAT_CORE_CFLAGS", "").split()]
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, "cdivision": True,
@@ -177,12 +182,22 @@ def record_of_build() -> dict[str, str]:
             "by": f"Cython {version}"}
 
 
-def for_source(source: str) -> tuple[str, ...]:
-    """Return the flags of one source of an extension."""
-    return (SEPARATELY,) if Path(source).name in EXACT else ()
+def for_source(source: str, gcc: bool = False) -> tuple[str, ...]:
+    """Return the flags of one source of an extension, for GCC or for any compiler."""
+    name = Path(source).name
+    return (*((SEPARATELY,) if name in EXACT else ()), *(LEAN if gcc and name in ROWS else ()))
 
 
-def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executor
+def is_gcc(compiler: Sequence[str]) -> bool:
+    """Return whether a compiler has the flags that only GCC has."""
+    asked = [*compiler, *LEAN, "-Werror", "-fsyntax-only", "-x", "c", os.devnull]
+    try:
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    except OSError:  # there is none, as compiling will say
+        return False
+
+
+def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executor, gcc: bool
                        ) -> Callable[..., list[str]]:
     """Return `compile_all`, of setuptools, so that it compiles the sources of an extension at once.
 
@@ -191,7 +206,8 @@ def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executo
     def several(sources: list[str], *args: object, extra_postargs: Sequence[str] | None = None,
                 **options: object) -> list[str]:
         objects = [compilers.submit(compile_all, [source], *args, **options,
-                                    extra_postargs=[*(extra_postargs or ()), *for_source(source)])
+                                    extra_postargs=[*(extra_postargs or ()),
+                                                    *for_source(source, gcc)])
                    for source in sources]
         return [path for made in objects for path in made.result()]
 
@@ -232,7 +248,8 @@ class BuildKernels(build_ext):
         self.compiler.linker_so = [word for word in getattr(self.compiler, "linker_so", ())
                                    if not word.startswith("-Wl,-rpath")]
         with ThreadPoolExecutor(self.compilers) as compilers:
-            self.compiler.compile = beside_one_another(self.compiler.compile, compilers)
+            self.compiler.compile = beside_one_another(self.compiler.compile, compilers,
+                                                       is_gcc(self.compiler.compiler))
             super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:

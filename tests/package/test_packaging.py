@@ -284,6 +284,15 @@ def test_source_distributions_of_the_same_files_are_the_same(tmp_path, monkeypat
 # Other compilers and Pythons, simulated
 
 
+@pytest.mark.parametrize("compiler", ["/bin/false", "/no/compiler"])
+def test_flags_that_only_gcc_has_are_for_gcc(compiler):
+    build = runpy.run_path(str(ROOT / "mat" / "native" / "build.py"))
+    source = "mat/native/cpu/elementwise.c"
+    assert not build["is_gcc"]([compiler])
+    assert set(build["LEAN"]) <= set(build["for_source"](source, gcc=True))
+    assert not set(build["LEAN"]) & set(build["for_source"](source))
+
+
 def test_microsofts_compiler_is_not_asked(sources, tmp_path):
     """With setuptools' own class for it, which would fail here if it were asked to compile."""
     tree = unpacked(sources, tmp_path)
