@@ -24,7 +24,7 @@ from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcpy, memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -320,9 +320,22 @@ cdef class HostBlocks:
         return found
 
     cdef Py_ssize_t first_true(self, uintptr_t address, Py_ssize_t n) noexcept:
-        """Return the index of the first of n bools that is true; 0 if none is."""
-        cdef const void *found = memchr(<const void *>address, 1, n)
-        return 0 if found == NULL else <Py_ssize_t>(<uintptr_t>found - address)
+        """Return the index of the first of n bools that is true; 0 if none is. Each byte but 0 is
+        true: views of other elements have such ones.
+        """
+        cdef const uint8_t *start = <const uint8_t *>address
+        cdef uint64_t words[4]
+        cdef Py_ssize_t k = 0
+        while k + 32 <= n:
+            memcpy(words, start + k, 32)
+            if words[0] | words[1] | words[2] | words[3]:
+                break
+            k += 32
+        while k < n:
+            if start[k]:
+                return k
+            k += 1
+        return 0
 
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
                               list targets, Py_ssize_t most) except -1:

@@ -84,6 +84,15 @@ def test_the_first_truth(n):
     assert_same(mat.array(b).T.argmax(), b.T.argmax())
 
 
+@pytest.mark.parametrize("first", [0, 7, 31, 33, 64, 99])
+def test_first_truth_of_bytes_other_than_one(first: int) -> None:
+    a = np.zeros(100, np.uint8)
+    a[first] = 6
+    a[99] = 1
+    assert mat.array(a).view(bool).argmax() == first
+    assert mat.array(a)[1:].view(bool).argmax() == a[1:].view(bool).argmax()
+
+
 @pytest.mark.parametrize("bounds", [(0, 1), (1, 1), (1, 0), (2, 5), (-1, 1), (0, 1000), (0.0, 1.0)])
 def test_bounds_of_bools(bounds, rng):
     a = rng.random((4, 6)) > 0.5
