@@ -26,11 +26,13 @@ class Prefetch(Block["Prefetch"]):
 
     __slots__ = ("begun", "to_device", "to_host")
 
-    def __init__(self, to_device: list[Mat], to_host: list[Mat]) -> None:
+    def __init__(self, to_device: list[Mat], to_host: list[Mat], call: str = "") -> None:
         super().__init__()
         self.to_device: list[Mat] = to_device
         self.to_host: list[Mat] = to_host
         self.begun: list[tuple[Mat, Memory]] = []
+        if call:  # of those of tiles users know nothing
+            self.warn_unless_entered(call)
 
     def already_open(self) -> ConflictError:
         return ConflictError("this prefetch is already under way; call mat.prefetch again")
@@ -123,9 +125,7 @@ def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Ma
     ...     y.fresh == {"host", "emulated"}
     True
     """
-    block = Prefetch(_mats(to_device, "to_device"), _mats(to_host, "to_host"))
-    block.warn_unless_entered("mat.prefetch(...)")  # of those of tiles users know nothing
-    return block
+    return Prefetch(_mats(to_device, "to_device"), _mats(to_host, "to_host"), "mat.prefetch(...)")
 
 
 def _mats(given: Iterable[Mat] | Mat, name: str) -> list[Mat]:

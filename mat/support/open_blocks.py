@@ -55,7 +55,7 @@ class Block(Generic[T]):
     def warn_unless_entered(self, call: str) -> None:
         """Warn if self, made by `call`, becomes garbage before it is entered.
 
-        It is the last thing to do with a new block: an interrupt before is no mistake of the user.
+        It is the last thing to do in `__init__`: an interrupt there is no mistake of the user.
         """
         self.unused = Unused(self, call)
 
