@@ -18,18 +18,9 @@ cdef Threads _threads
 cdef Nodes _all
 
 
-cdef class ProgramStep:
-    cdef object first_token
-    cdef ProgramStep first
-    cdef dict branches
-    cdef public object program
-    @cython.locals(found=ProgramStep)
-    cdef ProgramStep step(self, object token)
-
-
 cdef class Programs:
-    cdef public ProgramStep root
-    cdef public int count
+    cdef public PlanNode root
+    cdef public dict known
 
 
 cdef Programs _programs
@@ -61,10 +52,10 @@ cdef class Pass:
     cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf)
     cdef bint reads_after(self, int k, Leaf old) except -1
-    @cython.locals(node=Node, at=ProgramStep)
+    @cython.locals(node=Node, at=PlanNode)
     cpdef object program(self)
     @cython.locals(node=Node, code=int)
-    cdef ProgramStep step_code(self, object argument, ProgramStep at)
+    cdef PlanNode step_code(self, object argument, PlanNode at)
     @cython.locals(view=MatBase, other=MatBase, form=Form, k=int, old=Leaf)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int, values=tuple)

@@ -15,6 +15,7 @@ from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ...support.types import Operand
+from ..engine.calls import PlanNode
 from ..engine.operation import Op
 from .described import described
 from .folds import number_of
@@ -28,43 +29,18 @@ _MOST = 512
 _LOWEST = 2 * MOST_NODES  # of codes, negated
 
 
-class ProgramStep:
-    """A node of the tree of programs: one step for each token of a structure."""
-
-    __slots__ = ("branches", "first", "first_token", "program")
-
-    def __init__(self) -> None:
-        self.first_token: object = None
-        self.first: ProgramStep | None = None
-        self.branches: dict[object, ProgramStep] | None = None
-        self.program: FusedOp | None = None
-
-    def step(self, token: object) -> ProgramStep:
-        """Return the node for the next token, perhaps a new one."""
-        if self.first is not None and self.first_token is token:
-            return self.first
-        if self.branches is None:
-            self.branches = {}
-        found = self.branches.get(token)
-        if found is None:
-            found = self.branches[token] = ProgramStep()
-            if self.first is None:
-                self.first_token, self.first = token, found
-        return found
-
-
 class Programs:
-    """The programs of all structures that passes had."""
+    """The programs of all structures that passes had, by the nodes of a tree of their tokens."""
 
-    __slots__ = ("count", "root")
+    __slots__ = ("known", "root")
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         """Forget all."""
-        self.root: ProgramStep = ProgramStep()
-        self.count: int = 0
+        self.root: PlanNode = PlanNode()
+        self.known: dict[PlanNode, FusedOp] = {}
 
 
 PROGRAMS = Programs()
@@ -265,34 +241,34 @@ class Pass:
         """Return the operation that computes the results; collect what it reads."""
         if self.known is not None:
             return self.known
-        if _programs.count >= _MOST:
+        if len(_programs.known) >= _MOST:
             _programs.clear()
-        at = _programs.root
+        at: Any = _programs.root
         for fold in self.folds:
-            at = at.step(fold)
+            at = at.step(fold, True)
         for k in self.targets:
-            at = at.step(k)
-        at = at.step(None)
+            at = at.step(k, True)
+        at = at.step(None, True)
         number(self.order)
         for node in self.order:
-            at = at.step(node.operation)
+            at = at.step(node.operation, True)
             for argument in node.args:
                 at = self.step_code(argument, at)
-            at = at.step(node.form.dtype)
+            at = at.step(node.form.dtype, True)
         if self.folds:
             for argument in self.roots:
                 at = self.step_code(argument, at)
-        if at.program is None:
-            _programs.count += 1
-            at.program = FusedOp(self.structure())
-        self.known = at.program
-        return at.program
+        found = _programs.known.get(at)
+        if found is None:
+            found = _programs.known[at] = FusedOp(self.structure())
+        self.known = found
+        return found
 
     def joins(self) -> bool:
         """Return whether a reduction is one kernel of the device in use, together with the rest."""
         return self.program().joins((*self.operands, *self.outs))
 
-    def step_code(self, argument: Argument, at: ProgramStep) -> ProgramStep:
+    def step_code(self, argument: Argument, at: Any) -> Any:
         """Add a number for what a node reads to the codes: that of an operand, an even negative one
         for the result of a node, or an odd one for the old elements where one goes to. Return the
         node of the tree after that token.
@@ -302,16 +278,16 @@ class Pass:
             if node.leaf is None:
                 code = -2 - 2 * node.at
                 self.codes.append(code)
-                return at.step(code + _LOWEST)
+                return at.step(code + _LOWEST, True)
             argument = node.leaf
         if type(argument) is Leaf:
             code = self.code_of_leaf(argument)
         else:
             code = len(self.operands)
             self.operands.append(argument)
-            at = at.step(None)  # unlike the operands that are Mats
+            at = at.step(None, True)  # unlike the operands that are Mats
         self.codes.append(code)
-        return at.step(code + _LOWEST)  # small integers are the same objects each time
+        return at.step(code + _LOWEST, True)  # small integers are the same objects each time
 
     def code_of_leaf(self, leaf: Leaf) -> int:
         """Return the number of a leaf, that of another one if it sees the same elements alike."""
