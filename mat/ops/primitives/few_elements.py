@@ -175,10 +175,8 @@ def searched(values: object, x: object) -> Operand:
         return None
     made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
-    if not storage.address:
-        storage.find_address()
-    if not given.address:
-        given.find_address()
+    view._locate()
+    of._locate()
     # no code of Python may run from here on, so that no Mat changes meanwhile
     address = storage.ready(_array.mask, _array.bit, True, False)
     address_of = given.ready(_array.mask, _array.bit, True, False)
@@ -211,10 +209,8 @@ def summed_between(x: object, indices: object) -> Operand:
     rows, columns = layout.shape[0], layout.shape[1] if rank == 2 else 1
     made: Any = form_of_result((one.size, *layout.shape[1:]), dtype).new(view.device_enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
-    if not storage.address:
-        storage.find_address()
-    if not given.address:
-        given.find_address()
+    view._locate()
+    at._locate()
     # no code of Python may run from here on, so that no Mat changes meanwhile
     address = storage.ready(_array.mask, _array.bit, True, False)
     index = given.ready(_array.mask, _array.bit, True, False)
