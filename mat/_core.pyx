@@ -373,19 +373,13 @@ cdef class HostBlocks:
 
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept:
-        """Write each of n elements of `size` bytes so many times."""
-        cdef Py_ssize_t k, j
+        """Write each of n elements of 1, 4 or 8 bytes so many times."""
         if size == 8:
             repeat_each(<uint64_t *>target, <const uint64_t *>address, n, times)
         elif size == 4:
             repeat_each(<uint32_t *>target, <const uint32_t *>address, n, times)
-        elif size == 1:
-            repeat_each(<uint8_t *>target, <const uint8_t *>address, n, times)
         else:
-            for k in range(n):
-                for j in range(times):
-                    memcpy(<void *>target, <const char *>address + k * size, size)
-                    target += size
+            repeat_each(<uint8_t *>target, <const uint8_t *>address, n, times)
 
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept:
