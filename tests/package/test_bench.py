@@ -11,7 +11,8 @@ from timeit import Timer
 import numpy as np
 import pytest
 
-from ..tools.bench import eager, functions, peers, pythons, report
+from ..running.running import printed
+from ..tools.bench import eager, functions, peers, programs, pythons, report
 from ..tools.bench.__main__ import line
 from ..tools.bench.peer_libraries import Libraries
 from ..tools.bench.row import Goal
@@ -185,6 +186,27 @@ def _check_row(row, statement, setup, written):
 def test_statements_run_on_a_device():
     for made in eager._on_device("emulated", "emulated", eager.ON_DEVICE):
         assert all(timer.timeit(1) > 0 for timer in made.competitors.values())
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("name", [program.stem for program in programs.OTHERS])
+def test_programs_print_with_mats_what_they_print_with_arrays(name, tmp_path):
+    with_mat, with_numpy = (programs.written(programs.OTHERS[0].with_stem(name), package, tmp_path)
+                            for package in ("mat", "numpy"))
+    assert "import mat as np\n" in with_mat.read_text(encoding="utf-8")
+    expected = printed(with_numpy)
+    assert len(expected.splitlines()) > 1
+    assert printed(with_mat) == expected
+
+
+@pytest.mark.host
+def test_programs_are_timed_in_new_processes_and_in_one(tmp_path):
+    path = programs.written(programs.OTHERS[0], "numpy", tmp_path)
+    process = programs.Process(path, "numpy")
+    assert process.run() > 0 < process.run()
+    spent = programs.Spent()
+    spent.first(path, "numpy")
+    assert spent.clock() > 0
 
 
 @pytest.mark.host

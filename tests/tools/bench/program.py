@@ -1,30 +1,37 @@
-"""Run a program several times after importing its package; print the seconds that took.
+"""Run a program once for each line of the input, after importing its package; print the seconds
+that each run took.
 
-``python program.py PATH PACKAGE TIMES``
+``python program.py PATH PACKAGE``
 """
 
 from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from time import process_time
 
 
-def seconds(path: str, package: str, times: int) -> float:
-    """The processor time of `main` of the program, after the import of the package."""
+def runs(path: str, package: str) -> Iterator[float]:
+    """The processor time of `main` of the program, again and again; the first with what the
+    program does before, but without the import of the package.
+    """
     code = compile(Path(path).read_text(encoding="utf-8"), path, "exec")
     import_module(package)
-    begun = process_time()
-    with redirect_stdout(io.StringIO()):
-        names: dict[str, object] = {"__name__": "program"}
-        exec(code, names)
-        for _ in range(times):
+    names: dict[str, object] = {"__name__": "program"}
+    while True:
+        with redirect_stdout(io.StringIO()):
+            begun = process_time()
+            if "main" not in names:
+                exec(code, names)
             names["main"]()  # type: ignore[operator]
-    return process_time() - begun
+            took = process_time() - begun
+        yield took
 
 
 if __name__ == "__main__":
-    print(seconds(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    for _, seconds in zip(sys.stdin, runs(sys.argv[1], sys.argv[2]), strict=False):
+        print(seconds, flush=True)

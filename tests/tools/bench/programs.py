@@ -1,8 +1,9 @@
-"""The programs of ``examples/`` that run under NumPy and under `mat` by one changed import line:
-processor time in one thread, in a new process for each measurement.
+"""Sixteen NumPy programs, under NumPy and under `mat` by one changed import line: four of
+``examples/``, the others in ``numpy_programs/``. Processor time in one thread.
 
-A program is measured in three ways: as a whole process; its first run after the import, with what
-`mat` does at the first call of everything; and several runs after the import.
+A program is measured in its first run after the import, with what `mat` does at the first call of
+everything, in a new process for each measurement; and in later runs of one process for each
+package. Those of ``examples/`` are measured as whole processes, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -20,38 +21,72 @@ from .row import Goal, Row
 from .timing import Pace, Thunk
 
 ROOT = Path(__file__).parents[3]
-PROGRAMS = {"kmeans": 30, "logistic_regression": 12, "small_cnn": 3, "image_pipeline": 15}  # runs
+EXAMPLES = [ROOT / "examples" / f"{name}.py"
+            for name in ("kmeans", "logistic_regression", "small_cnn", "image_pipeline")]
+OTHERS = sorted(Path(__file__).with_name("numpy_programs").glob("*.py"))
 LIMIT = 1.3
-WHOLE, FIRST, SEVERAL = "whole process", "first run", "several runs"
-GOALS = tuple(Goal(f"programs, {how}", "numpy", 1.0) for how in (WHOLE, FIRST, SEVERAL))
+WHOLE, FIRST, LATER = "whole process", "first run", "later runs"
+GOALS = tuple(Goal(f"programs, {how}", "numpy", mean)
+              for how, mean in ((WHOLE, 1.0), (FIRST, 1.0), (LATER, 0.9)))
 
 
 def rows() -> Iterator[Row]:
-    """Four programs as whole processes, run for the first time, and run several times."""
+    """All programs run for the first time, and run again; four of them as whole processes."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, times in PROGRAMS.items():
-            paths = {package: written(name, package, Path(folder)) for package in ("mat", "numpy")}
-            yield _row(name, WHOLE, {package: partial(_run, path) for package, path in
-                                     paths.items()}, Pace(0, 0, 1, _of_children))
-            for how, n in ((FIRST, 1), (SEVERAL, times)):
-                spent = Spent()
-                yield _row(name, how, {package: partial(spent.run, path, package, n)
-                                       for package, path in paths.items()},
-                           Pace(0, 0, 1, spent.clock), n)
+        for program in (*EXAMPLES, *OTHERS):
+            paths = {package: written(program, package, Path(folder))
+                     for package in ("mat", "numpy")}
+            if program in EXAMPLES:
+                yield _row(program.stem, WHOLE, {package: partial(_whole, path) for package, path in
+                                                 paths.items()}, _of_children)
+            yield from (_first(program.stem, paths), _later(program.stem, paths))
 
 
-def _row(name: str, how: str, competitors: dict[str, Thunk], pace: Pace, times: int = 1) -> Row:
-    return Row(f"{name}, {how}", dict(competitors), limit=LIMIT, times=times,
-               group=f"programs, {how}", pace=pace)
+def _first(name: str, paths: dict[str, Path]) -> Row:
+    spent = Spent()
+    return _row(name, FIRST, {package: partial(spent.first, path, package)
+                              for package, path in paths.items()}, spent.clock)
 
 
-def written(name: str, package: str, folder: Path) -> Path:
+def _later(name: str, paths: dict[str, Path]) -> Row:
+    spent = Spent()
+    kept = {package: Process(path, package) for package, path in paths.items()}
+    for process in kept.values():
+        process.run()
+    return _row(name, LATER, {package: partial(spent.run, process)
+                              for package, process in kept.items()}, spent.clock)
+
+
+def _row(name: str, how: str, competitors: dict[str, Thunk], clock: Callable[[], float]) -> Row:
+    return Row(f"{name}, {how}", dict(competitors), limit=LIMIT, group=f"programs, {how}",
+               pace=Pace(0, 0, 1, clock))
+
+
+def written(program: Path, package: str, folder: Path) -> Path:
     """The program as a file of `folder` that imports `package`."""
-    text = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    path = folder / f"{name}_with_{package}.py"
-    path.write_text(text.replace("import mat as np\n", f"import {package} as np\n"),
-                    encoding="utf-8")
+    text = program.read_text(encoding="utf-8")
+    path = folder / f"{program.stem}_with_{package}.py"
+    for other in ("mat", "numpy"):
+        text = text.replace(f"import {other} as np\n", f"import {package} as np\n")
+    path.write_text(text, encoding="utf-8")
     return path
+
+
+class Process:
+    """A process that has imported the package, and runs the program whenever it is told to."""
+
+    def __init__(self, path: Path, package: str) -> None:
+        script = str(Path(__file__).with_name("program.py"))
+        self.process = _started(path.parent, script, str(path), package)
+
+    def run(self) -> float:
+        """The processor time of a run."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def __del__(self) -> None:
+        self.process.communicate()
 
 
 class Spent:
@@ -63,10 +98,13 @@ class Spent:
     def clock(self) -> float:
         return self.seconds
 
-    def run(self, path: Path, package: str, times: int) -> None:
-        """Have a new process import the package, run the program so often, and report."""
-        script = Path(__file__).with_name("program.py")
-        self.seconds += float(_run(script, str(path), package, str(times)))
+    def run(self, process: Process) -> None:
+        """Have a process run its program."""
+        self.seconds += process.run()
+
+    def first(self, path: Path, package: str) -> None:
+        """Have a new process import the package and run the program."""
+        self.run(Process(path, package))
 
 
 def _of_children() -> float:
@@ -75,15 +113,20 @@ def _of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _run(script: Path, *arguments: str) -> str:
-    """What a new process prints, which has one thread, and modules compiled before."""
-    folder = str(script.parent) if not arguments else str(Path(arguments[0]).parent)
+def _whole(path: Path) -> None:
+    process = _started(path.parent, str(path))
+    process.communicate()
+    assert process.returncode == 0, path
+
+
+def _started(folder: Path, *command: str) -> subprocess.Popen[str]:
+    """A new process of Python, which has one thread, and modules compiled before."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT),
-                   "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+                   "PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
     # -P: the folder of the script has a random.py, too
-    return subprocess.run([sys.executable, "-P", str(script), *arguments], env=environment,
-                          text=True, check=True, stdout=subprocess.PIPE,
-                          preexec_fn=_on_one_core).stdout
+    return subprocess.Popen([sys.executable, "-P", *command], env=environment, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            preexec_fn=_on_one_core)
 
 
 def _on_one_core() -> None:
