@@ -27,7 +27,6 @@ class Barrier(Block["Barrier"]):
     __slots__ = ("copies", "dropped", "ensure", "failures")
 
     def __init__(self, ensure: Memory, dropped: tuple[Memory, ...]) -> None:
-        super().__init__()
         self.ensure: Memory = ensure
         self.dropped: tuple[Memory, ...] = dropped
         self.copies: Copies | None = None

@@ -24,7 +24,6 @@ class Copies(Nested):
     __slots__ = ("dropped", "many", "registered", "thread")
 
     def __init__(self, dropped: tuple[Memory, ...]) -> None:
-        super().__init__()
         self.dropped: tuple[Memory, ...] = dropped
         self.registered: deque[tuple[ref[HasCopies], Memory]] = deque()
         self.many: int = 64  # so many are registered when those that are gone are forgotten

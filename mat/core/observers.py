@@ -234,7 +234,6 @@ class Wait(Block[None]):
     __slots__ = ("facts", "open", "since", "token")
 
     def __init__(self, what: str, cube: Observed, memory: Memory) -> None:
-        super().__init__()
         self.facts = what, cube, memory
         self.open: list[object] = []
         self.token: object = None
@@ -275,7 +274,6 @@ class HostCall(Block[None]):
     __slots__ = ("call",)
 
     def __init__(self, name: str) -> None:
-        super().__init__()
         self.call = (name, object())
 
     def begin(self) -> None:
@@ -406,7 +404,6 @@ class Observation(Decorating[Kind]):
     __slots__ = ("make", "observed")
 
     def __init__(self, make: Callable[[], Kind]) -> None:
-        super().__init__()
         self.make: Callable[[], Kind] = make
         self.observed: _Observed | None = None
 

@@ -333,7 +333,6 @@ class _AllowedConflicts(Decorating[None]):
     __slots__ = ("home", "token")
 
     def __init__(self) -> None:
-        super().__init__()
         self.home: dict[str, Any] = {}
         self.token: object = None
 
@@ -367,7 +366,6 @@ class _DirectionsBlock(Decorating[DirectionReport]):
     __slots__ = ("observation", "report")
 
     def __init__(self) -> None:
-        super().__init__()
         self.observation: Observation[Observer] | None = None
         self.report: DirectionReport | None = None
 

@@ -300,7 +300,6 @@ class guarding(Block[None]):  # noqa: N801  # used as a function
     __slots__ = ("guards", "report")
 
     def __init__(self, report: Report) -> None:
-        super().__init__()
         self.report = report
         self.guards = False
 

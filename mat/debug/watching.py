@@ -310,7 +310,6 @@ class Watch(Block["Watch"]):
                  "where")
 
     def __init__(self, arrays: list[Watched]) -> None:
-        super().__init__()
         self.arrays = arrays
         self.faults: list[str] = []
         self.regions: list[Region] = []

@@ -119,7 +119,6 @@ class DeviceContext(Block[Device]):
     __slots__ = ("barrier", "device", "pool_bytes", "use")
 
     def __init__(self, device: Device, pool_bytes: int | None, call: str) -> None:
-        super().__init__()
         self.device: Device = device
         self.pool_bytes: int | None = pool_bytes
         self.barrier: Barrier | None = None
@@ -256,7 +255,6 @@ class _Replacement(Block[None]):
     __slots__ = ("new", "old")
 
     def __init__(self, new: DeviceUse) -> None:
-        super().__init__()
         self.old, self.new = permanent(), new
 
     def begin(self) -> None:

@@ -219,7 +219,6 @@ class DeviceUse(Nested):
     __slots__ = ("device", "pool_bytes", "thread")
 
     def __init__(self, device: Device, pool_bytes: int | None = None) -> None:
-        super().__init__()
         self.device: Device = device
         self.pool_bytes: int | None = pool_bytes
         self.thread: int = threading.get_ident()

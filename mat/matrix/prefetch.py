@@ -27,7 +27,6 @@ class Prefetch(Block["Prefetch"]):
     __slots__ = ("begun", "to_device", "to_host")
 
     def __init__(self, to_device: list[Mat], to_host: list[Mat], call: str = "") -> None:
-        super().__init__()
         self.to_device: list[Mat] = to_device
         self.to_host: list[Mat] = to_host
         self.begun: list[tuple[Mat, Memory]] = []

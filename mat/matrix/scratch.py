@@ -121,7 +121,6 @@ class ScratchBlock(Block[Mat]):
     __slots__ = ("key", "layout", "storage")
 
     def __init__(self, layout: Layout, key: Key) -> None:
-        super().__init__()
         self.layout: Layout = layout
         self.key: Key = key
         self.storage: ScratchStorage | None = None

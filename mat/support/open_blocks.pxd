@@ -2,6 +2,16 @@
 cimport cython
 
 
+cdef class Body:
+    cdef object __weakref__
+    cdef public object unused, late
+    cdef public Body body
+    cdef public bint running
+    @cython.locals(made=Body)
+    cpdef Body copied(self)
+    cpdef end_surely(self, error)
+
+
 cdef class Nested:
     cdef public bint ended
     cdef public object parent

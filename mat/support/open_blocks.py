@@ -12,8 +12,9 @@ import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from ..layout.attributes import begin_as_nothing
 from .unused import Unused
 
 _TRIES = 100  # of ending a block that is interrupted again and again
@@ -22,35 +23,15 @@ _TRIES = 100  # of ending a block that is interrupted again and again
 T = TypeVar("T")  # what a block is given
 
 
-class Block(Generic[T]):
-    """A context manager whose parts `begin` and `end` can be interrupted at any point.
+class Body:
+    """What blocks do, with types of C: see `Block`."""
 
-    Subclasses implement `begin` and `end`. `end` undoes whatever was begun, does nothing for what
-    has ended already, and is called again after an interrupt or error, as after a failed `begin`.
-
-    A copy of the block, its body, does all that. It also learns when the block itself is garbage:
-    an interrupt may come before the first line of `__exit__`, and nobody ends the block then. The
-    block has no `__del__`, since an interrupt in there would be lost.
-
-    Of a block whose call is known there is a warning if it becomes garbage and was never entered.
-    """
-
-    __slots__ = ("__weakref__", "body", "late", "running", "unused")
+    # what attributes are until they are set: see `begin_as_nothing`
     body: Any  # of the same class
     unused: Unused | None
     # of a body
     late: weakref.ref[Any] | None
     running: bool
-    _names: tuple[str, ...] = ()  # of the attributes that subclasses have
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        kinds = cls.__mro__[:cls.__mro__.index(Block)]
-        cls._names = tuple(name for kind in kinds for name in vars(kind).get("__slots__", ()))
-
-    def __init__(self) -> None:
-        self.body = self.unused = self.late = None
-        self.running = False
 
     def warn_unless_entered(self, call: str) -> None:
         """Warn if self, made by `call`, becomes garbage before it is entered.
@@ -59,7 +40,7 @@ class Block(Generic[T]):
         """
         self.unused = Unused(self, call)
 
-    def begin(self) -> T:
+    def begin(self) -> Any:
         """Begin the block and return its value."""
         raise NotImplementedError
 
@@ -76,11 +57,12 @@ class Block(Generic[T]):
         """True while the block is open."""
         return self.body is not None and bool(self.body.running)
 
-    def __enter__(self) -> T:
-        if self.entered:
+    def __enter__(self) -> Any:
+        body = self.body
+        if body is not None and body.running:
             raise self.already_open()
         self.unused = None
-        self.body = body = self._copied()
+        self.body = body = self.copied()
         try:
             body.running = True
             body.late = weakref.ref(self, body.end_late)
@@ -89,17 +71,19 @@ class Block(Generic[T]):
             body.end_surely(error)
             raise
 
-    def _copied(self) -> Self:
-        made = object.__new__(type(self))
-        Block.__init__(made)
-        for name in self._names:
+    def copied(self) -> Self:
+        """Return a block like this one, which was not entered."""
+        kind: Any = type(self)
+        made: Self = Body.__new__(kind)
+        for name in kind.names:
             setattr(made, name, getattr(self, name))
         return made
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if self.body is not None:
-            self.body.end_surely(error)
+        body = self.body
+        if body is not None:
+            body.end_surely(error)
 
     def end_surely(self, error: BaseException | None) -> None:
         """Call `end` until nothing is left of the block; raise the first interrupt or error."""
@@ -126,6 +110,35 @@ class Block(Generic[T]):
             self.end_surely(None)
 
 
+begin_as_nothing(Body)
+
+
+class Block(Body, Generic[T]):
+    """A context manager whose parts `begin` and `end` can be interrupted at any point.
+
+    Subclasses implement `begin` and `end`. `end` undoes whatever was begun, does nothing for what
+    has ended already, and is called again after an interrupt or error, as after a failed `begin`.
+
+    A copy of the block, its body, does all that. It also learns when the block itself is garbage:
+    an interrupt may come before the first line of `__exit__`, and nobody ends the block then. The
+    block has no `__del__`, since an interrupt in there would be lost.
+
+    Of a block whose call is known there is a warning if it becomes garbage and was never entered.
+    """
+
+    __slots__ = ()
+    names: tuple[str, ...] = ()  # of the attributes that subclasses have
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        kinds = cls.__mro__[:cls.__mro__.index(Block)]
+        cls.names = tuple(name for kind in kinds for name in vars(kind).get("__slots__", ()))
+
+    if TYPE_CHECKING:
+        def begin(self) -> T: ...
+        def __enter__(self) -> T: ...
+
+
 class Decorating(Block[T]):
     """A block that can also decorate a function, for a new block at each call."""
 
@@ -134,7 +147,7 @@ class Decorating(Block[T]):
 
     def again(self) -> Self:
         """Return a new block like this one."""
-        return self._copied()
+        return self.copied()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         self.unused = None
@@ -152,11 +165,12 @@ class Nested:
     ``parent`` is the one around it. Those that have ended are skipped, in every context.
     """
 
-    __slots__ = ("ended", "parent")
+    # what attributes are until they are set: see `begin_as_nothing`
+    ended: bool
+    parent: Self | None
 
-    def __init__(self) -> None:
-        self.ended: bool = False
-        self.parent: Self | None = None
+
+begin_as_nothing(Nested)
 
 
 N = TypeVar("N", bound=Nested)

@@ -85,7 +85,6 @@ class Changed(Nested):
 
     def __init__(self, options: Options) -> None:
         global _blocks_began
-        super().__init__()
         _blocks_began = True
         self.options: Options = options
         self.thread: int = threading.get_ident()  # that began the block

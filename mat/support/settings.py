@@ -89,7 +89,6 @@ class SettingsBlock(Decorating[Options]):
 
     def __init__(self, changes: Keywords) -> None:
         given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
-        super().__init__()
         self.changes: Keywords = changes
         self.changed: Changed | None = None
         self.token: Token[Changed | None] | None = None

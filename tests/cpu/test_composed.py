@@ -142,7 +142,7 @@ def different(dtype):
                 z = f(*given)
             found.append(bits(z))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mat.ops.expressions.block.LEAST", 1)
+        patch.setattr("mat.ops.expressions.deferral.LEAST", 1)
         loops = composed(run)
     assert loops >= len(expected) - 3  # some are of one structure
     return [k for k, (x, y) in enumerate(zip(found, expected, strict=True)) if x != y]
@@ -172,7 +172,7 @@ def test_layouts_updates_and_reductions(shape):
             results = statements(*given)
         found[:] = [bits(v) for v in results]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mat.ops.expressions.block.LEAST", 1)
+        patch.setattr("mat.ops.expressions.deferral.LEAST", 1)
         assert composed(run) > 2
     assert found == expected
 

@@ -20,7 +20,7 @@ import pytest
 
 import mat
 import mat.cpu.program
-from mat.ops.expressions import block, computing
+from mat.ops.expressions import computing, deferral
 
 from .fused_reductions import Reductions
 
@@ -652,7 +652,7 @@ class Counted:
 
     def __enter__(self):
         self.run = run = computing.Passes.run
-        self.least, block.LEAST = block.LEAST, 1
+        self.least, deferral.LEAST = deferral.LEAST, 1
         self.block = mat.cpu.program.BLOCK
 
         def counted(all_, one):
@@ -664,7 +664,7 @@ class Counted:
         return self
 
     def __exit__(self, *error):
-        computing.Passes.run, block.LEAST = staticmethod(self.run), self.least
+        computing.Passes.run, deferral.LEAST = staticmethod(self.run), self.least
         mat.cpu.program.BLOCK = self.block
 
 

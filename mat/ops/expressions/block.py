@@ -9,47 +9,24 @@ from typing import Any, Never, TypeVar, overload
 
 from ...devices.in_use import BEFORE_LEAVING
 from ...errors import DTypeError
-from ...support.open_blocks import Decorating, enter, leave, still_open
+from ...support.open_blocks import Decorating, still_open
 from ...support.types import Function
 from ...support.unbound import Unbound
 from .computing import EXPRESSIONS
-from .deferral import INNERMOST, PERMANENT, Fused, compute_updates, compute_values
+from .deferral import INNERMOST, PERMANENT, Fused, FusedBody, compute_values
 from .in_place import overwrites
 from .nodes import VALUES
 
 F = TypeVar("F", bound=Function)
-LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
 
 
-class FusedBlock(Decorating[None]):
+class FusedBlock(FusedBody, Decorating[None]):
     """The context manager that `fused` returns."""
 
-    __slots__ = ("use",)
+    __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.use: Fused | None = None
         self.warn_unless_entered("mat.fused()")
-
-    def begin(self) -> None:
-        self.use = use = Fused(LEAST)
-        use.begin()
-        enter(INNERMOST, use)
-
-    def end(self, error: BaseException | None) -> None:
-        use = self.use
-        if use is None:
-            return
-        leave(INNERMOST, use)
-        use.end()
-        self.use = None
-        if error is None:
-            compute_values(use)
-            return
-        try:
-            compute_updates(use)
-        except Exception as other:
-            error.add_note(f"updates of files in the block failed, too: {other!r}")
 
 
 def compute_here() -> None:
@@ -74,7 +51,7 @@ def is_open() -> bool:
 def fuse_permanently(fused: bool) -> None:
     """Put every context into a block, or end that block and compute its values."""
     if fused and not PERMANENT:
-        use = Fused(LEAST)
+        use = Fused()
         use.statements.held = None  # files are updated at once, since the block may have no end
         use.begin()
         PERMANENT.append(use)

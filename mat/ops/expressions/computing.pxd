@@ -1,7 +1,7 @@
 # Compiled, since short expressions take little more time than their passes are chosen in.
 cimport cython
 
-from mat._core cimport Maker, Threads
+from mat._core cimport Lock, Maker, Threads
 from mat.core.pending cimport Pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -13,6 +13,12 @@ cdef Maker _maker
 cdef Nodes _all
 cdef Threads _threads
 cdef list _in_use, _deferrals, _cuts
+cdef object _ident
+cdef Lock _lock
+
+
+cdef unsigned long begin_computing() except? 1
+cdef end_computing(unsigned long before)
 
 
 @cython.locals(storage=Storage, view=MatBase, found=MatBase)

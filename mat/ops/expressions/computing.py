@@ -41,7 +41,7 @@ from .together import JoinedFold, together
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 # with types of C
 _maker, _all, _threads, _cuts = MAKER, VALUES, THREADS, CUTS
-_in_use, _deferrals = IN_USE, DEFERRALS
+_in_use, _deferrals, _ident = IN_USE, DEFERRALS, threading.get_ident
 
 
 class Computing:
@@ -52,13 +52,24 @@ class Computing:
     __slots__ = ("before",)
 
     def __enter__(self) -> None:
-        self.before: int = VALUES.busy
-        VALUES.busy = threading.get_ident()
+        self.before: int = begin_computing()
 
     def __exit__(self, *error: object) -> None:
-        VALUES.busy = self.before
-        if not self.before and EXPRESSIONS.late:
-            EXPRESSIONS.compute_late()
+        end_computing(self.before)
+
+
+def begin_computing() -> int:
+    """Begin a block `Computing`; return what its end needs."""
+    before = _all.busy
+    _all.busy = _ident()
+    return before
+
+
+def end_computing(before: int) -> None:
+    """End a block `Computing`."""
+    _all.busy = before
+    if not before and EXPRESSIONS.late:
+        EXPRESSIONS.compute_late()
 
 
 def on(device: Device) -> AbstractContextManager[object]:
@@ -291,8 +302,15 @@ class Passes(Expressions):
         self.late: list[Statements] = []  # of blocks that ended in the middle of a computation
 
     def compute(self, nodes: list[Node]) -> None:
-        with self.lock, Computing():
-            compute_all(nodes)
+        _lock.acquire()
+        try:
+            before = begin_computing()
+            try:
+                compute_all(nodes)
+            finally:
+                end_computing(before)
+        finally:
+            _lock.release()
 
     def compute_late(self) -> None:
         """Compute the values of blocks that ended in the middle of a computation."""
@@ -474,3 +492,4 @@ class Passes(Expressions):
 
 
 EXPRESSIONS = Passes()
+_lock = EXPRESSIONS.lock  # with a type of C

@@ -8,7 +8,7 @@ from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls, Deferral, PlanNode
 from mat.ops.engine.plan cimport Plan
-from mat.support.open_blocks cimport Nested
+from mat.support.open_blocks cimport Body, Nested
 from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_of
 from mat.ops.expressions.nodes cimport (
     Leaf, Node, Nodes, Statements, leaf_of, new_leaf, new_node, readers_of, viewers
@@ -27,6 +27,11 @@ cdef long long _exact
 
 cdef class Fused(Nested):
     cdef readonly Statements statements
+
+
+cdef class FusedBody(Body):
+    cdef public Fused use
+    cpdef Body copied(self)
 
 
 cdef class ByBlocks(Deferral):

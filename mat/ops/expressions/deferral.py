@@ -13,12 +13,13 @@ from ...core.pending import DEFERRALS
 from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
+from ...layout.attributes import begin_as_nothing
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...memories.file_pages import is_only_map
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
-from ...support.open_blocks import Nested, remove, still_open
+from ...support.open_blocks import Body, Nested, enter, leave, remove, still_open
 from ...support.types import Arguments, Operand
 from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
@@ -64,6 +65,7 @@ from .passes import (
 )
 from .program import fold_part_of, is_loop, part_of
 
+LEAST = 1 << 16  # bytes of a result; smaller ones are computed at once
 _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a program
 
 
@@ -72,9 +74,8 @@ class Fused(Nested):
 
     __slots__ = ("statements",)
 
-    def __init__(self, least: int) -> None:
-        super().__init__()
-        self.statements = Statements(least)
+    def __init__(self) -> None:
+        self.statements = Statements(LEAST)
 
     def begin(self) -> None:
         """Let operations ask whether their results are pending."""
@@ -88,6 +89,39 @@ class Fused(Nested):
 
 
 INNERMOST: ContextVar[Fused | None] = ContextVar("mat_fused", default=None)
+
+
+class FusedBody(Body):
+    """The body of a `fused` block."""
+
+    # what it is until it is set: see `begin_as_nothing`
+    use: Fused | None
+
+    def copied(self) -> FusedBody:
+        return FusedBody.__new__(FusedBody)
+
+    def begin(self) -> None:
+        self.use = use = Fused()
+        use.begin()
+        enter(INNERMOST, use)
+
+    def end(self, error: BaseException | None) -> None:
+        use = self.use
+        if use is None:
+            return
+        leave(INNERMOST, use)
+        use.end()
+        self.use = None
+        if error is None:
+            compute_values(use)
+            return
+        try:
+            compute_updates(use)
+        except Exception as other:
+            error.add_note(f"updates of files in the block failed, too: {other!r}")
+
+
+begin_as_nothing(FusedBody)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
 _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
@@ -402,7 +436,7 @@ def compute_values(use: Fused) -> None:
     """Compute the values of a block that are wanted; later, if it ends in the middle of a
     computation.
     """
-    if VALUES.busy == threading.get_ident():
+    if _all.busy and _all.busy == threading.get_ident():
         EXPRESSIONS.late.append(use.statements)
         return
     statements = use.statements

@@ -42,7 +42,8 @@ cdef class Pass:
     cdef readonly list roots
     cdef public set outside
     cdef public object known
-    cdef readonly list order, operands, codes
+    cdef readonly list order
+    cdef public list operands
     cdef readonly dict targets, updates
     @cython.locals(node=Node, view=MatBase, k=int, old=Leaf, storage=Storage)
     cpdef choose_targets(self)
@@ -54,8 +55,10 @@ cdef class Pass:
     cdef bint reads_after(self, int k, Leaf old) except -1
     @cython.locals(node=Node, at=PlanNode)
     cpdef object program(self)
-    @cython.locals(node=Node, code=int)
+    @cython.locals(code=int)
     cdef PlanNode step_code(self, object argument, PlanNode at)
+    @cython.locals(node=Node)
+    cdef int code_of(self, object argument) except? -1
     @cython.locals(view=MatBase, other=MatBase, form=Form, k=int, old=Leaf)
     cdef int code_of_leaf(self, Leaf leaf) except? -1
     @cython.locals(view=MatBase, k=int, values=tuple)

@@ -152,7 +152,6 @@ class Pass:
         self.outside: set[Leaf] | None = None  # that others read, once it is known
         self.updates: dict[Leaf, int] = {}  # nodes that overwrite leaves
         self.operands: list[Operand] = []  # that are read
-        self.codes: list[int] = []  # of what nodes read, in their order, and of what is reduced
         self.known: FusedOp | None = None  # the program, once it was asked for
 
     @property
@@ -269,25 +268,25 @@ class Pass:
         return self.program().joins((*self.operands, *self.outs))
 
     def step_code(self, argument: Argument, at: Any) -> Any:
-        """Add a number for what a node reads to the codes: that of an operand, an even negative one
-        for the result of a node, or an odd one for the old elements where one goes to. Return the
-        node of the tree after that token.
+        """Return the node of the tree after the tokens of what a node reads, or a reduction."""
+        code = self.code_of(argument)
+        if type(argument) is not Node and type(argument) is not Leaf:
+            at = at.step(None, True)  # unlike the operands that are Mats
+        return at.step(code + _LOWEST, True)  # small integers are the same objects each time
+
+    def code_of(self, argument: Argument) -> int:
+        """Return the number of an operand, an even negative one for the result of a node, or an odd
+        one for the old elements where one goes to; collect the operands.
         """
         if type(argument) is Node:
             node: Any = argument
             if node.leaf is None:
-                code = -2 - 2 * node.at
-                self.codes.append(code)
-                return at.step(code + _LOWEST, True)
+                return -2 - 2 * node.at
             argument = node.leaf
         if type(argument) is Leaf:
-            code = self.code_of_leaf(argument)
-        else:
-            code = len(self.operands)
-            self.operands.append(argument)
-            at = at.step(None, True)  # unlike the operands that are Mats
-        self.codes.append(code)
-        return at.step(code + _LOWEST, True)  # small integers are the same objects each time
+            return self.code_of_leaf(argument)
+        self.operands.append(argument)
+        return len(self.operands) - 1
 
     def code_of_leaf(self, leaf: Leaf) -> int:
         """Return the number of a leaf, that of another one if it sees the same elements alike."""
@@ -309,22 +308,24 @@ class Pass:
 
     def structure(self) -> Structure:
         """Return the structure of the program."""
+        self.operands = []
+        reads = [[self.code_of(a) for a in node.args] for node in self.order]
+        reduced = [self.code_of(root) for root in self.roots] if self.folds else []
         count, written = len(self.operands), list(self.targets)
         at = {-1 - 2 * k: count + j for j, k in enumerate(written)}
-        updated = {code for code in self.codes if code in at}
+        updated = {code for codes in reads for code in codes if code in at}
         results = ["u" if -1 - 2 * k in updated else "o" for k in written]
         letters = "".join([self.letters, *results]) + "o" * len(self.folds)
         temporary = itertools.count(len(letters))
         for k in range(len(self.order)):
             at[-2 - 2 * k] = at[-1 - 2 * k] if k in self.targets else next(temporary)
-        codes, instructions = iter(self.codes), []
-        for k, node in enumerate(self.order):
-            reads = tuple(at.get(code, code) for code in itertools.islice(codes, len(node.args)))
-            instructions.append(Instruction(node.operation, reads, at[-2 - 2 * k],
-                                            node.form.dtype))
-        return Structure(letters, tuple(instructions), tuple(
+        instructions = tuple(
+            Instruction(node.operation, tuple(at.get(code, code) for code in codes),
+                        at[-2 - 2 * k], node.form.dtype)
+            for k, (node, codes) in enumerate(zip(self.order, reads, strict=True)))
+        return Structure(letters, instructions, tuple(
             ProgramFold(*fold, at.get(code, code))
-            for fold, code in zip(self.folds, codes, strict=True)))
+            for fold, code in zip(self.folds, reduced, strict=True)))
 
     def shape(self) -> Ints:
         """Return the shape to which the operands of a reduction broadcast; collect them."""

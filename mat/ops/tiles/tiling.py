@@ -136,7 +136,6 @@ class _Cut(Nested):
     __slots__ = ("number", "operands", "operations")
 
     def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
-        super().__init__()
         self.operations: tuple[Cuttable, ...] = operations
         self.operands: tuple[Mat, ...] = operands
         self.number: int = 0
@@ -186,7 +185,6 @@ class _Cutting(Block["_Cut"]):
     __slots__ = ("cut",)
 
     def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
-        super().__init__()
         self.cut = _Cut(operations, operands)
 
     def begin(self) -> _Cut:
