@@ -18,8 +18,12 @@ cdef class Nodes:
     cdef public long long last
     cdef public unsigned long busy
     cdef public bint rows, in_place
-    @cython.locals(node=Node, found=list, last=cython.longlong, in_order=bint)
+    @cython.locals(node=Node, found=list)
     cpdef list wanted(self)
+
+
+@cython.locals(at=Py_ssize_t, before=Node)
+cdef add_by_number(Node node, list found)
 
 
 cdef class Statements:

@@ -8,7 +8,6 @@ computed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from sys import getrefcount
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
@@ -46,16 +45,22 @@ class Nodes:
 
     def wanted(self) -> list[Node]:
         """Return the nodes that are wanted and not computed, in the order of their statements."""
-        found = []
-        last, in_order = 0, True
+        found: list[Node] = []
         for node in _live.all():
             if node.leaf is None and node.wanted() is not None:
-                in_order = in_order and node.number > last
-                last = node.number
-                found.append(node)
-        if not in_order:
-            found.sort(key=attrgetter("number"))
+                add_by_number(node, found)
         return found
+
+
+def add_by_number(node: Node, found: list[Node]) -> None:
+    """Add a node to those found, in the order of their statements: it is among the last ones."""
+    at = len(found)
+    while at:
+        before = found[at - 1]
+        if before.number < node.number:
+            break
+        at -= 1
+    found.insert(at, node)
 
 
 LIVE_NODES = _live = NewLiveObjects()

@@ -51,7 +51,7 @@ cdef class Pass:
     cdef Leaf overwritten_by(self, int k, Node node)
     @cython.locals(node=Node)
     cpdef set read_outside(self)
-    @cython.locals(node=Node, leaf=Leaf)
+    @cython.locals(node=Node, leaf=Leaf, j=int)
     cdef bint reads_after(self, int k, Leaf old) except -1
     @cython.locals(node=Node, at=PlanNode)
     cpdef object program(self)
@@ -74,5 +74,7 @@ cdef class Pass:
 @cython.locals(node=PlanNode, plan=Plan)
 cdef bint run_at_once(Calls program, tuple values) except -1
 cpdef settle(Node node, MatBase view)
+@cython.locals(mat=MatBase)
+cdef MatBase mat_of(Node node)
 @cython.locals(storage=Storage)
 cpdef bint is_plain(MatBase view) except -1

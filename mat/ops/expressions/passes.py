@@ -188,10 +188,11 @@ class Pass:
         """Return the leaf with the old elements of the Mat whose value a node is, if the results
         can overwrite these: nothing else reads them, or later.
         """
-        old, mat = node.old, None if node.mat is None else node.mat()
-        if old is not None and node.in_place and overwrites(node):
+        old = node.old
+        if old is None or (node.in_place and overwrites(node)):
             return old
-        if old is None or mat is None or mat.storage is not node.wanted():
+        mat = mat_of(node)
+        if mat is None:
             return None
         if not (mat.form.whole and mat.layout.contiguous and viewers(mat) == ALONE):
             return None
@@ -226,7 +227,8 @@ class Pass:
 
     def reads_after(self, k: int, old: Leaf) -> bool:
         """Return whether a node after that at position `k` reads elements of a leaf."""
-        for node in self.order[k + 1:]:
+        for j in range(k + 1, len(self.order)):  # a slice would be a list
+            node = self.order[j]
             for a in node.args:
                 if type(a) is Leaf:
                     leaf = a
@@ -415,9 +417,15 @@ def settle(node: Node, view: Mat) -> None:
 
 def give_back(node: Node, view: Mat) -> None:
     """Let the Mat of a node see the storage again that it saw before its value was pending."""
-    mat = None if node.mat is None else node.mat()
-    if mat is not None and mat.storage is node.wanted():
+    mat = mat_of(node)  # has a type of C
+    if mat is not None:
         mat._see(mat.layout, view.storage, mat._as_now())
+
+
+def mat_of(node: Node) -> Mat | None:
+    """Return the Mat that the statement of a node has updated, if the node is its value."""
+    mat = None if node.mat is None else node.mat()
+    return None if mat is None or mat.storage is not node.wanted() else mat
 
 
 def is_plain(view: Mat) -> bool:
