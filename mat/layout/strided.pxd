@@ -9,7 +9,8 @@ cdef tuple _ONE
 
 cdef class Known:
     cdef tuple vector, matrix
-    cdef Layout transposed, row, part, parts, reshaped
+    cdef tuple items
+    cdef Layout transposed, diagonal, selected, row, part, parts, reshaped
 
 
 cdef class Layout
@@ -65,6 +66,8 @@ cdef class Layout:
     @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, rows=Py_ssize_t, s=Py_ssize_t,
                    columns=Py_ssize_t, t=Py_ssize_t, shift=Py_ssize_t, length=Py_ssize_t,
                    start=Py_ssize_t, k=Py_ssize_t, made=_Axes)
+    cdef Layout _diagonal(self, object offset, object axis1, object axis2)
+    @cython.locals(known=Known)
     cpdef Layout diagonal(self, object offset, object axis1, object axis2)
     @cython.locals(shape=tuple, strides=tuple, last=Py_ssize_t, start=Py_ssize_t, k=Py_ssize_t,
                    step=Py_ssize_t, length=Py_ssize_t, made=_Axes)
@@ -79,7 +82,7 @@ cdef class Layout:
     @cython.locals(known=Known, like=Layout, start=Py_ssize_t)
     cdef Layout row_at(self, Py_ssize_t k)
     @cython.locals(shape=tuple, strides=tuple, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t,
-                   step=Py_ssize_t, made=_Axes)
+                   step=Py_ssize_t, made=_Axes, known=Known, constant=bint, found=Layout)
     cpdef Layout selected(self, tuple items, bint plain)
     cpdef Layout part(self, tuple items)
     @cython.locals(known=Known, made=_Axes)

@@ -51,13 +51,18 @@ def packed(shape: Ints, displacement: int = 0) -> Layout:
 class Known:
     """Facts and views of a layout, made when they are first needed: most layouts need none."""
 
-    __slots__ = ("matrix", "part", "parts", "reshaped", "row", "transposed", "vector")
+    __slots__ = ("diagonal", "items", "matrix", "part", "parts", "reshaped", "row", "selected",
+                 "transposed", "vector")
 
     def __init__(self) -> None:
         # None before that is found out; () if it is not one
         self.vector: tuple[int, int] | tuple[()] | None = None
         self.matrix: tuple[int, bool] | tuple[()] | None = None
         self.transposed: Layout | None = None
+        self.diagonal: Layout | None = None  # the main one of the first two axes
+        # the last index without slices, and its view: the index may be a constant of a program
+        self.items: tuple[object, ...] | None = None
+        self.selected: Layout | None = None
         # the last views of these kinds: the next ones likely have their shapes and strides
         self.row: Layout | None = None
         self.part: Layout | None = None
@@ -418,6 +423,15 @@ class Layout:
 
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         """Return the diagonal of two axes as the last axis."""
+        if not (type(offset) is type(axis1) is type(axis2) is int) or (
+                offset != 0 or axis1 != 0 or axis2 != 1):
+            return self._diagonal(offset, axis1, axis2)
+        known = self._facts()
+        if known.diagonal is None:
+            known.diagonal = self._diagonal(0, 0, 1)
+        return known.diagonal
+
+    def _diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         rank = len(self.shape)
         if rank < 2:
             raise ShapeError(f"diagonal needs at least two dimensions, got shape {self.shape}")
@@ -486,6 +500,9 @@ class Layout:
         """Return the same; with `plain`, None if items are other than slices, `int`, ``...`` and
         None.
         """
+        known, constant = self._facts(), plain
+        if known.items is items:
+            return known.selected
         shape, strides, made = self.shape, self.strides, self._axes()
         start, axis, rest, step = self.displacement, 0, 0, 0
         if len(items) > len(shape):
@@ -494,6 +511,7 @@ class Layout:
             self._unnamed(items)  # which raises an error if they are too many
         for item in items:
             if type(item) is slice:
+                constant = False
                 start += made.add_slice(item, shape[axis], strides[axis])
                 axis += 1
             elif item is None:
@@ -512,7 +530,10 @@ class Layout:
         while axis < len(shape):
             made.add(shape[axis], strides[axis])
             axis += 1
-        return self._with(made, start)
+        found = self._with(made, start)
+        if constant and found is not self:  # which would keep itself
+            known.items, known.selected = items, found
+        return found
 
     def _axes(self) -> _Axes:
         """Return an object that finds the axes of a view."""

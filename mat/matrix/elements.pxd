@@ -13,6 +13,7 @@ cdef list _observers, _in_use, _only_mats
 cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool
 cdef Registration _array, _foreign
 cdef dict _EXACT
+cdef tuple _NEW_AXIS
 cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
 cdef double _NO_OVERFLOW
 cdef int _INTEGERS

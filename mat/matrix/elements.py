@@ -28,6 +28,7 @@ _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
 _bool = np.dtype(np.bool_)
+_NEW_AXIS = (None,)
 _INTEGERS = np.dtype(np.ulonglong).num  # the last of those of integers and of bool
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
@@ -68,7 +69,7 @@ class Elements(MatBase):
                 return self
             part = layout.selected(index, True)
             return None if part is None else self._view_of(part)
-        return self._view_of(layout.part((None,))) if index is None else None
+        return self._view_of(layout.selected(_NEW_AXIS, True)) if index is None else None
 
     def _element(self, k: int) -> Number | None:
         """Return element `k` of the storage as NumPy's scalar; None if that needs an access."""

@@ -294,3 +294,16 @@ def test_a_view_of_all_is_the_layout_itself_and_is_freed():
         assert (found.shape, found.strides, found.displacement) == ((3, 4), (4, 1), 0)
         del found
     assert sys.getrefcount(layout) == count
+
+
+def test_an_index_that_comes_again_gives_the_same_view():
+    layout, index = packed((3, 4, 5), 7), (..., 2)
+    found = layout.selected(index, True)
+    assert layout.selected(index, True) is found
+    assert (found.shape, found.strides, found.displacement) == ((3, 4), (20, 5), 9)
+    assert layout.selected((..., 3), True).displacement == 10
+    assert layout.diagonal(0, 0, 1) is layout.diagonal(0, 0, 1)
+    count = sys.getrefcount(layout)
+    for index in ((...,), (), (None, ..., 1), (1, 2)):
+        assert layout.selected(index, True) == layout.selected(index, True)
+    assert sys.getrefcount(layout) == count  # none of them keeps the layout
