@@ -5,7 +5,7 @@ from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.matrix.called_methods cimport MatMethod
 from mat.ops.engine.calls cimport Calls
-from mat.ops.indexing.selection cimport taken_of
+from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype
 
 cdef list _in_use, _observers

@@ -86,5 +86,7 @@ cdef class Selection:
                                  bint writes, bint writes_other) except? -4
 
 
+@cython.locals(chosen=Selection)
+cpdef object written(MatBase x, object index, object value, bint masked)
 @cython.locals(view=MatBase, at=MatBase, layout=Layout, chosen=Selection)
 cpdef object taken_of(object x, object indices, object axis)

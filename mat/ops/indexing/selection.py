@@ -162,7 +162,7 @@ def _is_plain(value: Number, letter: str) -> bool:
     """Return whether the dtype of a letter represents a number, and C writes it."""
     if type(value) is float:
         return letter == "d"
-    return type(value) is int and letter != "" and 0 <= value < _SMALL
+    return type(value) is int and bool(letter) and 0 <= value < _SMALL
 
 
 class _NothingWritten(Exception):
@@ -256,9 +256,10 @@ class Selection:
         integers were in range.
         """
         view: Operand = self.view
+        if _is_plain(value, self.kernels.letter):
+            return self.overwrite(self.kernels.fill, None, value, self.size)
         if view.element_type.kind != "c" and type(value) in (bool, int, float):
-            if not _is_plain(value, self.kernels.letter):
-                check_number(value, view.element_type, "value")
+            check_number(value, view.element_type, "value")
             return self.overwrite(self.kernels.fill, None, value, self.size)
         source = value if type(value) is Mat else as_source(value, view)
         if not self.kernels.before and type(source) is Mat and self.takes(
@@ -378,7 +379,7 @@ def written(x: Mat, index: object, value: Operand, masked: bool) -> Mat | None:
     chosen = selected(x, index, 0)
     if chosen is None or chosen.masked is not masked:
         return None
-    x.allowed(IO)
+    x._direction_allowed(IO)
     return x if chosen.set(value) else None
 
 
