@@ -94,6 +94,8 @@ cdef class HostBlocks:
                    bint stable) except -1
     cdef bint sort_lines(self, uintptr_t address, Py_ssize_t length, Py_ssize_t lines,
                          object dtype) noexcept
+    cdef bint argsort_lines(self, uintptr_t target, uintptr_t address, Py_ssize_t length,
+                            Py_ssize_t lines, object dtype) noexcept
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
@@ -117,6 +119,8 @@ cdef class HostBlocks:
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
                           object dtype) noexcept
+    cdef bint interpolate(self, uintptr_t target, uintptr_t points, uintptr_t values, Py_ssize_t n,
+                          uintptr_t address, Py_ssize_t count) noexcept
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept
 

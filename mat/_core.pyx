@@ -44,6 +44,16 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from *:
     """
+    #include "numpy/arrayscalars.h"
+
+    /* as PyArray_Scalar does, but in less time */
+    static PyObject *mat_float64(const double *value) {
+        PyObject *made = PyArrayScalar_New(Double);
+        if (made)
+            PyArrayScalar_ASSIGN(made, Double, *value);
+        return made;
+    }
+
     int mat_add_dlpack(PyObject *module); /* dlpack.h is written in the limited interface */
 
     /* for Cython, the owner is an object that was set before */
@@ -58,6 +68,7 @@ cdef extern from *:
             ((PyTypeObject *)type)->tp_as_buffer->bf_getbuffer = (getbufferproc)get;
     }
     """
+    object mat_float64(const double *)
     int mat_add_dlpack(object module) except -1
     void mat_set_buffer(object kind, void *get)
     void mat_set_owner(Py_buffer *buffer, PyObject *owner)
@@ -111,6 +122,8 @@ cdef class HostBlocks:
 
     cdef object scalar(self, uintptr_t address, object dtype):
         """Return the element of NumPy's `dtype` at an address as its scalar."""
+        if (<cnp.dtype>dtype).type_num == cnp.NPY_DOUBLE:
+            return mat_float64(<const double *>address)
         return PyArray_Scalar(<void *>address, <cnp.dtype>dtype, None)
 
     cdef object number(self, uintptr_t address, object dtype):
@@ -207,6 +220,12 @@ cdef class HostBlocks:
         GIL is kept; return False if it has no function for that.
         """
         return mat_sort_lines(<PyObject *>dtype, <char *>address, length, lines)
+
+    cdef bint argsort_lines(self, uintptr_t target, uintptr_t address, Py_ssize_t length,
+                            Py_ssize_t lines, object dtype) noexcept:
+        """Write the indices that sort each of such lines."""
+        return mat_argsort_lines(<PyObject *>dtype, <char *>address, length, lines,
+                                 <cnp.npy_intp *>target)
 
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept:
@@ -402,6 +421,14 @@ cdef class HostBlocks:
         else:
             return False
         return True
+
+    cdef bint interpolate(self, uintptr_t target, uintptr_t points, uintptr_t values, Py_ssize_t n,
+                          uintptr_t address, Py_ssize_t count) noexcept:
+        """Write the values at `count` places of the function through n points, of float64, as NumPy
+        does; return False, with nothing written, for points that are not in ascending order.
+        """
+        return interpolate_at(<const double *>points, <const double *>values, n,
+                              <const double *>address, count, <double *>target)
 
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,

@@ -16,6 +16,7 @@ from ..core.compiled import IN_USE, PackedMethod
 from ..core.observers import OBSERVERS
 from ..cpu.errstate import QUIET, STATE
 from ..errors import DTypeError
+from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
@@ -29,6 +30,7 @@ from ..ops.engine.operation import named
 from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import missing, reduce, scan, ufuncs
+from ..ops.primitives.copying import converted
 from ..ops.primitives.few_elements import same, summed_between
 from ..ops.primitives.truth import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
@@ -87,6 +89,7 @@ WAYS.update({ufunc.accumulate: Running(vars(running)["op"], 0)
 _mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
 _matmul, _add, _float64, _float32 = np.matmul, np.add, FLOAT64, FLOAT32
 _positive, _int64, _observers = np.positive, np.dtype(np.int64), OBSERVERS
+_float16, _FEW = np.dtype(np.float16), 1 << 12
 _FIRST = 3  # position of the first operand
 _NO_KEYWORDS: Keywords = {}
 _NUMBERS = {bool, int, float, complex,
@@ -140,10 +143,15 @@ def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
         return _quietly(ufunc, inputs, {})
     alike, found, view = _OF_FLOATS.get(ufunc), None, inputs[0]
     if alike is not None:
+        brief = view.element_size == 1 and view.layout.size <= _FEW and is_numpys(view.element_type)
         if view.element_type is _int64 and not _observers:
-            view = view.astype(_float64)
+            view = converted(view, _float64)
+        elif brief and not _observers:  # NumPy computes these as float32, too
+            view = converted(view, _float32)
         if view.element_type is _float64 or view.element_type is _float32:
             found = alike.make((view, None))
+            if brief and found is not None:
+                found = converted(found, _float16)
     elif ufunc is _positive and not _observers:
         found = same(view)
     return _quietly(ufunc, inputs, {}) if found is None else found

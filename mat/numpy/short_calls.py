@@ -28,7 +28,7 @@ from ..ops.indexing.selection import taken_of, written
 from ..ops.linear.blas_level1 import nrm2
 from ..ops.linear.matmul import product
 from ..ops.primitives import reduce, scan, truth
-from ..ops.primitives.copying import copied_to, sorted_along
+from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
 from ..ops.primitives.few_elements import (
     all_equal,
     chosen,
@@ -362,7 +362,8 @@ _SHORTER: dict[object, tuple[Any, ...]] = {
 # the same of functions of how many arguments and an axis, what this is by default, and whether it
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
-    np.diff: (differenced, 1, -1, True), np.repeat: (repeated, 2, None, False),
+    np.argsort: (arg_sorted, 1, -1, False), np.diff: (differenced, 1, -1, True),
+    np.repeat: (repeated, 2, None, False),
     np.roll: (rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 

@@ -130,3 +130,50 @@ def test_sums_keep_negative_zeros_and_special_numbers():
 def test_sums_between_indices_out_of_range(index):
     with pytest.raises(IndexError):
         np.add.reduceat(mat.arange(5.0), mat.array(index))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32",
+                                   "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(1,), (100,), (3, 70), (2, 3, 9), (5, 700), (0,), (2, 0)],
+                         ids=str)
+def test_indices_that_sort_few_elements(dtype, shape, rng):
+    a = (rng.random(shape) * 9 - 4).round().astype(dtype)
+    if a.dtype.kind in "fc":
+        a.reshape(-1)[1::5], a.reshape(-1)[3::7] = np.nan, -0.0
+    x = mat.array(a)
+    for axis in range(-a.ndim, a.ndim):
+        assert_same(x.argsort(axis), a.argsort(axis))
+        assert_same(np.argsort(x[..., ::-1], axis), a[..., ::-1].argsort(axis))
+    assert_same(x.argsort(), a.argsort())
+    assert_same(x.argsort(None), a.argsort(None))
+    assert_same(x[-1:].argsort(kind="stable"), a[-1:].argsort(kind="stable"))
+    with pytest.raises(mat.AxisError):
+        x.argsort(a.ndim)
+
+
+def interpolations(rng):
+    """Yield places, points and values there."""
+    points = np.sort(rng.random(9)) * 8
+    x = np.concatenate([rng.random(50) * 10 - 1, points, [np.nan, np.inf, -np.inf, -0.0]])
+    yield x, points, rng.random(9)
+    yield x, np.repeat(points, 3)[:20], rng.random(20)  # of equal points the last one counts
+    yield x.reshape(3, -1), np.arange(9.0), np.array([0, 1, np.nan, np.inf, -np.inf, 5, 5, 6, 7.0])
+    yield x, np.array([-np.inf, 0, 1, np.inf]), np.array([3.0, 3.0, 4.0, 5.0])
+    yield x, points[::-1].copy(), rng.random(9)  # NumPy's result means nothing, but is the same
+    yield x, np.array([0, np.nan, 2.0]), rng.random(3)
+    yield x, points[:1], rng.random(1)
+    yield x[1::3], np.stack([points] * 2, 1)[:, 0], rng.random(18)[::2]
+
+
+def test_interpolation_has_numpys_bits(rng):
+    for x, points, values in interpolations(rng):
+        found = mat.interp(mat.array(x), mat.array(points), mat.array(values))
+        assert found.tobytes() == np.interp(x, points, values).tobytes()
+        assert_same(found, np.interp(x, points, values))
+
+
+def test_interpolation_leaves_errors_to_numpy():
+    x = mat.array([1.0, 2.0])
+    for points, values in ((mat.array([1.0, 2.0, 3.0]), x), (mat.zeros(0), mat.zeros(0))):
+        with pytest.raises(ValueError, match=r"not of the same length|is empty"):
+            mat.interp(x, points, values)

@@ -585,7 +585,8 @@ def test_elements_are_changed_at_places_without_an_access(name, monkeypatch):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float16", "float32",
+                                   "float64"])
 @pytest.mark.parametrize("name", ["fabs", "degrees", "radians", "deg2rad", "rad2deg", "positive",
                                   "spacing", "modf"])
 def test_ufuncs_of_few_elements_with_numpys_bits(name, dtype, rng):

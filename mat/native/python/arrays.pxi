@@ -15,8 +15,24 @@ cdef extern from *:
                 return 0;
         return 1;
     }
+
+    static int mat_argsort_lines(PyObject *type, char *at, npy_intp length, npy_intp lines,
+                                 npy_intp *to) {
+        PyArray_Descr *dtype = (PyArray_Descr *)type;
+        PyArray_ArgSortFunc *argsort = PyDataType_GetArrFuncs(dtype)->argsort[NPY_QUICKSORT];
+        if (!argsort)
+            return 0;
+        for (npy_intp k = 0; k < lines; k++, at += length * PyDataType_ELSIZE(dtype)) {
+            for (npy_intp i = 0; i < length; i++)
+                to[k * length + i] = i;
+            if (argsort(at, to + k * length, length, NULL))
+                return 0;
+        }
+        return 1;
+    }
     """
     bint mat_sort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t) noexcept
+    bint mat_argsort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t, cnp.npy_intp *) noexcept
 
 cdef enum:
     FIRST_FILLED = 16  # elements that are written one by one

@@ -53,6 +53,36 @@ cdef void search_for(const Ordered *values, Py_ssize_t count, const Ordered *of,
         target[k] = low
 
 
+cdef bint interpolate_at(const double *points, const double *values, Py_ssize_t n,
+                         const double *x, Py_ssize_t count, double *target) noexcept:
+    """See `HostBlocks.interpolate`; numbers are combined as in ``numpy.interp``."""
+    cdef Py_ssize_t k, low, high, middle
+    cdef double slope
+    for k in range(n - 1):
+        if not points[k] <= points[k + 1]:
+            return False
+    for k in range(count):
+        low, high = -1, n  # the last point at or before x[k] is in between
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if points[middle] <= x[k]:
+                low = middle
+            else:
+                high = middle
+        if x[k] != x[k]:
+            target[k] = x[k] if n > 1 else values[0]
+        elif low < 0 or low == n - 1 or points[low] == x[k]:
+            target[k] = values[max(low, 0)]
+        else:
+            slope = (values[low + 1] - values[low]) / (points[low + 1] - points[low])
+            target[k] = slope * (x[k] - points[low]) + values[low]
+            if target[k] != target[k]:
+                target[k] = slope * (x[k] - points[low + 1]) + values[low + 1]
+                if target[k] != target[k] and values[low] == values[low + 1]:
+                    target[k] = values[low]
+    return True
+
+
 cdef Summed paired_sum(const Summed *x, Py_ssize_t n, Py_ssize_t step) noexcept:
     """Return the sum of n elements, added in the order of NumPy's sums."""
     cdef Summed r[8]

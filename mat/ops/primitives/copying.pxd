@@ -17,15 +17,19 @@ cdef Calls _assign
 cdef HostBlocks _blocks
 cdef dict _named, _NO_KEYWORDS
 cdef frozenset _HASHED
-cdef object _mat
+cdef object _mat, _int64
 cdef Py_ssize_t MOST_SORTED, _FEW
 cdef Registration _foreign
 
 @cython.locals(form=Form, made=MatBase)
-cdef MatBase _converted(MatBase x, object dtype)
+cpdef MatBase converted(MatBase x, object dtype)
 
 @cython.locals(view=MatBase, layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
 cpdef MatBase sorted_along(object x, object axis, bint stable=*)
+
+@cython.locals(view=MatBase, layout=Layout, made=MatBase, rank=Py_ssize_t, length=Py_ssize_t,
+               to=uintptr_t, address=uintptr_t)
+cpdef MatBase arg_sorted(object x, object axis)
 
 @cython.locals(layout=Layout, storage=Storage, length=Py_ssize_t, to=uintptr_t)
 cdef bint _lines_sorted(MatBase view) except -1

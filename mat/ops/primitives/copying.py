@@ -31,7 +31,7 @@ _FEW = 1 << 11  # elements that are sorted while the GIL is kept
 MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
 # with types of C
 _assign, _blocks, _named, _foreign = assign, BLOCKS, NAMED, FOREIGN
-_mat = Mat
+_mat, _int64 = Mat, np.dtype(np.int64)
 _HASHED = frozenset((str, type))
 
 
@@ -62,7 +62,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     (8, 16)
     """
     if order == "C":
-        return _converted(self, self.element_type)
+        return converted(self, self.element_type)
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 
@@ -144,11 +144,11 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
         return self
     if order == "K" and self.is_contiguous:
-        return _converted(self, kind)
+        return converted(self, kind)
     return copied_in_order(self, as_order(order, "astype"), kind)
 
 
-def _converted(x: Mat, dtype: DType) -> Mat:
+def converted(x: Mat, dtype: DType) -> Mat:
     """Return a packed copy of `x` in another dtype."""
     found = packed_copy(x) if x.element_type is dtype else None
     if found is not None:
@@ -178,6 +178,30 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
     storage = made.storage
     if not _blocks.sort(storage.address, made.layout.shape, storage.dtype, axis, stable):
         return None
+    return made
+
+
+def arg_sorted(x: object, axis: object) -> Mat | None:
+    """Return the indices that sort the lines of a Mat of few packed elements; None for others, and
+    where an access has to be opened.
+    """
+    if type(x) is not _mat or type(axis) is not int or not none_else():
+        return None
+    view: Any = x
+    layout, rank = view.layout, len(view.layout.shape)
+    if not rank or (axis != -1 and axis != rank - 1) or not layout.contiguous or not (
+            0 < layout.size <= _FEW and is_numpys(view.element_type)):
+        return None
+    made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
+    to = made.storage.ready(_foreign.mask, _foreign.bit, False, True)
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = view.storage.element_address(_foreign.mask, _foreign.bit)
+    length = layout.shape[rank - 1]
+    if not to or not address or view.layout is not layout or not _blocks.argsort_lines(
+            to, address + layout.displacement * view.element_size, length, layout.size // length,
+            view.element_type):
+        return None
+    made.storage.written(_foreign.mask)
     return made
 
 

@@ -14,7 +14,7 @@ from mat.ops.engine.calls cimport Calls
 
 cdef HostBlocks _blocks
 cdef Registration _array
-cdef object _mat, _int64, _bool, _integers, _byte, _sum_of_bytes
+cdef object _mat, _int64, _float64, _bool, _integers, _byte, _sum_of_bytes
 cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
@@ -52,6 +52,11 @@ cdef object _mask_of(object dtype)
 
 @cython.locals(view=MatBase)
 cpdef object interpolated(object x, object xp, object fp)
+
+@cython.locals(view=MatBase, at=MatBase, operand=MatBase, layout=Layout, one=Layout, other=Layout,
+               made=MatBase, to=uintptr_t, address=uintptr_t, points=uintptr_t, values=uintptr_t,
+               enabled=bint)
+cdef object _few_interpolated(object x, object xp, MatBase of)
 
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object diagonal(object x)

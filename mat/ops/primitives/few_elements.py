@@ -21,6 +21,7 @@ from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.brief_copies import copy_rows, is_brief, none_else
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
+from ...support.options import FLOAT64
 from ...support.types import DType, Function, Keywords, Operand
 from ..engine.calls import Calls
 from . import elementwise, reduce
@@ -28,7 +29,7 @@ from .selecting import adapted_to, select
 from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
-_FEW = 1 << 7  # elements that take less time than a plan
+_FEW = 1 << 10  # bytes of elements that take less time than a plan
 _SEARCHED = 1 << 17  # bytes that are searched at once
 _LARGEST = 1 << 40  # elements of a result
 _SMALL = 128  # integers up to this one, all dtypes of numbers can represent
@@ -41,6 +42,7 @@ def _operations(*functions: Any) -> list[Calls]:
 
 # with types of C
 _blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
+_float64 = FLOAT64
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
 _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
 _all, _count = ALL, form_of_result((), _int64)
@@ -90,7 +92,7 @@ def truths(x: object) -> Operand:
         return None
     view: Any = x
     layout, storage = view.layout, view.storage
-    if not layout.contiguous or not 0 < layout.size <= _FEW:
+    if not layout.contiguous or not 0 < layout.size * view.element_size <= _FEW:
         return None
     mask = _mask_of(view.element_type)
     if not mask:
@@ -244,8 +246,43 @@ def interpolated(x: object, xp: object, fp: object) -> Operand:
     view: Any = fp
     if view.element_type.kind == "c":
         return None
+    found = _few_interpolated(x, xp, view)
+    if found is not None:
+        return found
     found = call_briefly(_interp, (x, xp, fp), _NO_KEYWORDS, True)
     return None if found is NOT_BRIEF else found
+
+
+def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
+    """Return the result of `interpolated` for few packed float64, and points in ascending order."""
+    if type(x) is not _mat or type(xp) is not _mat or not none_else():
+        return None
+    view: Any = x
+    at: Any = xp
+    layout, one, other = view.layout, at.layout, of.layout
+    if not (view.element_type is at.element_type is of.element_type is _float64) or not (
+            layout.contiguous and one.contiguous and other.contiguous and layout.shape):
+        return None
+    if len(one.shape) != 1 or len(other.shape) != 1 or one.size != other.size or not (
+            0 < layout.size <= _MOST and 0 < one.size <= _MOST):
+        return None
+    enabled = view.device_enabled and at.device_enabled and of.device_enabled
+    made: Any = form_of_result(layout.shape, _float64).new(enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    for operand in (view, at, of):
+        operand._locate()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = view.storage.ready(_array.mask, _array.bit, True, False)
+    points = at.storage.ready(_array.mask, _array.bit, True, False)
+    values = of.storage.ready(_array.mask, _array.bit, True, False)
+    if not to or not address or not points or not values or view.layout is not layout or (
+            at.layout is not one or of.layout is not other):
+        return None
+    if not _blocks.interpolate(to, points + 8 * one.displacement, values + 8 * other.displacement,
+                               one.size, address + 8 * layout.displacement, layout.size):
+        return None
+    made.storage.written(_array.mask)
+    return made
 
 
 def diagonal(x: object) -> Operand:
