@@ -56,7 +56,8 @@ SEPARATELY = "-ffp-contract=off"
 EXACT = {"elementwise.c", "elementwise_complex.c", "pow.c", "random.c", "scan.c", "vmath.c",
          "wide.c"}
 # sources for which -O3 of GCC takes longer without a gain: the last elements of a row, which fill
-# no vector, one by one instead of in a loop, and loops again for strides and limits not there
+# no vector, one by one instead of in a loop, and versions of loops for strides and limits that do
+# not occur
 ROWS = {"elementwise.c", "elementwise_integers.c"}
 LEAN = ("--param", "max-completely-peel-times=4", "-fno-split-loops", "-fno-split-paths",
         "-fno-version-loops-for-strides")
@@ -142,11 +143,12 @@ def compiled() -> list[Extension]:
                 if name == MODULES["CORE"])], [], CYTHON_FLAGS) for name in names()]
 
 
-def as_c(ext: Extension, digest: str) -> list[str]:
-    """Return the sources of a module in C, written by Cython once for every Python.
+def as_c(ext: Extension, record: dict[str, str]) -> list[str]:
+    """Return the sources of a module in C, written by Cython once for every Python and all flags.
 
     Annotations are for readers and type checkers; the types of C are in the ``.pxd`` files.
     """
+    digest = f"{record[ext.name]} {of_cython()}"
     written = Path("build", "cython", *ext.name.split(".")).with_suffix(".c")
     note = written.with_suffix(".digest")
     with CYTHON:
@@ -171,15 +173,26 @@ def write_c(ext: Extension) -> None:
               compiler_directives=directives)
 
 
+def of_cython() -> str:
+    """Return a digest of what Cython's C depends on besides the sources of modules."""
+    from Cython import __version__ as version
+
+    # the declarations of NumPy's functions are its own
+    return digest_of(version, np.__version__, DIRECTIVES, SMALL_OBJECTS)
+
+
+def digest_of(*values: object) -> str:
+    """Return a digest of values, by their `repr`."""
+    return MODULES["source_hash"](repr(values).encode()).hex()
+
+
 def record_of_build() -> dict[str, str]:
     """Return the record of modules that are compiled now: a digest of each, and how."""
     from Cython import __version__ as version
 
-    # the declarations of NumPy's functions are its own
-    how = repr((version, np.__version__, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS,
-                os.environ.get("MAT_CFLAGS"), os.environ.get("MAT_LDFLAGS")))
-    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex(),
-            "by": f"Cython {version}"}
+    how = digest_of(of_cython(), CYTHON_FLAGS, os.environ.get("MAT_CFLAGS"),
+                    os.environ.get("MAT_LDFLAGS"))
+    return {**MODULES["digests"](names()), "how": how, "by": f"Cython {version}"}
 
 
 def for_source(source: str, gcc: bool = False) -> tuple[str, ...]:
@@ -257,7 +270,7 @@ class BuildKernels(build_ext):
         made = self.usable(ext)
         if made is None:
             if ext.name in self.record:
-                ext.sources = as_c(ext, f"{self.record[ext.name]} {self.record['how']}")
+                ext.sources = as_c(ext, self.record)
             super().build_extension(ext)
         elif made.resolve() != Path(self.get_ext_fullpath(ext.name)).resolve():
             target = Path(self.get_ext_fullpath(ext.name))

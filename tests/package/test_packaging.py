@@ -17,6 +17,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from setuptools import Extension
 
 import mat
 from mat.support import compiled_modules as modules
@@ -291,6 +292,27 @@ def test_flags_that_only_gcc_has_are_for_gcc(compiler):
     assert not build["is_gcc"]([compiler])
     assert set(build["LEAN"]) <= set(build["for_source"](source, gcc=True))
     assert not set(build["LEAN"]) & set(build["for_source"](source))
+
+
+def test_cython_writes_a_module_once_for_all_flags_of_compilers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written = []
+    for flags in ("-O0", "-O2"):
+        monkeypatch.setenv("MAT_CFLAGS", flags)
+        monkeypatch.setenv("MAT_CORE_CFLAGS", flags)
+        build = runpy.run_path(str(ROOT / "mat" / "native" / "build.py"))
+
+        def write(extension, flags=flags):
+            Path("build", "cython", "mat", "core", "cube.c").write_text(flags)
+            written.append(flags)
+
+        Path("build", "cython", "mat", "core").mkdir(parents=True, exist_ok=True)
+        monkeypatch.setitem(build["as_c"].__globals__, "write_c", write)
+        cube = Extension("mat.core.cube", ["mat/core/cube.py"])
+        assert build["as_c"](cube, build["record_of_build"]()) == ["build/cython/mat/core/cube.c"]
+    assert written == ["-O0"]
+    build["as_c"](cube, {cube.name: "of another text"})
+    assert written == ["-O0", "-O2"]
 
 
 def test_microsofts_compiler_is_not_asked(sources, tmp_path):
