@@ -423,7 +423,7 @@ class Layout:
 
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         """Return the diagonal of two axes as the last axis."""
-        if not (type(offset) is type(axis1) is type(axis2) is int) or (
+        if type(offset) is not int or type(axis1) is not int or type(axis2) is not int or (
                 offset != 0 or axis1 != 0 or axis2 != 1):
             return self._diagonal(offset, axis1, axis2)
         known = self._facts()

@@ -110,6 +110,19 @@ def test_results_compute_where_operands_do():
     assert not mat.unique(x).device_enabled
 
 
+def test_bounds_of_another_dtype_than_the_elements():
+    x, low, high = mat.array([1.5, 9.0]), mat.array([2, 2]), mat.array([4, 4])
+    for one, other in ((low, high), (low.astype(float), high), (low, high.astype(float))):
+        assert_array_equal(np.clip(x, one, other).to_numpy(), [2.0, 4.0])
+
+
+def test_the_offset_of_a_diagonal_is_an_integer():
+    x = mat.array([[1.0, 2.0], [3.0, 4.0]])
+    assert_array_equal(x.diagonal(0, 0, 1).to_numpy(), [1.0, 4.0])
+    with pytest.raises(mat.IntegerError, match=r"0\.0"):
+        x.diagonal(0.0, 0, 1)
+
+
 def test_vectors_of_elements_and_diagonals_are_views():
     x = mat.zeros(2, 3)
     np.ravel(x)[4] = 7

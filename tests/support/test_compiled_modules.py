@@ -2,6 +2,7 @@
 then Python's have their place.
 """
 
+import ast
 import os
 import runpy
 import shutil
@@ -102,6 +103,23 @@ def declared():
 
 def files(**environment):
     return python(FILES.replace("NAMES", repr(declared())), PACKAGE.parent, **environment)
+
+
+def turned(tree):
+    """Return the expressions that Cython 3.3 turns wrongly: of ``not (a is b is c)`` it makes ``a
+    is not b and b is c``.
+    """
+    negated = [n.operand for n in ast.walk(tree)
+               if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not)]
+    return [ast.unparse(n) for n in negated if isinstance(n, ast.Compare) and len(n.ops) > 1
+            and isinstance(n.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)]
+
+
+def test_no_chain_of_identities_is_negated_where_cython_compiles_it():
+    assert turned(ast.parse("x = not (a is b is c)")) == ["a is b is c"]
+    sources = [modules.source_of(name) for name in declared() if name != "mat._core"]
+    assert {name: found for name in sources if (
+        found := turned(ast.parse(Path(name).read_text(encoding="utf-8"))))} == {}
 
 
 def test_every_compiled_module_has_a_source():

@@ -306,7 +306,8 @@ def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
     """
     x = args[0]
     node = value_of(x) if type(x) is Mat else None
-    if node is None or node.device is not None or not (x.form is node.form is out.form):
+    if node is None or node.device is not None or x.form is not out.form or (
+            node.form is not out.form):
         return False
     with EXPRESSIONS.lock:
         value = value_of(out)

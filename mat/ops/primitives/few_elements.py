@@ -260,8 +260,10 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     view: Any = x
     at: Any = xp
     layout, one, other = view.layout, at.layout, of.layout
-    if not (view.element_type is at.element_type is of.element_type is _float64) or not (
-            layout.contiguous and one.contiguous and other.contiguous and layout.shape):
+    if view.element_type is not _float64 or at.element_type is not _float64 or (
+            of.element_type is not _float64):
+        return None
+    if not (layout.contiguous and one.contiguous and other.contiguous and layout.shape):
         return None
     if len(one.shape) != 1 or len(other.shape) != 1 or one.size != other.size or not (
             0 < layout.size <= _MOST and 0 < one.size <= _MOST):
@@ -386,7 +388,8 @@ def clipped(x: object, low: Any, high: Any) -> Operand:
     if type(low) is _mat:
         lower: Any = low
         upper: Any = high
-        if not (lower.element_type is upper.element_type is view.element_type) or (
+        if lower.element_type is not view.element_type or (
+                upper.element_type is not view.element_type) or (
                 view.element_type.kind not in "fiu"):
             return None
         return _clip.make((x, low, high, None))
