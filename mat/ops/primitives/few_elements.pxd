@@ -111,5 +111,7 @@ cpdef object tiled(object x, object times)
                k=Py_ssize_t, at=uintptr_t, to=uintptr_t)
 cpdef object rolled(object x, object shift, object axis)
 
+cdef object _rolled_in_turn(object x, tuple shifts, tuple axes)
+
 @cython.locals(like=Layout)
 cdef MatBase _part(MatBase view, tuple shape, tuple strides, Py_ssize_t displacement)

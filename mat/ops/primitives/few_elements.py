@@ -552,8 +552,10 @@ def _remembered(key: object, spread: Spread) -> Spread:
 
 def rolled(x: object, shift: object, axis: object) -> Operand:
     """Return a packed Mat with the elements rolled by `shift` along `axis`, or of the flattened Mat
-    if that is None.
+    if that is None; by several shifts along as many axes one after the other.
     """
+    if type(shift) is tuple and type(axis) is tuple:
+        return _rolled_in_turn(x, shift, axis)
     if type(x) is not _mat or type(shift) is not int or not _blocks.enabled:
         return None
     view: Any = x
@@ -583,6 +585,15 @@ def rolled(x: object, shift: object, axis: object) -> Operand:
         copy_rows(at + length - cut, to, rows, cut, length, length)
     made.storage.written(_array.mask)
     return made
+
+
+def _rolled_in_turn(x: object, shifts: tuple[object, ...], axes: tuple[object, ...]) -> Operand:
+    if not shifts or len(shifts) != len(axes):
+        return None
+    found: Operand = x
+    for k, axis in enumerate(axes):
+        found = None if type(axis) is not int else rolled(found, shifts[k], axis)
+    return found
 
 
 def _part(view: Mat, shape: Ints, strides: Ints, displacement: int) -> Mat:
