@@ -417,6 +417,12 @@ def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
     return shape, result_dtype(rule, x, y)
 
 
+def _has_rule(other: object) -> bool:
+    """Return whether the class of an object, which is not Python's own, defines equality."""
+    kind = type(other)
+    return kind.__eq__ is not object.__eq__ and kind.__module__ != "builtins"
+
+
 def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,
                     plain: bool) -> None:
     """Bind the operators of a function of two operands; comparisons have no `in_place`.
@@ -431,7 +437,7 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
             return other * int(self)
         if has_priority(other):
             return function(self, other)
-        if is_operand(other) or (other is None and equates):
+        if is_operand(other) or (equates and not _has_rule(other)):
             try:
                 return function(self, other)
             except DTypeError as error:
