@@ -63,7 +63,7 @@ cdef class Threads:
     cdef bint ours[KNOWN_LINES]
     cdef object line_of_frames(self)
     cdef object known_line(self, object code, int at, bint inside)
-    cdef Source source_of(self, PyObject *code)
+    cdef Source source_of(self, PyObject *code) except? BETWEEN
     cpdef object consumer_line(self, object is_installed)
     cdef object consumer_line_of_frames(self, object is_installed)
     cpdef object line(self)
@@ -321,4 +321,5 @@ cdef class CudaFill(DriverCall):
 
 
 cpdef object reference_to(object x)
+cpdef object referent(object reference)
 cpdef object context_value(object variable)

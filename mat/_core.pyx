@@ -20,7 +20,7 @@ from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from cpython.weakref cimport PyWeakref_NewRef
+from cpython.weakref cimport PyWeakref_GetRef, PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
 from libc.stdlib cimport free, realloc
@@ -644,6 +644,15 @@ mat_add_dlpack(sys.modules[__name__])
 cpdef object reference_to(object x):
     """Return a weak reference, without a call of its type."""
     return PyWeakref_NewRef(x, None)
+
+
+cpdef object referent(object reference):
+    """Return what a weak reference refers to, or None, without a call of it."""
+    cdef PyObject *found = NULL
+    PyWeakref_GetRef(reference, &found)
+    one = None if found == NULL else <object>found
+    Py_XDECREF(found)
+    return one
 
 
 cpdef object context_value(object variable):

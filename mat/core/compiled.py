@@ -350,6 +350,7 @@ _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat
 share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     reference_to = weakref.ref
+    referent = weakref.ref.__call__
     context_value = ContextVar.get
     Lock: TypeAlias = _PythonLock
     ClosedLock: TypeAlias = _PythonClosedLock
@@ -368,6 +369,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     CudaSend: TypeAlias = Any
 else:
     reference_to = core.reference_to if core is not None else weakref.ref
+    referent = core.referent if core is not None else weakref.ref.__call__
     context_value = core.context_value if core is not None else ContextVar.get
     Lock = core.Lock if core is not None else _PythonLock
     ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock

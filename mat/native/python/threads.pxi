@@ -172,7 +172,7 @@ cdef class Lock:
 
     cpdef bint acquire(self) except -1:
         """Acquire self, waiting for other threads; an interrupt ends the wait."""
-        while not self.try_acquire():
+        while not Lock.try_acquire(self):  # not that of a derived class: without a look-up
             self.wait(True)
         return True
 
@@ -380,7 +380,7 @@ cdef class Threads:
         self.instructions[place] = 2 * at + inside
         return found
 
-    cdef Source source_of(self, PyObject *code):
+    cdef Source source_of(self, PyObject *code) except? BETWEEN:
         """Return whose code this is."""
         cdef size_t place = place_of(code, 0)
         cdef str file

@@ -1,5 +1,6 @@
 cimport cython
 
+from mat._core cimport Maker
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.elements cimport copied_to_part
@@ -7,7 +8,8 @@ from mat.matrix.storage cimport Storage
 from mat.matrix.operators cimport Operation
 from mat.ops.engine.plan cimport Plan
 
-cdef list _in_use, _observers, _mat_types, _reduced, _deferrals, _rules
+cdef Maker _maker
+cdef list _in_use, _observers, _reduced, _deferrals, _rules
 cdef dict _NO_KEYWORDS
 cdef object _same, _beside, _negative, _cpu, _clock, _device_in_use
 cdef frozenset _PLAIN, _unchecked
@@ -42,6 +44,7 @@ cdef class Calls(Operation):
     cdef public PlanNode root, new_root
     cdef public list device_roots
     cdef public int count
+    cdef readonly bint binary
     cdef public bint assigns, folds, of_elements, reads_once
     cdef public object meets_read
     @cython.locals(node=PlanNode, plan=Plan)
@@ -69,10 +72,14 @@ cdef class Calls(Operation):
     @cython.locals(found=PlanNode)
     cdef Plan plan_on(self, object device, PlanNode node, tuple args, MatBase out)
     cpdef object call_into(self, MatBase out, tuple args)
-    @cython.locals(k=int, view=MatBase)
+    @cython.locals(view=MatBase)
     cdef bint device_enabled(self, tuple args) except -1
-    @cython.locals(node=PlanNode, k=int, view=MatBase, other=MatBase, like=MatBase)
+    @cython.locals(node=PlanNode, k=int, view=MatBase, other=MatBase, reads_mat=bint)
     cdef PlanNode find(self, PlanNode root, tuple args, dict kwargs, bint add)
+    @cython.locals(node=PlanNode)
+    cdef PlanNode find_binary(self, tuple args)
+    cdef PlanNode step_operand(self, PlanNode node, object value, tuple args)
+    cdef PlanNode step_number(self, PlanNode node, object value, tuple args, bint add)
     @cython.locals(k=int)
     cdef PlanNode step_settings(self, PlanNode node, tuple args, dict kwargs, bint add)
     @cython.locals(found=PlanNode)
@@ -82,6 +89,7 @@ cdef class Calls(Operation):
     cdef bint is_plain(self, object value, tuple args) except -1
 
 
+cdef PlanNode step_form(PlanNode node, MatBase view, bint add)
 @cython.locals(one=Layout, other=Layout, size=Py_ssize_t, other_size=Py_ssize_t)
 cpdef bint may_meet(MatBase x, MatBase y) except -1
 

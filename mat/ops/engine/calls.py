@@ -16,7 +16,7 @@ from ...core.pending import DEFERRALS
 from ...core.registry import Memory
 from ...devices.in_use import CPU, Device, in_use
 from ...errors import OutOfDeviceMemory, ShapeError
-from ...matrix.base import Form, MatBase
+from ...matrix.base import MAKER, Form, MatBase
 from ...matrix.elements import copied_to_part
 from ...matrix.operators import Operation
 from ...memories.pooled import CLOCK
@@ -28,7 +28,7 @@ from .plan import Plan
 # with types of C
 _in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
-_mat_types: list[Any] = []
+_maker = MAKER  # objects of its class are Mats, all others are numbers
 _deferrals = DEFERRALS
 _rules: list[Deferral] = []  # the only one
 _NO_KEYWORDS: Keywords = {}
@@ -45,11 +45,6 @@ _MOST_APART = 1 << 20  # bytes of a result whose copy takes less time than a pla
 # types of settings that a plan can depend on, besides tuples
 _PLAIN = frozenset((bool, int, str, type(None)))
 _MOST_PLANS = 1024
-
-
-def plan_calls_of(kind: type) -> None:
-    """Treat objects of that class as Mats, and all others as numbers."""
-    _mat_types.append(kind)
 
 
 class Deferral:
@@ -113,8 +108,9 @@ class PlanNode:
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
 
-    __slots__ = ("arity", "assigns", "count", "device_roots", "folds", "main", "meets_read",
-                 "new_root", "of_elements", "others", "reads_once", "root", "settings", "zero_at")
+    __slots__ = ("arity", "assigns", "binary", "count", "device_roots", "folds", "main",
+                 "meets_read", "new_root", "of_elements", "others", "reads_once", "root",
+                 "settings", "zero_at")
 
     # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
@@ -127,6 +123,8 @@ class Calls(Operation):
         self.zero_at: int = zero_at
         # whether operands are read about once each, by which tiles of files are cut
         self.reads_once: bool = False
+        # two operands are read, then comes the one that is written
+        self.binary: bool = (arity, main, others) == (3, 2, (0, 1))
         self.folds: bool = False  # it is a reduction
         self.assigns: bool = False  # it copies or converts its first operand
         self.of_elements: bool = False  # each element of the result depends on those at its place
@@ -166,20 +164,20 @@ class Calls(Operation):
         """Fast path: carry out a small call, whose result may overlap an operand, into a new Mat,
         and copy that there; return False, with nothing written, for other calls.
         """
-        if len(args) != self.arity or type(args[self.main]) is not _mat_types[0]:
+        if len(args) != self.arity or type(args[self.main]) is not _maker.kind:
             return False
         out: MatBase = args[self.main]
         layout, meets = out.layout, False
         if layout.size * out.element_size > _MOST_APART:
             return False
         for k in self.others:
-            if type(args[k]) is _mat_types[0] and args[k] is not out:
+            if type(args[k]) is _maker.kind and args[k] is not out:
                 meets = meets or may_meet(args[k], out)
         if not meets or not out.storage.writable or not (
                 layout.contiguous or layout.injective):
             return False
         found = self.make((*args[:self.main], None, *args[self.main + 1:]))
-        if type(found) is not _mat_types[0]:
+        if type(found) is not _maker.kind:
             return False
         made: MatBase = found
         if made.layout.shape != layout.shape or made.element_type is not out.element_type:
@@ -200,7 +198,7 @@ class Calls(Operation):
             if rule.take(self, device, args):
                 return args[self.main]
         for value in args:
-            if type(value) is _mat_types[0]:
+            if type(value) is _maker.kind:
                 view = value
                 if not view.device_enabled:
                     device = device.host
@@ -229,7 +227,7 @@ class Calls(Operation):
         """Return whether the operands may need more than `limit` bytes on a device."""
         needed = 0
         for value in args:
-            if type(value) is _mat_types[0]:
+            if type(value) is _maker.kind:
                 view = value
                 storage = view.storage
                 layout = view.layout
@@ -239,7 +237,7 @@ class Calls(Operation):
     def note_uses(self, memory: Memory, args: Arguments) -> None:
         """Mark the operands' copies in `memory` as used: they are not evicted for the others."""
         for value in args:
-            if type(value) is _mat_types[0]:
+            if type(value) is _maker.kind:
                 value.storage.note_use(memory, value)
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
@@ -283,7 +281,7 @@ class Calls(Operation):
         result = plan.run(args, kwargs)
         memory, now = device.memory, next(_clock)
         for value in args:
-            if type(value) is _mat_types[0]:
+            if type(value) is _maker.kind:
                 view = value
                 copies = view.storage.copies
                 handle = None if copies is None else copies.get(memory)
@@ -300,7 +298,7 @@ class Calls(Operation):
         numbers that need no conversion, into a new Mat or the Mat `out`; return None, with nothing
         done, for others.
         """
-        kind, x = _mat_types[0], given[first]
+        kind, x = _maker.kind, given[first]
         if out is not None and type(out) is not kind:
             return None
         if len(given) == first + 1:
@@ -318,7 +316,8 @@ class Calls(Operation):
 
     def make(self, args: Arguments) -> Operand:
         """Return the result of `new`."""
-        node = self.find(self.new_root, args, None, False)
+        node = (self.find_binary(args) if self.binary and len(args) == 3
+                else self.find(self.new_root, args, None, False))
         if node is None or node.result_form is None:
             return self.call_new(args)
         form, plan = node.result_form, node.plan
@@ -352,7 +351,7 @@ class Calls(Operation):
         if _reduced and float32_products() != "ieee":  # which has plans of its own
             return False
         for value in args:
-            if type(value) is _mat_types[0]:
+            if type(value) is _maker.kind:
                 view = value
                 if not view.device_enabled:
                     return False
@@ -389,10 +388,10 @@ class Calls(Operation):
         return self.make(args)
 
     def device_enabled(self, args: Arguments) -> bool:
-        """Return `device_enabled` of the first Mat among the operands that are read."""
-        for k in self.others:
-            if type(args[k]) is _mat_types[0]:
-                view: MatBase = args[k]
+        """Return `device_enabled` of the first Mat among the operands; the result is not yet."""
+        for value in args:
+            if type(value) is _maker.kind:
+                view: MatBase = value
                 return view.device_enabled
         return True
 
@@ -437,31 +436,25 @@ class Calls(Operation):
         if len(args) != self.arity:
             return None
         node: Any = root
-        kind, main = _mat_types[0], args[self.main]
-        other: Operand = main if type(main) is kind else None
-        like = None
+        main, reads_mat = args[self.main], False
+        other: Operand = main if type(main) is _maker.kind else None
         for k in self.others:
             value = args[k]
-            if type(value) is kind:
-                like = view = value
-                if view is main:
-                    node = node.step(_same, add)
-                else:
-                    if other is not None and other.storage is view.storage:
-                        node = None if may_meet(view, other) else node.step(_beside, add)
-                        if node is None:
-                            return None
-                    node = node.step(view._find_form() if view.known_form is None
-                                     else view.known_form, add)
+            if type(value) is not _maker.kind:
+                node = self.step_number(node, value, args, add)
+            elif value is main:
+                node, reads_mat = node.step(_same, add), True
             else:
-                token = self.number_token(value, args)
-                node = None if token is None else node.step(token, add)
+                view, reads_mat = value, True
+                if other is not None and other.storage is view.storage:
+                    node = None if may_meet(view, other) else node.step(_beside, add)
+                if node is not None:
+                    node = step_form(node, view, add)
             if node is None:
                 return None
         if other is not None:
-            node = node.step(other._find_form() if other.known_form is None else other.known_form,
-                             add)
-        elif main is not None or like is None:
+            node = step_form(node, other, add)
+        elif main is not None or not reads_mat:
             return None
         if node is not None and self.zero_at >= 0:
             beta = args[self.zero_at]
@@ -471,6 +464,23 @@ class Calls(Operation):
         if self.settings or kwargs:
             node = self.step_settings(node, args, kwargs or _NO_KEYWORDS, add)
         return node
+
+    def find_binary(self, args: Arguments) -> PlanNode | None:
+        """Return the result of `find` for a new result of two operands."""
+        node = self.step_operand(self.new_root, args[0], args)
+        return None if node is None else self.step_operand(node, args[1], args)
+
+    def step_operand(self, node: PlanNode, value: Operand, args: Arguments) -> PlanNode | None:
+        """Return the node for an operand of a new result, if there is one."""
+        if type(value) is _maker.kind:
+            return step_form(node, value, False)
+        return self.step_number(node, value, args, False)
+
+    def step_number(self, node: PlanNode, value: Operand, args: Arguments,
+                    add: bool) -> PlanNode | None:
+        """Return the node for a number; None if its value matters to checks."""
+        token = self.number_token(value, args)
+        return None if token is None else node.step(token, add)
 
     def step_settings(self, node: PlanNode | None, args: Arguments, kwargs: Keywords,
                       add: bool) -> PlanNode | None:
@@ -514,7 +524,7 @@ class Calls(Operation):
     def is_plain(self, value: int, args: Arguments) -> bool:
         """Return whether checks take that integer beside any of the Mats."""
         for k in (self.main, *self.others):
-            if type(args[k]) is _mat_types[0]:
+            if type(args[k]) is _maker.kind:
                 view: MatBase = args[k]
                 form = view.form
                 if not form.lowest <= value <= form.highest:
@@ -532,6 +542,11 @@ class Calls(Operation):
             node.plan = plan
             node.result_form = result_form
             self.count += 1
+
+
+def step_form(node: PlanNode, view: MatBase, add: bool) -> PlanNode | None:
+    """Return the node for the form of a Mat."""
+    return node.step(view._find_form() if view.known_form is None else view.known_form, add)
 
 
 def may_meet(x: MatBase, y: MatBase) -> bool:

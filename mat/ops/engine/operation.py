@@ -30,7 +30,6 @@ from ...support.dtypes import check_exact, check_number, is_integer
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
 from ..tiles.file_tiles import carry_out_over_files
 from ..tiles.tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
-from .calls import plan_calls_of
 from .declaration import Declaration
 from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
@@ -447,9 +446,6 @@ def number_op(*, by_form: bool = False, method: str | None = None, name: str | N
               ) -> Callable[[Callable[P, object]], TypedOp[P, Number]]:
     """Return `op` with these settings, for an operation that returns a number."""
     return op(method=method, by_form=by_form, name=name)
-
-
-plan_calls_of(Mat)
 
 
 def in_common_copies(facet: Facet, written: Sequence[Mat],

@@ -14,7 +14,7 @@ from mat.ops.expressions.nodes cimport (
     Leaf, Node, Nodes, Statements, leaf_of, new_leaf, new_node, readers_of, viewers
 )
 
-cdef object _mat, _innermost
+cdef object _mat, _innermost, _cpu
 cdef list _cuts
 cdef int _JOINS, _DOES_NOT, _many
 cdef dict _recorders
@@ -37,15 +37,20 @@ cdef class FusedBody(Body):
 cdef class ByBlocks(Deferral):
     @cython.locals(out=MatBase, block=Statements)
     cdef bint take(self, Calls operation, object device, tuple args) except -1
-    @cython.locals(form=Form, block=Statements, plan=Plan, value=Node, k=int)
+    @cython.locals(form=Form, block=Statements, plan=Plan, value=Node, on_device=bint, found=tuple)
     cdef bint take_new(self, Calls operation, PlanNode node, object device, tuple args,
                        MatBase out) except -1
 
 
 @cython.locals(block=Fused)
 cdef Statements block_now()
-@cython.locals(view=MatBase, storage=Storage, pending=Pending, node=Node)
-cdef bint is_like_elements(object value, Form form, bint on_device) except -1
+@cython.locals(found=list)
+cdef tuple arguments_like(Calls operation, tuple args, Form form, bint on_device)
+@cython.locals(view=MatBase, pending=Pending, node=Node)
+cdef object argument_like(object value, Form form, bint on_device)
+@cython.locals(on_device=bint, plan=Plan)
+cdef bint defer_elements(Calls operation, object device, tuple args, MatBase out,
+                         Statements block) except -1
 @cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Statements block) except -1
 @cython.locals(node=Node, x=MatBase, settings=tuple)
@@ -58,15 +63,18 @@ cdef int way_of_waiting(Calls operation, tuple settings, Node node, MatBase x, M
                         object device) except -1
 @cython.locals(statements=Statements, found=list)
 cpdef compute_values(Fused use)
-@cython.locals(node=PlanNode, plan=Plan)
-cdef tuple plan_of(Calls operation, object device, tuple args)
+@cython.locals(node=PlanNode)
+cdef Plan known_plan(Calls operation, object device, tuple args)
 cpdef Node value_of(MatBase mat)
 @cython.locals(storage=Storage)
 cdef bint is_new(MatBase mat) except -1
-@cython.locals(view=MatBase, storage=Storage)
-cdef bint can_wait(object value) except -1
-@cython.locals(k=int, value=Node, view=MatBase)
+cdef bint all_can_wait(tuple args, MatBase out, bint on_device) except -1
+@cython.locals(storage=Storage)
+cdef bint can_wait(MatBase view, bint on_device) except -1
+@cython.locals(k=int)
 cdef compute_unlike(Calls operation, tuple args, MatBase out)
+@cython.locals(value=Node)
+cdef compute_if_unlike(MatBase view, MatBase out)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
 @cython.locals(found=Node)
 cdef object argument_of(object value, MatBase out, object old)

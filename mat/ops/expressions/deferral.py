@@ -20,7 +20,7 @@ from ...memories.file_pages import is_only_map
 from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
 from ...support.open_blocks import Body, Nested, enter, leave, remove, still_open
-from ...support.types import Arguments, Operand
+from ...support.types import Arguments
 from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
@@ -127,7 +127,7 @@ _rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads, _exact = Mat, VALUES, EXPRESSIONS.lock, THREADS, EXACT
 _innermost, _cuts, _recorders = INNERMOST, CUTS, RECORDERS
-_many = MOST_NODES
+_many, _cpu = MOST_NODES, CPU
 _native = bool(compiled(STORED))
 _MOST = 1024
 
@@ -141,38 +141,19 @@ class ByBlocks(Deferral):
         block = block_now()
         if block is None or (_all.busy and _all.busy == threading.get_ident()):
             return False
-        if not device.computes:  # what a plan carries out was deferred before, or cannot be
+        # what is only planned was deferred before, or cannot be
+        if device is not _cpu and not device.computes:
             return False
         if type(args[operation.main]) is not _mat:
             return False
         out = args[operation.main]
         if operation.folds:
-            return ((device is not CPU and defer_rows(operation, device, args, out, block))
+            return ((device is not _cpu and defer_rows(operation, device, args, out, block))
                     or defer_fold(operation, device, args, out, block)
                     or compute_fold(operation, device, args, out))
         if operation.assigns and defer_assigned(args, out, block):
             return True
-        if not out.layout.size or (out.layout.size * out.element_size < block.least
-                                   and not (_all.rows and device_of_rows(args, out))):
-            return False
-        if _cuts and being_cut():
-            return False
-        planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
-        plan, args = plan_of(operation, planned_on, args)
-        if plan is None:
-            return False
-        for value in args:
-            if not can_wait(value) or (planned_on is not CPU and type(value) is _mat
-                                       and not value.device_enabled):
-                return False
-        _lock.acquire()
-        try:
-            compute_unlike(operation, args, out)
-            if not defer(operation, args, out, block):
-                return compute_into(operation, args, out)
-            return True
-        finally:
-            _lock.release()
+        return defer_elements(operation, device, args, out, block)
 
     def take_new(self, operation: Any, node: Any, device: Device, args: Arguments,
                  out: MatBase) -> bool:
@@ -182,17 +163,16 @@ class ByBlocks(Deferral):
             return False
         if not form.size or form.size * form.itemsize < block.least or (_cuts and being_cut()):
             return False
-        planned_on = device if device is not CPU and uses_kernels(device, out) else CPU
-        plan = operation.plan_on(planned_on, node, args, out)
+        on_device = device is not _cpu and uses_kernels(device, out)
+        plan = operation.plan_on(device if on_device else _cpu, node, args, out)
         if plan is None or plan.joins != _JOINS:
             return False
         _lock.acquire()
         try:
-            for k in operation.others:
-                if not is_like_elements(args[k], form, planned_on is not CPU):
-                    return False
-            value = new_node(operation, arguments_of(operation, args, out, None), form,
-                             _threads.line())
+            found = arguments_like(operation, args, form, on_device)
+            if found is None:
+                return False
+            value = new_node(operation, found, form, out.storage.made)
             value.block = block
             value.be_value_of_new(out)
             keep(block, value)
@@ -211,24 +191,62 @@ def block_now() -> Statements | None:
     return None if block is None else block.statements
 
 
-def is_like_elements(value: Operand, form: Form, on_device: bool) -> bool:
-    """Return whether an operand is a number, or can be read later, on a device if `on_device`, and
-    is no pending view of other elements than those of a result of that form.
+def arguments_like(operation: Any, args: Arguments, form: Form,
+                   on_device: bool) -> tuple[Argument, ...] | None:
+    """Return what an operation with a new result of that form reads; None unless all of it is like
+    the elements of the result.
+    """
+    if operation.binary:  # without a list
+        x = argument_like(args[0], form, on_device)
+        y = None if x is None else argument_like(args[1], form, on_device)
+        return None if y is None else (x, y)
+    found = [argument_like(args[k], form, on_device) for k in operation.others]
+    return None if None in found else tuple(found)
+
+
+def argument_like(value: Any, form: Form, on_device: bool) -> Argument | None:
+    """Return what is read of an operand; None unless it is a number, or can be read later, on a
+    device if `on_device`, and is no pending view of other elements than those of a result of that
+    form.
     """
     if type(value) is not _mat:
-        return type(value) is not int or -_exact <= value <= _exact
+        return value  # exact, as any that a plan is found by
     view = value
-    storage = view.storage
-    if storage.adopted is not None or storage.records or (on_device and not view.device_enabled):
-        return False
-    pending = storage.pending
+    if (view.storage.adopted is not None or view.storage.records
+            or (on_device and not view.device_enabled)):
+        return None
+    pending = view.storage.pending
     if pending is None or pending.value is None:
-        return True
+        return leaf_of(view)  # which nobody keeps if another operand is unlike
     node: Any = pending.value
-    return view.known_form is form and node.form is form
+    return node if view.known_form is form and node.form is form else None
 
 
 defer_by(ByBlocks())
+
+
+def defer_elements(operation: Any, device: Device, args: Arguments, out: Mat,
+                   block: Statements) -> bool:
+    """Make the result of an operation on each element the pending value of `out`, or compute it
+    with pending operands; return False if it can only be carried out alone.
+    """
+    if not out.layout.size or (out.layout.size * out.element_size < block.least
+                               and not (_all.rows and device_of_rows(args, out))):
+        return False
+    if _cuts and being_cut():
+        return False
+    on_device = device is not _cpu and uses_kernels(device, out)
+    plan = known_plan(operation, device if on_device else _cpu, args)
+    if plan is None:
+        plan, args = plan_checked(operation, device if on_device else _cpu, args)
+    if plan is None or plan.joins != _JOINS or not all_can_wait(args, out, on_device):
+        return False
+    _lock.acquire()
+    try:
+        compute_unlike(operation, args, out)
+        return defer(operation, args, out, block) or compute_into(operation, args, out)
+    finally:
+        _lock.release()
 
 
 def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
@@ -330,7 +348,7 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
         return False
     if device.limit is not None or being_cut() or threading.get_ident() in RECORDERS:
         return False
-    if not (x.device_enabled and can_wait(x) and reduces_rows(operation, x, out, args[2:], device)):
+    if not (can_wait(x, True) and reduces_rows(operation, x, out, args[2:], device)):
         return False
     with EXPRESSIONS.lock:
         value = value_of(x)
@@ -365,7 +383,7 @@ def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: 
     if (_cuts and being_cut()) or (_recorders and threading.get_ident() in _recorders):
         return False
     node = value_of(x)
-    if node is None and not (can_wait(x) and is_cut(device, x, out)):
+    if node is None and not (can_wait(x, False) and is_cut(device, x, out)):
         return False
     settings = args[2:]
     _lock.acquire()
@@ -456,23 +474,22 @@ def compute_updates(use: Fused) -> None:
         use.statements.reads = 0
 
 
-def plan_of(operation: Any, device: Device, args: Arguments) -> tuple[Plan | None, Arguments]:
-    """Return the plan of the host or a device for a call, if its kernel can be part of a program,
-    and the arguments that it is for; raise the error of a call that cannot be.
-    """
-    root = operation.root if device is CPU else operation.root_of(device)
+def known_plan(operation: Any, device: Device, args: Arguments) -> Plan | None:
+    """Return the plan of the host or a device for a call, if there is one."""
+    root = operation.root if device is _cpu else operation.root_of(device)
     node = operation.find(root, args, NO_KEYWORDS, False)
-    plan = None if node is None else node.plan
-    if plan is None:
-        return plan_checked(operation, device, args)
-    if not plan.joins:
-        note_joining(operation, plan, device, args)
-    return (plan if plan.joins == _JOINS else None), args
+    if node is None or node.plan is None:
+        return None
+    if not node.plan.joins:
+        note_joining(operation, node.plan, device, args)
+    return node.plan
 
 
 def plan_checked(operation: Op, device: Device,
                  args: Arguments) -> tuple[Plan | None, Arguments]:
-    """Return the result of `plan_of` for a call that has no plan yet."""
+    """Return a plan of the host or a device for a call that has none yet, or None, and the
+    arguments that it is for; raise the error of a call that cannot be.
+    """
     args, kwargs, now = operation._checked(args, {})
     if operation._meets_read(now):
         return None, args
@@ -481,7 +498,7 @@ def plan_checked(operation: Op, device: Device,
         return None, args
     plan = operation._planned(device, implementation, now, kwargs)
     note_joining(operation, plan, device, args)
-    return (plan if plan.joins == _JOINS else None), args
+    return plan, args
 
 
 def note_joining(operation: Op, plan: Plan, device: Device, args: Arguments) -> None:
@@ -509,20 +526,33 @@ def is_new(mat: MatBase) -> bool:
     return storage.kept is None and storage.adopted is None and not storage.async_copies
 
 
-def can_wait(value: Operand) -> bool:
-    """Return whether an operand can be read later: nobody else writes it, and it is exact."""
-    if type(value) is _mat:
-        view = value
-        storage = view.storage
-        if storage.records and storage.is_being_written(view) and not is_recorded(view):
+def all_can_wait(args: Arguments, out: MatBase, on_device: bool) -> bool:
+    """Return whether all operands can be read later, on a device if `on_device`: nobody else writes
+    them, and they are exact.
+    """
+    if not can_wait(out, on_device):
+        return False
+    for value in args:
+        if type(value) is _mat:
+            if value is not out and not can_wait(value, on_device):
+                return False
+        elif isinstance(value, MatBase) or (type(value) is int and not (
+                0 <= value < 128 or -_exact <= value <= _exact)):
             return False
-        if storage.adopted is None:
-            return True
-        pages = getattr(storage, "pages", None)
-        return pages is not None and is_only_map(pages)
-    if type(value) is int:
-        return -_exact <= value <= _exact
-    return not isinstance(value, MatBase)
+    return True
+
+
+def can_wait(view: MatBase, on_device: bool) -> bool:
+    """Return whether a Mat can be read later, on a device if `on_device`: nobody else writes it."""
+    storage = view.storage
+    if on_device and not view.device_enabled:
+        return False
+    if storage.records and storage.is_being_written(view) and not is_recorded(view):
+        return False
+    if storage.adopted is None:
+        return True
+    pages = getattr(storage, "pages", None)
+    return pages is not None and is_only_map(pages)
 
 
 def is_recorded(view: MatBase) -> bool:
@@ -534,17 +564,23 @@ def is_recorded(view: MatBase) -> bool:
 def compute_unlike(operation: Any, args: Arguments, out: MatBase) -> None:
     """Compute pending operands that are views, or broadcast: they are no nodes of the same pass."""
     for k in operation.others:
-        if type(args[k]) is _mat:
-            view = args[k]
-            value = value_of(view)
-            if value is None or (view.known_form is value.form and value.form is out.known_form):
-                continue
-            if view.form is value.form and view.layout.shape == out.layout.shape:
-                continue
-            if not (value.device is not None and view.form is value.form
-                    and (is_cut_on(value.device)
-                         or view.layout.shape == (*out.layout.shape[:-1], 1))):
-                value.compute()
+        if args[k] is out:
+            compute_if_unlike(out, out)
+        elif type(args[k]) is _mat:
+            compute_if_unlike(args[k], out)
+
+
+def compute_if_unlike(view: MatBase, out: MatBase) -> None:
+    """Compute the value of an operand, if it is pending and no node of the same pass."""
+    value = value_of(view)
+    if value is None or (view.known_form is value.form and value.form is out.known_form):
+        return
+    if view.form is value.form and view.layout.shape == out.layout.shape:
+        return
+    if not (value.device is not None and view.form is value.form
+            and (is_cut_on(value.device)
+                 or view.layout.shape == (*out.layout.shape[:-1], 1))):
+        value.compute()
 
 
 def device_of_rows(args: Arguments, out: MatBase) -> Any:
@@ -561,17 +597,17 @@ def device_of_rows(args: Arguments, out: MatBase) -> Any:
 def arguments_of(operation: Any, args: Arguments, out: MatBase,
                  old: Node | Leaf | None) -> tuple[Argument, ...]:
     """Return what an operation reads; `old` is that of `out`."""
-    if len(operation.others) == 2 and operation.main == 2:  # without a list
+    if operation.binary:  # without a list
         return (argument_of(args[0], out, old), argument_of(args[1], out, old))
     return tuple([argument_of(args[k], out, old) for k in operation.others])
 
 
 def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:
     """Return what is read of an operand; `old` is that of `out`."""
-    if type(value) is not _mat:
-        return value  # a number
     if value is out and old is not None:
         return old
+    if type(value) is not _mat:
+        return value  # a number
     found = value_of(value)
     return leaf_of(value) if found is None else found
 

@@ -1,7 +1,7 @@
 # Compiled, since each statement of a `fused` block makes a node.
 cimport cython
 
-from mat._core cimport LiveObjects, Lock, reference_to
+from mat._core cimport LiveObjects, Lock, reference_to, referent
 from mat.core.pending cimport Pending, new_pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -68,12 +68,12 @@ cdef class Node:
     cdef readonly bint spanned
     cdef readonly int weight
     cdef readonly long long reads
-    @cython.locals(node=Node, leaf=Leaf, view=MatBase, storage=Storage)
-    cpdef begin(self, object operation, tuple args, Form form, object line)
+    @cython.locals(node=Node, leaf=Leaf)
+    cdef int begin(self, object operation, tuple args, Form form, object line) except -1
     @cython.locals(lock=Lock, pending=Pending)
     cpdef be_value_of(self, Storage storage, MatBase mat, object old)
-    @cython.locals(storage=Storage, pending=Pending)
-    cdef be_value_of_new(self, MatBase mat)
+    @cython.locals(pending=Pending)
+    cdef int be_value_of_new(self, MatBase mat) except -1
     @cython.locals(storage=Storage)
     cpdef Storage wanted(self)
     @cython.locals(storage=Storage, leaf=Leaf)

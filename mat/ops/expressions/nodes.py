@@ -15,7 +15,7 @@ from weakref import ref
 from ...core.coherence import LIVE
 from ...core.compiled import LiveObjects as NewLiveObjects
 from ...core.compiled import Lock as NewLock
-from ...core.compiled import reference_to
+from ...core.compiled import reference_to, referent
 from ...core.direction import INPUT
 from ...core.pending import Pending, new_pending
 from ...core.source_line import SourceLine
@@ -154,16 +154,16 @@ def new_leaf(view: Mat) -> Leaf:
 
 def leaf_of(view: Mat) -> Leaf:
     """Return a leaf with the elements of `view`; raise the error of an access that reads them."""
-    storage = view.storage
-    pending = storage.pending
-    if pending is not None and not storage.records:
+    pending = view.storage.pending
+    if pending is not None and not view.storage.records:
         for found in pending.readers:  # who has written since has forgotten its readers
-            leaf: Any = found()
+            leaf: Any = referent(found)
             if leaf is not None and leaf.sees_like(view):
                 same: Leaf = leaf
                 return same
     leaf = new_leaf(view._as_now())
     leaf.register()  # first: who writes from now on waits, and who writes now is a conflict
+    storage = view.storage
     if storage.records or storage.torn is not None or storage.spans is not None:
         storage.check_access(view, in_use().facet if has_kernels(view) else _array, _input)
     return leaf
@@ -214,11 +214,9 @@ class Node:
                     node.spanned or node.leaf is not None or node.device is not None))
             elif type(a) is Leaf:
                 leaf: Any = a
-                view = leaf.view
-                storage = view.storage
-                self.reads = self.reads + storage.nbytes
-                self.spanned = (self.spanned or view.known_form is form
-                                or view.layout.shape == form.shape)
+                self.reads = self.reads + leaf.view.storage.nbytes
+                self.spanned = (self.spanned or leaf.view.known_form is form
+                                or leaf.view.layout.shape == form.shape)
         if self.weight > 1 << 16:
             self.weight = 1 << 16
         self.place = _live.add(self)  # last: others see a whole node
@@ -237,9 +235,8 @@ class Node:
 
     def be_value_of_new(self, mat: MatBase) -> None:
         """Be the value of the storage of `mat`, which only this thread knows."""
-        storage = mat.storage
-        self.storage_place, self.enabled = storage.place, mat.device_enabled
-        pending = storage.pending = new_pending()
+        self.storage_place, self.enabled = mat.storage.place, mat.device_enabled
+        mat.storage.pending = pending = new_pending()
         pending.value = self
 
     def __dealloc__(self) -> None:  # the name that Cython has for it
