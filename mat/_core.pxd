@@ -1,5 +1,6 @@
 # What other compiled modules use of `mat._core`.
 
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
@@ -46,6 +47,7 @@ cdef enum Source:
     BETWEEN
 
 
+@cython.final
 cdef class Threads:
     cpdef unsigned long long current(self)
     cdef str package
@@ -322,4 +324,5 @@ cdef class CudaFill(DriverCall):
 
 cpdef object reference_to(object x)
 cpdef object referent(object reference)
+cpdef Py_ssize_t reference_count(object x) noexcept
 cpdef object context_value(object variable)

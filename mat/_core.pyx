@@ -646,6 +646,11 @@ cpdef object reference_to(object x):
     return PyWeakref_NewRef(x, None)
 
 
+cpdef Py_ssize_t reference_count(object x) noexcept:
+    """Return how many references to an object there are, without a call of Python's function."""
+    return Py_REFCNT(<PyObject *>x)
+
+
 cpdef object referent(object reference):
     """Return what a weak reference refers to, or None, without a call of it."""
     cdef PyObject *found = NULL

@@ -351,6 +351,7 @@ share_by(0)
 if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
     reference_to = weakref.ref
     referent = weakref.ref.__call__
+    reference_count = sys.getrefcount
     context_value = ContextVar.get
     Lock: TypeAlias = _PythonLock
     ClosedLock: TypeAlias = _PythonClosedLock
@@ -370,6 +371,7 @@ if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
 else:
     reference_to = core.reference_to if core is not None else weakref.ref
     referent = core.referent if core is not None else weakref.ref.__call__
+    reference_count = core.reference_count if core is not None else sys.getrefcount
     context_value = core.context_value if core is not None else ContextVar.get
     Lock = core.Lock if core is not None else _PythonLock
     ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock

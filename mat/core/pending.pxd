@@ -1,10 +1,11 @@
 cimport cython
 
-from mat._core cimport Threads
+from mat._core cimport Threads, referent
 
 cdef Threads _threads
 
 
+@cython.final
 cdef class Pending:
     cdef public object value
     cdef public list readers

@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Protocol
 
 from .access_record import overlap
-from .compiled import THREADS
+from .compiled import THREADS, referent
 from .registry import ViewLike, WholeCube
 
 _threads = THREADS  # with a type of C
@@ -65,7 +65,7 @@ class Pending:
         """Return the readers that see an element of `view`."""
         found = []
         for ref in tuple(self.readers):
-            reader = ref()
+            reader = referent(ref)
             if reader is not None and (view is None or overlap(reader.view, view)):
                 found.append(reader)
         return found

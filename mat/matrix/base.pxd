@@ -21,13 +21,16 @@ cdef Storage _closed
 cdef Layout _closed_layout
 
 
+@cython.final
 cdef class Form:
     cdef readonly tuple shape, strides
     cdef readonly Py_ssize_t size, itemsize
     cdef readonly object dtype, lowest, highest
     cdef readonly bint whole, writable
     cdef readonly Layout layout
-    @cython.locals(storage=Storage, result=MatBase)
+    @cython.locals(storage=Storage)
+    cdef Storage new_storage(self, object fill_value)
+    @cython.locals(result=MatBase)
     cpdef MatBase new(self, bint device_enabled, object fill_value)
 
 

@@ -68,12 +68,16 @@ class Form:
 
     def new(self, device_enabled: bool, fill_value: Number | None) -> Any:
         """Return a Mat of this form, that of a whole storage; None: of arbitrary elements."""
+        result: MatBase = _maker.make()
+        result._set_up(self.new_storage(fill_value), self.layout, self, device_enabled)
+        return result
+
+    def new_storage(self, fill_value: Number | None) -> Storage:
+        """Return the storage of a Mat of this form."""
         storage = Storage.__new__(Storage)
         storage.begin()
         storage.describe(self.size, self.dtype, self.itemsize, fill_value)
-        result: MatBase = _maker.make()
-        result._set_up(storage, self.layout, self, device_enabled)
-        return result
+        return storage
 
 
 _FORMS: dict[object, Form] = {}

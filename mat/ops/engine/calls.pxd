@@ -26,6 +26,7 @@ cdef class Deferral:
                        MatBase out) except -1
 
 
+@cython.final
 cdef class PlanNode:
     cdef object first_token
     cdef PlanNode first

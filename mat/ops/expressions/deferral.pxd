@@ -11,8 +11,9 @@ from mat.ops.engine.plan cimport Plan
 from mat.support.open_blocks cimport Body, Nested
 from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_of
 from mat.ops.expressions.nodes cimport (
-    Leaf, Node, Nodes, Statements, leaf_of, new_leaf, new_node, readers_of, viewers
+    Leaf, Node, Nodes, Statements, count_readers, leaf_of, new_leaf, new_node, viewers
 )
+from mat.ops.expressions.passes cimport is_plain
 
 cdef object _mat, _innermost, _cpu
 cdef list _cuts
@@ -51,8 +52,12 @@ cdef object argument_like(object value, Form form, bint on_device)
 @cython.locals(on_device=bint, plan=Plan)
 cdef bint defer_elements(Calls operation, object device, tuple args, MatBase out,
                          Statements block) except -1
-@cython.locals(storage=Storage, node=Node, value=Node, old=Leaf, found=tuple)
+@cython.locals(node=Node, value=Node, found=tuple)
 cdef bint defer(Calls operation, tuple args, MatBase out, Statements block) except -1
+@cython.locals(storage=Storage, node=Node, old=Leaf, found=tuple)
+cdef bint defer_apart(Calls operation, tuple args, MatBase out, Form form,
+                      Statements block) except -1
+cdef begin_in(Statements block, Node node, tuple args, MatBase out)
 @cython.locals(node=Node, x=MatBase, settings=tuple)
 cdef bint defer_fold(Calls operation, object device, tuple args, MatBase out,
                      Statements block) except -1

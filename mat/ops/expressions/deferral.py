@@ -50,10 +50,10 @@ from .nodes import (
     Leaf,
     Node,
     Statements,
+    count_readers,
     leaf_of,
     new_leaf,
     new_node,
-    readers_of,
     viewers,
 )
 from .passes import (
@@ -174,7 +174,7 @@ class ByBlocks(Deferral):
                 return False
             value = new_node(operation, found, form, out.storage.made)
             value.block = block
-            value.be_value_of_new(out)
+            value.be_value_of_new(out.storage, out, None)
             keep(block, value)
             return True
         finally:
@@ -257,38 +257,49 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     if not (form.whole and out.layout.contiguous):
         return False
     value = value_of(out)
-    storage: Any = out.storage
-    old: Leaf | None = None
-    if value is not None:
-        old = value.old
-        found = arguments_of(operation, args, out, value)
-        if old is not None and value.in_place:
-            return defer_in_place(operation, found, out, block)
-    elif is_new(out):
-        found = arguments_of(operation, args, out, None)
-    else:
-        storage = None  # which would count as a reference
-        # repeated launches write where it is now
-        if _recorders and threading.get_ident() in _recorders:
-            return False
-        # where a file is, `adopted` is the host
-        if block.held is not None and out.storage.adopted is not None and can_wait_in_place(out):
-            return defer_in_place(operation, None, out, block, args)
-        if not (is_plain(out) and viewers(out) == ALONE + len(readers_of(out))):
-            return False
-        old = leaf_of(out)
-        found = arguments_of(operation, args, out, old)
-        old = old if old in found else None
-        storage = form.new(out.device_enabled, None).storage
+    if value is None and not is_new(out):
+        return defer_apart(operation, args, out, form, block)
+    old = None if value is None else value.old
+    found = arguments_of(operation, args, out, value)
+    if old is not None and value is not None and value.in_place:
+        return defer_in_place(operation, found, out, block)
     node = new_node(operation, found, form, _threads.line())
+    begin_in(block, node, args, out)
+    node.be_value_of(out.storage, out, old)
+    keep(block, node)
+    return True
+
+
+def defer_apart(operation: Any, args: Arguments, out: Mat, form: Form, block: Statements) -> bool:
+    """Make the result of an operation the pending value of a new storage, which `out` sees from now
+    on, as nobody else sees the old one; its elements stay where they are. Return False if it cannot
+    be.
+    """
+    # repeated launches write where it is now
+    if _recorders and threading.get_ident() in _recorders:
+        return False
+    # where a file is, `adopted` is the host
+    if block.held is not None and out.storage.adopted is not None and can_wait_in_place(out):
+        return defer_in_place(operation, None, out, block, args)
+    if not (is_plain(out) and viewers(out) == ALONE + count_readers(out)):
+        return False
+    old = leaf_of(out)
+    found = arguments_of(operation, args, out, old)
+    storage = form.new_storage(None)
+    node = new_node(operation, found, form, storage.made)
+    begin_in(block, node, args, out)
+    node.be_value_of_new(storage, out, old if old in found else None)
+    out._see(out.layout, storage,
+             old.view if old.view.layout is out.layout else out._as_now())
+    keep(block, node)
+    return True
+
+
+def begin_in(block: Statements, node: Node, args: Arguments, out: Mat) -> None:
+    """Let a node with these operands be a result of a block."""
     if _all.rows:
         node.device = device_of_rows(args, out)
     node.block = block
-    node.be_value_of(storage, out, old)
-    if storage is not out.storage:  # the elements stay where they are
-        out._see(out.layout, storage, out._as_now())
-    keep(block, node)
-    return True
 
 
 # the parameters are the facts of a statement

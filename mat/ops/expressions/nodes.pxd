@@ -1,7 +1,7 @@
 # Compiled, since each statement of a `fused` block makes a node.
 cimport cython
 
-from mat._core cimport LiveObjects, Lock, reference_to, referent
+from mat._core cimport LiveObjects, Lock, reference_count, reference_to, referent
 from mat.core.pending cimport Pending, new_pending
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -35,6 +35,7 @@ cdef class Statements:
     cpdef let_go(self)
 
 
+@cython.final
 cdef class Leaf:
     cdef object __weakref__
     cdef public MatBase view
@@ -45,6 +46,8 @@ cdef class Leaf:
 
 @cython.locals(pending=Pending)
 cpdef list readers_of(MatBase view)
+@cython.locals(count=int, pending=Pending)
+cpdef int count_readers(MatBase view) except -1
 cdef Pending pending_of(Storage storage)
 
 
@@ -54,6 +57,7 @@ cpdef Leaf new_leaf(MatBase view)
 cpdef Leaf leaf_of(MatBase view)
 
 
+@cython.final
 cdef class Node:
     cdef object __weakref__
     cdef readonly long long number
@@ -70,10 +74,10 @@ cdef class Node:
     cdef readonly long long reads
     @cython.locals(node=Node, leaf=Leaf)
     cdef int begin(self, object operation, tuple args, Form form, object line) except -1
-    @cython.locals(lock=Lock, pending=Pending)
+    @cython.locals(lock=Lock)
     cpdef be_value_of(self, Storage storage, MatBase mat, object old)
-    @cython.locals(pending=Pending)
-    cdef int be_value_of_new(self, MatBase mat) except -1
+    cdef int be_value_of_new(self, Storage storage, MatBase mat, object old) except -1
+    cdef int belong_to(self, Storage storage, MatBase mat, object old) except -1
     @cython.locals(storage=Storage)
     cpdef Storage wanted(self)
     @cython.locals(storage=Storage, leaf=Leaf)

@@ -8,14 +8,13 @@ computed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from sys import getrefcount
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ...core.coherence import LIVE
 from ...core.compiled import LiveObjects as NewLiveObjects
 from ...core.compiled import Lock as NewLock
-from ...core.compiled import reference_to, referent
+from ...core.compiled import reference_count, reference_to, referent
 from ...core.direction import INPUT
 from ...core.pending import Pending, new_pending
 from ...core.source_line import SourceLine
@@ -133,7 +132,8 @@ class Leaf:
         lock.acquire()
         try:
             pending = pending_of(storage)
-            found = [r for r in pending.readers if r() is not None] if pending.readers else []
+            found = ([r for r in pending.readers if referent(r) is not None] if pending.readers
+                     else [])
             found.append(reference_to(self))
             pending.readers = found
         finally:
@@ -223,9 +223,7 @@ class Node:
 
     def be_value_of(self, storage: Storage, mat: Mat, old: Leaf | None) -> None:
         """Be the value of a storage, that of `mat`, in place of an earlier one."""
-        self.storage_place, self.old = storage.place, old
-        self.mat = None if old is None else reference_to(mat)
-        self.enabled = mat.device_enabled
+        self.belong_to(storage, mat, old)
         lock = storage._guard()
         lock.acquire()
         try:
@@ -233,11 +231,17 @@ class Node:
         finally:
             lock.release()
 
-    def be_value_of_new(self, mat: MatBase) -> None:
-        """Be the value of the storage of `mat`, which only this thread knows."""
-        self.storage_place, self.enabled = mat.storage.place, mat.device_enabled
-        mat.storage.pending = pending = new_pending()
-        pending.value = self
+    def be_value_of_new(self, storage: Storage, mat: Any, old: Leaf | None) -> None:
+        """Be the value of a storage, that of `mat`, which only this thread knows."""
+        self.belong_to(storage, mat, old)
+        storage.pending = new_pending()
+        storage.pending.value = self
+
+    def belong_to(self, storage: Storage, mat: Any, old: Leaf | None) -> None:
+        """Remember the storage whose value it is to be."""
+        self.storage_place, self.old = storage.place, old
+        self.mat = None if old is None else reference_to(mat)
+        self.enabled = mat.device_enabled
 
     def __dealloc__(self) -> None:  # the name that Cython has for it
         _live.remove(self.place)
@@ -318,6 +322,15 @@ def readers_of(view: MatBase) -> list[Leaf]:
     return found
 
 
+def count_readers(view: MatBase) -> int:
+    """Return how many leaves of the storage of `view` there are."""
+    pending, count = view.storage.pending, 0
+    if pending is not None:
+        for found in pending.readers:
+            count += referent(found) is not None
+    return count
+
+
 def viewers(mat: Mat) -> int:
     """Return how many references to the storage of `mat` there are."""
-    return getrefcount(mat.storage)
+    return reference_count(mat.storage)
