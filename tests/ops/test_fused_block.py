@@ -15,7 +15,7 @@ import mat
 from mat.core.compiled import IN_USE
 from mat.core.pending import DEFERRALS
 from mat.ops.expressions import deferral, kept, program
-from mat.ops.expressions.nodes import LIVE_NODES
+from mat.ops.expressions.nodes import LIVE_NODES, count_readers
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
@@ -87,6 +87,15 @@ def test_what_is_read_is_what_was_there_at_the_statement(pair):
     same(y, a + 1)
     same(z, (a + 1) * 2)
     same(x[10:], (a + 1)[10:])
+
+
+def test_what_stands_beside_memory_of_others_is_read_at_the_statement():
+    x, y = mat.ones(20000), mat.from_dlpack(np.ones(20000))
+    with mat.fused():
+        z = x + y
+        assert not count_readers(x)
+        x += 1
+        assert z.item(0) == 2 == x.item(0)
 
 
 def test_a_whole_expression_is_cut_into_tiles():
