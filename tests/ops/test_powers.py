@@ -29,6 +29,20 @@ def test_powers_of_integers():
         mat.pow(2, mat.array(-x)[:1])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+                                   "uint64"])
+def test_powers_of_many_integers_by_one(dtype):
+    a = np.arange(-600, 600).astype(dtype).reshape(3, 400)
+    for x, y in ((a, mat.array(a)), (a.T, mat.array(a).T), (a[:, ::3], mat.array(a)[:, ::3])):
+        for power in (0, 1, 2, 3, 7, 64, 127):
+            assert_array_equal((y ** power).to_numpy(), x ** power)
+        assert_array_equal((y ** (y[:1] & 7)).to_numpy(), x ** (x[:1] & 7))
+        made = y.copy()
+        made **= 5
+        assert_array_equal(made.to_numpy(), x ** 5)
+        assert_array_equal((y[:, :1] ** mat.array([5], dtype)).to_numpy(), x[:, :1] ** 5)
+
+
 def test_negative_powers_are_found_at_every_call():
     x = mat.array([1, 2], "int64")
     for _ in range(2):

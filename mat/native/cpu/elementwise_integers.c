@@ -5,7 +5,6 @@
 
 #define UNARY_DEVICE(...)
 #define BINARY_DEVICE(...)
-#define POWER BINARY
 
 #pragma GCC diagnostic ignored "-Wtype-limits" /* unsigned numbers are compared with 0, too */
 
@@ -58,6 +57,34 @@ FUNCTIONS(uint8_t, u8)
 FUNCTIONS(uint16_t, u16)
 FUNCTIONS(uint32_t, u32)
 FUNCTIONS(uint64_t, u64)
+
+/* Powers by one number, in blocks: each of its bits is a pass over all elements of a block, for
+   which vectors have instructions. */
+#define POWERS(kernel, expression) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        enum { BLOCK = 512 }; \
+        T base[BLOCK]; \
+        (void)numbers; \
+        const int64_t all = n, one_power = !step[1] && *(const T *)at[1] != 2; \
+        for (int64_t done = 0; done < all; done += BLOCK) { \
+            const T *const a = (const T *)at[0] + done * step[0]; \
+            const T *const b = (const T *)at[1] + done * step[1]; \
+            T *const out = (T *)at[2] + done; \
+            n = all - done < BLOCK ? all - done : BLOCK; \
+            if (!one_power) { \
+                MAT_EACH_TWO(out[i] = expression) \
+                continue; \
+            } \
+            MAT_EACH base[i] = a[i]; \
+            MAT_EACH out[i] = 1; \
+            for (T rest = *b; rest > 0; rest >>= 1) { \
+                if (rest & 1) MAT_EACH out[i] *= base[i]; \
+                if (rest > 1) MAT_EACH base[i] *= base[i]; \
+            } \
+        } \
+    } \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
 
 /* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. All
    others are truncated quotients of floating-point numbers R, for which vectors have instructions.
@@ -195,6 +222,8 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
 #define UNARY_WITHIN(...)
 #define BINARY(name, kinds, weight, expression) \
     MAT_OF(kinds)(MAT_TWO(KERNEL(name), T, AS_RESULT(expression)))
+#define POWER(name, kinds, weight, expression) \
+    MAT_OF(kinds)(POWERS(KERNEL(name), AS_RESULT(expression)))
 #define TERNARY(name, kinds, weight, expression, of_numbers) \
     MAT_OF(kinds)(MAT_THREE(KERNEL(name), expression, of_numbers))
 #define FUSED(...)
@@ -271,6 +300,7 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
 #undef UNARY
 #undef UNARY_WITHIN
 #undef BINARY
+#undef POWER
 #undef TERNARY
 #undef TEST
 #undef COMPARE
@@ -286,6 +316,7 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
     MAT_I_##kinds(WHOLE(name, weight)) MAT_B_##kinds(ENTRY(name, b1, weight))
 #define UNARY_WITHIN(...)
 #define BINARY UNARY
+#define POWER UNARY
 #undef DIVISION
 #define DIVISION UNARY
 #define TERNARY UNARY
