@@ -121,8 +121,9 @@ cdef class HostBlocks:
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
                           object dtype) noexcept
-    cdef bint interpolate(self, uintptr_t target, uintptr_t points, uintptr_t values, Py_ssize_t n,
-                          uintptr_t address, Py_ssize_t count) noexcept
+    cdef bint put_doubles(self, double *to, uintptr_t address, Py_ssize_t n, object dtype) noexcept
+    cdef bint interpolate(self, uintptr_t target, uintptr_t address, Py_ssize_t count,
+                          uintptr_t points, uintptr_t values, Py_ssize_t n, tuple dtypes) noexcept
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept
 

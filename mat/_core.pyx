@@ -422,13 +422,36 @@ cdef class HostBlocks:
             return False
         return True
 
-    cdef bint interpolate(self, uintptr_t target, uintptr_t points, uintptr_t values, Py_ssize_t n,
-                          uintptr_t address, Py_ssize_t count) noexcept:
-        """Write the values at `count` places of the function through n points, of float64, as NumPy
-        does; return False, with nothing written, for points that are not in ascending order.
+    cdef bint put_doubles(self, double *to, uintptr_t address, Py_ssize_t n,
+                          object dtype) noexcept:
+        """Write n elements as float64; return whether those of that dtype are known."""
+        cdef int number = self.number_of(dtype)
+        if number == cnp.NPY_DOUBLE:
+            memcpy(to, <const void *>address, 8 * n)
+        elif number == cnp.NPY_FLOAT:
+            as_doubles(<const float *>address, n, to)
+        elif number == self.number_of(INT64):
+            as_doubles(<const int64_t *>address, n, to)
+        elif number == cnp.NPY_UINT8:
+            as_doubles(<const uint8_t *>address, n, to)
+        else:
+            return False
+        return True
+
+    cdef bint interpolate(self, uintptr_t target, uintptr_t address, Py_ssize_t count,
+                          uintptr_t points, uintptr_t values, Py_ssize_t n, tuple dtypes) noexcept:
+        """Write the values at `count` places of the function through n points as float64, as NumPy
+        does; return False for points that are not in ascending order, and dtypes not known here.
         """
-        return interpolate_at(<const double *>points, <const double *>values, n,
-                              <const double *>address, count, <double *>target)
+        cdef double *x = <double *>target
+        cdef double *given = <double *>realloc(NULL, 2 * n * sizeof(double))
+        cdef bint done = given != NULL and (
+            self.put_doubles(x, address, count, dtypes[0])
+            and self.put_doubles(given, points, n, dtypes[1])
+            and self.put_doubles(given + n, values, n, dtypes[2])
+            and interpolate_at(given, given + n, n, x, count))
+        free(given)
+        return done
 
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,

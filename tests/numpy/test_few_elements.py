@@ -159,14 +159,19 @@ def interpolations(rng):
     yield x, np.repeat(points, 3)[:20], rng.random(20)  # of equal points the last one counts
     yield x.reshape(3, -1), np.arange(9.0), np.array([0, 1, np.nan, np.inf, -np.inf, 5, 5, 6, 7.0])
     yield x, np.array([-np.inf, 0, 1, np.inf]), np.array([3.0, 3.0, 4.0, 5.0])
+    many = np.sort(rng.random(60)) * 8
+    yield np.concatenate([x, np.sort(x), np.sort(x)[::-1]]), many, rng.random(60)
     yield x, points[::-1].copy(), rng.random(9)  # NumPy's result means nothing, but is the same
     yield x, np.array([0, np.nan, 2.0]), rng.random(3)
     yield x, points[:1], rng.random(1)
     yield x[1::3], np.stack([points] * 2, 1)[:, 0], rng.random(18)[::2]
 
 
-def test_interpolation_has_numpys_bits(rng):
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16"])
+def test_interpolation_has_numpys_bits(dtype, rng):
     for x, points, values in interpolations(rng):
+        with np.errstate(invalid="ignore"):
+            points, x = points.astype(dtype), np.abs(x).astype(dtype)
         found = mat.interp(mat.array(x), mat.array(points), mat.array(values))
         assert found.tobytes() == np.interp(x, points, values).tobytes()
         assert_same(found, np.interp(x, points, values))

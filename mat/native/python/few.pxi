@@ -53,33 +53,45 @@ cdef void search_for(const Ordered *values, Py_ssize_t count, const Ordered *of,
         target[k] = low
 
 
-cdef bint interpolate_at(const double *points, const double *values, Py_ssize_t n,
-                         const double *x, Py_ssize_t count, double *target) noexcept:
+cdef void as_doubles(const Ordered *x, Py_ssize_t n, double *target) noexcept:
+    cdef Py_ssize_t k
+    for k in range(n):
+        target[k] = <double>x[k]
+
+
+cdef bint interpolate_at(const double *points, const double *values, Py_ssize_t n, double *x,
+                         Py_ssize_t count) noexcept:
     """See `HostBlocks.interpolate`; numbers are combined as in ``numpy.interp``."""
-    cdef Py_ssize_t k, low, high, middle
-    cdef double slope
+    cdef Py_ssize_t k, low, high, middle, near = 0
+    cdef double slope, y
     for k in range(n - 1):
         if not points[k] <= points[k + 1]:
             return False
     for k in range(count):
-        low, high = -1, n  # the last point at or before x[k] is in between
+        # the last point at or before x[k] is likely near that before the last place
+        if points[near] <= x[k]:
+            low, high = near, near + 8 if near + 8 < n and x[k] < points[near + 8] else n
+        else:
+            low, high = near - 8 if near >= 8 and points[near - 8] <= x[k] else -1, near
         while high - low > 1:
             middle = (low + high) >> 1
             if points[middle] <= x[k]:
                 low = middle
             else:
                 high = middle
+        near = max(low, 0)
         if x[k] != x[k]:
-            target[k] = x[k] if n > 1 else values[0]
+            x[k] = x[k] if n > 1 else values[0]
         elif low < 0 or low == n - 1 or points[low] == x[k]:
-            target[k] = values[max(low, 0)]
+            x[k] = values[near]
         else:
             slope = (values[low + 1] - values[low]) / (points[low + 1] - points[low])
-            target[k] = slope * (x[k] - points[low]) + values[low]
-            if target[k] != target[k]:
-                target[k] = slope * (x[k] - points[low + 1]) + values[low + 1]
-                if target[k] != target[k] and values[low] == values[low + 1]:
-                    target[k] = values[low]
+            y = slope * (x[k] - points[low]) + values[low]
+            if y != y:
+                y = slope * (x[k] - points[low + 1]) + values[low + 1]
+                if y != y and values[low] == values[low + 1]:
+                    y = values[low]
+            x[k] = y
     return True
 
 

@@ -53,7 +53,7 @@ cdef object _mask_of(object dtype)
 @cython.locals(view=MatBase)
 cpdef object interpolated(object x, object xp, object fp)
 
-@cython.locals(view=MatBase, at=MatBase, operand=MatBase, layout=Layout, one=Layout, other=Layout,
+@cython.locals(view=MatBase, at=MatBase, layout=Layout, dtypes=tuple, one=Layout, other=Layout,
                made=MatBase, to=uintptr_t, address=uintptr_t, points=uintptr_t, values=uintptr_t,
                enabled=bint)
 cdef object _few_interpolated(object x, object xp, MatBase of)

@@ -254,15 +254,12 @@ def interpolated(x: object, xp: object, fp: object) -> Operand:
 
 
 def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
-    """Return the result of `interpolated` for few packed float64, and points in ascending order."""
+    """Return the result of `interpolated` for few packed elements, and points in order."""
     if type(x) is not _mat or type(xp) is not _mat or not none_else():
         return None
     view: Any = x
     at: Any = xp
     layout, one, other = view.layout, at.layout, of.layout
-    if view.element_type is not _float64 or at.element_type is not _float64 or (
-            of.element_type is not _float64):
-        return None
     if not (layout.contiguous and one.contiguous and other.contiguous and layout.shape):
         return None
     if len(one.shape) != 1 or len(other.shape) != 1 or one.size != other.size or not (
@@ -271,8 +268,10 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     enabled = view.device_enabled and at.device_enabled and of.device_enabled
     made: Any = form_of_result(layout.shape, _float64).new(enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
-    for operand in (view, at, of):
-        operand._locate()
+    view._locate()
+    at._locate()
+    of._locate()
+    dtypes = (view.element_type, at.element_type, of.element_type)
     # no code of Python may run from here on, so that no Mat changes meanwhile
     address = view.storage.ready(_array.mask, _array.bit, True, False)
     points = at.storage.ready(_array.mask, _array.bit, True, False)
@@ -280,8 +279,10 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     if not to or not address or not points or not values or view.layout is not layout or (
             at.layout is not one or of.layout is not other):
         return None
-    if not _blocks.interpolate(to, points + 8 * one.displacement, values + 8 * other.displacement,
-                               one.size, address + 8 * layout.displacement, layout.size):
+    if not _blocks.interpolate(
+            to, address + view.element_size * layout.displacement, layout.size,
+            points + at.element_size * one.displacement,
+            values + of.element_size * other.displacement, one.size, dtypes):
         return None
     made.storage.written(_array.mask)
     return made
