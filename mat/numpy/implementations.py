@@ -4,7 +4,9 @@ these is first called.
 
 from __future__ import annotations
 
-from ..support.plugins import imported
+from types import ModuleType
+
+from ..support.plugins import after_import, imported
 from .registry import IMPLEMENTATIONS, numpy_function
 
 MODULES = {  # with the functions that they implement
@@ -61,7 +63,17 @@ _COMPOSING = ["comparison", "ufuncs"]
 # the modules that may not be imported yet, by functions; absent ones are of other versions of NumPy
 WAITING: dict[object, str] = {
     function: module for module, names in MODULES.items() for name in names.split()
-    if (function := numpy_function(name)) is not None}
+    if not name.startswith("fft.") and (function := numpy_function(name)) is not None}
+
+
+def _add_transforms(fft: ModuleType) -> None:
+    """Add the functions of ``numpy.fft``, which NumPy imports when it is used."""
+    WAITING.update((getattr(fft, name.removeprefix("fft.")), module)
+                   for module, names in MODULES.items() for name in names.split()
+                   if name.startswith("fft."))
+
+
+after_import("numpy.fft", _add_transforms)
 
 
 def is_implemented(function: object) -> bool:

@@ -96,6 +96,17 @@ def test_import_loads_few_modules_and_no_operations():
     assert len(own) <= 120  # each takes about 0.2 ms, of which `import numpy` takes 40
 
 
+@needs.native
+def test_numpys_transforms_are_imported_by_those_who_use_them():
+    code = """import sys, json, mat, numpy as np
+x = mat.ones(4)
+mat.median(x), np.concatenate([x, x])
+early = "numpy.fft" in sys.modules
+print(json.dumps([early, type(np.fft.fft(x)).__name__, type(mat.fft.fftshift(x)).__name__,
+                  np.real(np.fft.ifft(np.fft.fft(x))).tolist(), mat.fft.rfftfreq(4).tolist()]))"""
+    assert after(code) == [False, "Mat", "Mat", [1.0] * 4, [0.0, 0.25, 0.5]]
+
+
 def test_every_method_that_is_loaded_late_is_bound_by_its_module():
     code = """import json, mat
 from mat.matrix.methods import Methods

@@ -179,7 +179,7 @@ static const mat_named_kernel kernels[] = {
 
 static const mat_named_kernel *find(const mat_named_kernel *kernel, const char *name) {
     for (; kernel->name; kernel++)
-        if (strcmp(kernel->name, name) == 0) break;
+        if (kernel->name[0] == name[0] && strcmp(kernel->name, name) == 0) break;
     return kernel;
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -206,6 +206,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     return public
 
 
+@cache
 def _dtypes_of(name: str) -> str:
     """Return the dtype characters with compiled kernels of that function."""
     return "".join(_TYPES[kind] for kind in kinds_of(name)) + complex_types_of(name)

@@ -59,7 +59,7 @@ class NanMax(UfuncReduction):
     ufunc: ClassVar[np.ufunc] = np.fmax
     of_nothing, silent, accumulates = False, True, False
     compiled, compiled_name = REAL_TYPES, "fmax"
-    merge = staticmethod(ufuncs.fmax)
+    merge = ufuncs.fmax
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.NumberKernels()
@@ -77,7 +77,7 @@ class NanMin(NanMax):
     function: ClassVar[Function] = staticmethod(np.fmin.reduce)
     ufunc: ClassVar[np.ufunc] = np.fmin
     compiled_name = "fmin"
-    merge = staticmethod(ufuncs.fmin)
+    merge = ufuncs.fmin
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.NumberKernels(smallest=True)

@@ -69,7 +69,7 @@ class Sum(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.sum), np.add, 0
     compiled = REAL_TYPES + INTEGERS + BOOL
-    merge = staticmethod(elementwise.add)
+    merge = elementwise.add
 
     def kernel(self, char: str) -> str:
         return "mat_count_nonzero_1" if char in BOOL else _of_whole(self.name, char)
@@ -87,7 +87,7 @@ class Product(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.prod), np.multiply, 1
     compiled = REAL_TYPES + INTEGERS
-    merge = staticmethod(elementwise.multiply)
+    merge = elementwise.multiply
 
     def kernel(self, char: str) -> str:
         return _of_whole(self.name, char)
@@ -134,7 +134,7 @@ class Max(UfuncReduction):
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
     compiled = REAL_TYPES + INTEGERS + BOOL
-    merge = staticmethod(elementwise.maximum)
+    merge = elementwise.maximum
     of_bools = "any"  # what computes the same of them
 
     def kernel(self, char: str) -> str:
@@ -151,7 +151,7 @@ class Min(Max):
     summary = "Return the smallest element over `axis`; NaN if there is one."
     example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
-    merge = staticmethod(elementwise.minimum)
+    merge = elementwise.minimum
     of_bools = "all"
 
     def device_type(self, cuda: Engine) -> object:

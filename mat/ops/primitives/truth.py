@@ -48,7 +48,7 @@ class Any(Truth):
     summary = "Return whether any element over `axis` is true."
     example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
     function: ClassVar[Function] = staticmethod(np.any)
-    merge = staticmethod(ufuncs.logical_or)
+    merge = ufuncs.logical_or
 
 
 class All(Truth):
@@ -58,7 +58,7 @@ class All(Truth):
     summary = "Return whether all elements over `axis` are true."
     example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
     function: ClassVar[Function] = staticmethod(np.all)
-    merge = staticmethod(ufuncs.logical_and)
+    merge = ufuncs.logical_and
 
 
 def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
@@ -78,7 +78,7 @@ class CountNonzero(Truth):
     summary = "Return how many elements over `axis` are true."
     example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
     function: ClassVar[Function] = staticmethod(_count)
-    merge = staticmethod(elementwise.add)
+    merge = elementwise.add
 
 
 _any = core_of(Any())
