@@ -318,7 +318,8 @@ class Pooled(Memory):
         """Collect freed handles but for large ones, which would be returned to the device: a loop
         that needs a small one, too, uses them again.
         """
-        large = [handle for handle in self._freed if handle.room > LARGE]
+        found = [self._freed[k] for k in range(len(self._freed))]  # finalizers append others
+        large = [handle for handle in found if handle.room > LARGE]
         for handle in large:
             self._freed.remove(handle)
         self._collect()

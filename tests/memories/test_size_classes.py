@@ -138,3 +138,20 @@ def test_tries_at_the_edge_are_few(monkeypatch):
         assert len(asked) <= 4
         assert y.sum() == 80_000
         assert all(one.sum() == one.size for one in x)
+
+
+def test_finalizers_free_handles_while_others_are_set_aside():
+    with mat.use_device("emulated") as device:
+        freed = device.memory._freed
+
+        class Large:
+            @property
+            def room(self):
+                freed.append(object())  # as a finalizer does, at any time
+                return LARGE + 1
+
+        large = [Large(), Large()]
+        freed.extend(large)
+        device.memory._set_aside()
+        assert list(freed) == large
+        freed.clear()
