@@ -30,7 +30,7 @@ from ..core.registry import Facet, Memory, all_facets, host, memories, memory_na
 from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
 from ..devices.emulated_array import EmulatedArray
-from ..errors import DeviceError, DiskError, DTypeError, IndexOutOfRange, ShapeError
+from ..errors import DeviceError, DiskError, DTypeError, IndexOutOfRange, IntegerError, ShapeError
 from ..facets.array import ARRAY, over
 from ..layout.index_items import position
 from ..layout.orders import columnwise, in_order
@@ -351,6 +351,9 @@ class Mat(Exports, Methods):
 
     def _item_any(self, given: tuple[Any, ...]) -> Element:
         """Return the result of `item`."""
+        for k in given[0] if len(given) == 1 and isinstance(given[0], tuple) else given:
+            if isinstance(k, bool):
+                raise IntegerError(f"an index must be an integer, got {k}")
         if len(given) == 1 and not isinstance(given[0], tuple):
             k = integer(given[0], "an index")
         elif given:
