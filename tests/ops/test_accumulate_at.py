@@ -131,3 +131,14 @@ def test_the_host_writes_in_place():
         assert a.ctypes.data == memory
     assert x[:4].tolist() == [0, 2, 1, 1.5]
     assert x[-1].item() == 2
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
+def test_complex_numbers_are_left_to_numpy(dtype):
+    a, x = np.ones(4, dtype), mat.ones(4, dtype=dtype)
+    for rule in (np.add, np.multiply):
+        rule.at(a, [0, 1, 1], 2 + 1j)
+        with mat.use_device("emulated"):
+            rule.at(x, [0, 1, 1], 2 + 1j)
+        assert_array_equal(x.to_numpy(), a)

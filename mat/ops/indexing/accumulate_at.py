@@ -153,6 +153,8 @@ def _is_element(value: Number, dtype: DType) -> bool:
     """Return whether a number of Python is exactly representable in a dtype of that kind: NumPy
     computes with it in a larger one, inexact for uint64.
     """
+    if type(value) is complex and dtype.kind != "c":
+        return False
     if dtype == np.uint64 or not represents(dtype, value) or np.result_type(dtype, value) != dtype:
         return False
     return bool(dtype.type(value) == value or value != value)
