@@ -160,7 +160,7 @@ def interpolations(rng):
     yield x.reshape(3, -1), np.arange(9.0), np.array([0, 1, np.nan, np.inf, -np.inf, 5, 5, 6, 7.0])
     yield x, np.array([-np.inf, 0, 1, np.inf]), np.array([3.0, 3.0, 4.0, 5.0])
     many = np.sort(rng.random(60)) * 8
-    yield np.concatenate([x, np.sort(x), np.sort(x)[::-1]]), many, rng.random(60)
+    yield np.concatenate([x, np.sort(x)]), many, rng.random(60)
     yield x, points[::-1].copy(), rng.random(9)  # NumPy's result means nothing, but is the same
     yield x, np.array([0, np.nan, 2.0]), rng.random(3)
     yield x, points[:1], rng.random(1)

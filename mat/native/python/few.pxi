@@ -62,28 +62,21 @@ cdef void as_doubles(const Ordered *x, Py_ssize_t n, double *target) noexcept:
 cdef bint interpolate_at(const double *points, const double *values, Py_ssize_t n, double *x,
                          Py_ssize_t count) noexcept:
     """See `HostBlocks.interpolate`; numbers are combined as in ``numpy.interp``."""
-    cdef Py_ssize_t k, low, high, middle, near = 0
+    cdef Py_ssize_t k, low, rest, half
     cdef double slope, y
     for k in range(n - 1):
         if not points[k] <= points[k + 1]:
             return False
     for k in range(count):
-        # the last point at or before x[k] is likely near that before the last place
-        if points[near] <= x[k]:
-            low, high = near, near + 8 if near + 8 < n and x[k] < points[near + 8] else n
-        else:
-            low, high = near - 8 if near >= 8 and points[near - 8] <= x[k] else -1, near
-        while high - low > 1:
-            middle = (low + high) >> 1
-            if points[middle] <= x[k]:
-                low = middle
-            else:
-                high = middle
-        near = max(low, 0)
+        low, rest = 0, n
+        while rest > 1:  # without branches, which could not be predicted
+            half = rest >> 1
+            low += half * (points[low + half] <= x[k])
+            rest -= half
         if x[k] != x[k]:
             x[k] = x[k] if n > 1 else values[0]
-        elif low < 0 or low == n - 1 or points[low] == x[k]:
-            x[k] = values[near]
+        elif points[low] >= x[k] or low == n - 1:
+            x[k] = values[low]
         else:
             slope = (values[low + 1] - values[low]) / (points[low + 1] - points[low])
             y = slope * (x[k] - points[low]) + values[low]

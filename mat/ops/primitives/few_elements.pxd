@@ -20,7 +20,7 @@ cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
 cdef Form _count
 cdef object _interp, _clip_by_numpy
-cdef Py_ssize_t _MOST, _FEW, _SEARCHED, _LARGEST, _SMALL
+cdef Py_ssize_t _MOST, _FEW, _FEW_PLACES, _SEARCHED, _LARGEST, _SMALL
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)

@@ -30,6 +30,7 @@ from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
 _FEW = 1 << 10  # bytes of elements that take less time than a plan
+_FEW_PLACES = 1 << 7  # and points: between more, NumPy interpolates in less time if all are sorted
 _SEARCHED = 1 << 17  # bytes that are searched at once
 _LARGEST = 1 << 40  # elements of a result
 _SMALL = 128  # integers up to this one, all dtypes of numbers can represent
@@ -263,7 +264,7 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     if not (layout.contiguous and one.contiguous and other.contiguous and layout.shape):
         return None
     if len(one.shape) != 1 or len(other.shape) != 1 or one.size != other.size or not (
-            0 < layout.size <= _MOST and 0 < one.size <= _MOST):
+            0 < layout.size <= _FEW_PLACES and 0 < one.size <= _FEW_PLACES):
         return None
     enabled = view.device_enabled and at.device_enabled and of.device_enabled
     made: Any = form_of_result(layout.shape, _float64).new(enabled, None)
