@@ -2,7 +2,6 @@
 cimport cython
 
 from mat._core cimport Lock, Threads, context_value
-from mat.core.pending cimport Pending
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -12,6 +11,9 @@ from mat.support.open_blocks cimport Body, Nested
 from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_of
 from mat.ops.expressions.nodes cimport (
     Leaf, Node, Nodes, Statements, count_readers, leaf_of, new_leaf, new_node, viewers
+)
+from mat.ops.expressions.operands cimport (
+    all_can_wait, arguments_like, arguments_of, can_wait, compute_unlike, is_new, value_of
 )
 from mat.ops.expressions.passes cimport is_plain
 
@@ -23,7 +25,6 @@ cdef bint _native
 cdef Nodes _all
 cdef Lock _lock
 cdef Threads _threads
-cdef long long _exact
 
 
 cdef class Fused(Nested):
@@ -45,10 +46,6 @@ cdef class ByBlocks(Deferral):
 
 @cython.locals(block=Fused)
 cdef Statements block_now()
-@cython.locals(found=list)
-cdef tuple arguments_like(Calls operation, tuple args, Form form, bint on_device)
-@cython.locals(view=MatBase, pending=Pending, node=Node)
-cdef object argument_like(object value, Form form, bint on_device)
 @cython.locals(on_device=bint, plan=Plan)
 cdef bint defer_elements(Calls operation, object device, tuple args, MatBase out,
                          Statements block) except -1
@@ -70,17 +67,4 @@ cdef int way_of_waiting(Calls operation, tuple settings, Node node, MatBase x, M
 cpdef compute_values(Fused use)
 @cython.locals(node=PlanNode)
 cdef Plan known_plan(Calls operation, object device, tuple args)
-cpdef Node value_of(MatBase mat)
-@cython.locals(storage=Storage)
-cdef bint is_new(MatBase mat) except -1
-cdef bint all_can_wait(tuple args, MatBase out, bint on_device) except -1
-@cython.locals(storage=Storage)
-cdef bint can_wait(MatBase view, bint on_device) except -1
-@cython.locals(k=int)
-cdef compute_unlike(Calls operation, tuple args, MatBase out)
-@cython.locals(value=Node)
-cdef compute_if_unlike(MatBase view, MatBase out)
-cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
-@cython.locals(found=Node)
-cdef object argument_of(object value, MatBase out, object old)
 cdef keep(Statements block, Node node)
