@@ -189,11 +189,10 @@ def test_an_operation_that_is_computed_whole_says_so(summed, large):
 
 
 def test_an_interrupt_before_copies_ahead_begin_is_no_mistake_of_the_user(monkeypatch):
-    @property
     def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tiling._CopiesAhead, "entered", interrupt)
+    monkeypatch.setattr(tiling._CopiesAhead, "copied", interrupt)
     x = mat.zeros(1000)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
