@@ -118,6 +118,9 @@ cdef class HostBlocks:
                               list targets, Py_ssize_t most) except -1
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept
+    cdef bint add_at(self, uintptr_t target, Py_ssize_t rows, Py_ssize_t columns, uintptr_t index,
+                     Py_ssize_t m, uintptr_t values, Py_ssize_t step, double number,
+                     object dtype) noexcept
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
                           object dtype) noexcept

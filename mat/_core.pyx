@@ -453,6 +453,33 @@ cdef class HostBlocks:
         free(given)
         return done
 
+    # the parameters are those of two tables
+    cdef bint add_at(self, uintptr_t target, Py_ssize_t rows, Py_ssize_t columns, uintptr_t index,
+                     Py_ssize_t m, uintptr_t values, Py_ssize_t step, double number,
+                     object dtype) noexcept:
+        """Add to the row of each of m indices, one after another, a row of values, which begin
+        `step` elements apart, or the number if `values` is 0; return False, with nothing written,
+        for indices of other rows, and a dtype not known here.
+        """
+        cdef int kind = self.number_of(dtype)
+        cdef const int64_t *at = <const int64_t *>index
+        if not are_within(at, m, rows):
+            return False
+        if kind == cnp.NPY_DOUBLE:
+            add_rows(<double *>target, rows, columns, at, m, <const double *>values, step, number)
+        elif kind == cnp.NPY_FLOAT:
+            add_rows(<float *>target, rows, columns, at, m, <const float *>values, step,
+                     <float>number)
+        elif kind == self.number_of(INT64):
+            add_rows(<int64_t *>target, rows, columns, at, m, <const int64_t *>values, step,
+                     <int64_t>number)
+        elif kind == cnp.NPY_UINT8:
+            add_rows(<uint8_t *>target, rows, columns, at, m, <const uint8_t *>values, step,
+                     <uint8_t>number)
+        else:
+            return False
+        return True
+
     cdef bint sum_between(self, uintptr_t target, uintptr_t address, Py_ssize_t rows,
                           Py_ssize_t columns, uintptr_t index, Py_ssize_t m,
                           object dtype) noexcept:

@@ -20,6 +20,7 @@ from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..ops.indexing.accumulate_at import RULES, accumulated_at
+from ..ops.primitives.few_elements import added_at
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .implementations import load_composed
 from .operands import as_mat_if_possible
@@ -51,6 +52,8 @@ def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
     x = inputs[0]
     if type(x) is not Mat:
         return False
+    if ufunc is np.add and len(inputs) == 3 and added_at(*inputs):
+        return True
     function = ufunc.at if x.ndim > 1 else partial(_combine, ufunc)
     if x.element_type.kind in "iu" and ufunc in _SILENT:
         return write_briefly(function, inputs, {})

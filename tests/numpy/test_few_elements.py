@@ -182,3 +182,46 @@ def test_interpolation_leaves_errors_to_numpy():
     for points, values in ((mat.array([1.0, 2.0, 3.0]), x), (mat.zeros(0), mat.zeros(0))):
         with pytest.raises(ValueError, match=r"not of the same length|is empty"):
             mat.interp(x, points, values)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16"])
+@pytest.mark.parametrize("shape", [(9,), (6, 1), (6, 5)])
+def test_rows_are_added_where_indices_say(dtype, shape, rng):
+    a = (rng.random(shape) * 20).astype(dtype)
+    at = rng.integers(-len(a), len(a), 30)
+    values = [1, 2.5, 300, True, a[0], (rng.random((30, *shape[1:])) * 9).astype(dtype),
+              np.array(3, dtype)]
+    for value in values:
+        own, x = a.copy(), mat.array(a)
+        operand = mat.array(value) if isinstance(value, np.ndarray) else value
+        try:
+            np.add.at(own, at, value)
+        except (TypeError, OverflowError) as error:
+            with pytest.raises(TypeError if isinstance(error, TypeError) else OverflowError):
+                np.add.at(x, mat.array(at), operand)
+        else:
+            np.add.at(x, mat.array(at), operand)
+        assert_same(x, own)
+
+
+def test_rows_are_added_to_parts_and_to_themselves():
+    a = np.arange(24.0).reshape(6, 4)
+    x, at = mat.array(a), mat.array([1, 1, 0])
+    np.add.at(x[2:5], at, x[0])
+    np.add.at(a[2:5], [1, 1, 0], a[0])
+    assert_same(x, a)
+    z, own = mat.array([0, 1, 1]), np.array([0, 1, 1])
+    np.add.at(z, z, 1)
+    np.add.at(own, own, 1)
+    assert_same(z, own)
+
+
+@pytest.mark.parametrize("at", [[0, 3], [-4]])
+def test_indices_of_no_row_write_nothing(at):
+    x = mat.zeros(3, 2)
+    with pytest.raises(IndexError, match="out of bounds"):
+        np.add.at(x, mat.array(at), 1.0)
+    assert_same(x, np.zeros((3, 2)))
+    empty = mat.zeros(0, 2)
+    with pytest.raises(IndexError):
+        np.add.at(empty, mat.array(at), 1.0)

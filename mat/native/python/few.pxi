@@ -131,6 +131,31 @@ cdef void sums_between(const Summed *x, Py_ssize_t rows, Py_ssize_t columns, con
             target += 1
 
 
+cdef bint are_within(const int64_t *index, Py_ssize_t m, Py_ssize_t n) noexcept:
+    """Return whether m integers are indices of n elements."""
+    cdef Py_ssize_t k
+    for k in range(m):
+        if not -n <= index[k] < n:
+            return False
+    return True
+
+
+cdef void add_rows(Ordered *x, Py_ssize_t rows, Py_ssize_t columns, const int64_t *index,
+                   Py_ssize_t m, const Ordered *values, Py_ssize_t step, Ordered number) noexcept:
+    """See `HostBlocks.add_at`."""
+    cdef Py_ssize_t k, c
+    cdef Ordered *row
+    for k in range(m):
+        row = x + (index[k] + rows if index[k] < 0 else index[k]) * columns
+        if values == NULL:
+            for c in range(columns):
+                row[c] += number
+        else:
+            for c in range(columns):
+                row[c] += values[c]
+            values += step
+
+
 cdef void sums_of_bytes(const uint8_t *x, Py_ssize_t rows, Py_ssize_t columns,
                         const int64_t *index, Py_ssize_t m, uint64_t *target) noexcept:
     """The same of bytes, as 64-bit integers."""

@@ -48,6 +48,15 @@ cpdef object searched(object values, object x)
                rows=Py_ssize_t, columns=Py_ssize_t)
 cpdef object summed_between(object x, object indices)
 
+@cython.locals(at=MatBase, view=MatBase, source=MatBase, layout=Layout, one=Layout, part=Layout,
+               rank=Py_ssize_t)
+cpdef bint added_at(object x, object indices, object value) except -1
+
+@cython.locals(storage=Storage, given=Storage, columns=Py_ssize_t, step=Py_ssize_t,
+               index=uintptr_t, values=uintptr_t, to=uintptr_t)
+cdef bint _rows_added(MatBase view, Layout layout, MatBase at, Layout one, MatBase source,
+                      Layout part, double number) except -1
+
 cdef object _mask_of(object dtype)
 
 @cython.locals(view=MatBase)

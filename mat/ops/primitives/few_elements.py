@@ -31,7 +31,7 @@ from .truth import ALL, mask_of
 _MOST = 1 << 12  # elements, or bins
 _FEW = 1 << 10  # bytes of elements that take less time than a plan
 _FEW_PLACES = 1 << 7  # and points: between more, NumPy interpolates in less time if all are sorted
-_SEARCHED = 1 << 17  # bytes that are searched at once
+_SEARCHED = 1 << 17  # bytes that are searched, or elements added, at once
 _LARGEST = 1 << 40  # elements of a result
 _SMALL = 128  # integers up to this one, all dtypes of numbers can represent
 
@@ -227,6 +227,66 @@ def summed_between(x: object, indices: object) -> Operand:
         return None
     made.storage.written(_array.mask)
     return made
+
+
+def added_at(x: object, indices: object, value: Operand) -> bool:
+    """Add a number, a row, or a row for each index to the rows of a packed Mat that indices select,
+    one after another, as NumPy's ``add.at``; return False, with nothing done, for other arguments.
+    """
+    if type(x) is not _mat or type(indices) is not _mat or not none_else():
+        return False
+    view: Any = x
+    at: Any = indices
+    layout, one = view.layout, at.layout
+    rank = len(layout.shape)
+    if at.element_type is not _int64 or len(one.shape) != 1 or not 0 < rank < 3 or not (
+            layout.contiguous and one.contiguous):
+        return False
+    if not layout.size or not 0 < one.size * (layout.shape[1] if rank == 2 else 1) <= _SEARCHED:
+        return False
+    if type(value) is not _mat:
+        return leaves_dtype(value, view.element_type.kind) and _rows_added(
+            view, layout, at, one, None, None, value)
+    source: Any = value
+    part = source.layout
+    if source.element_type is not view.element_type or not part.contiguous or (
+            part.shape != layout.shape[1:] and part.shape != (one.size, *layout.shape[1:])):
+        return False
+    return _rows_added(view, layout, at, one, source, part, 0)
+
+
+# the parameters are Mats and the layouts that they had
+def _rows_added(view: Mat, layout: Layout, at: Mat, one: Layout, source: Mat | None,
+                part: Layout | None, number: float) -> bool:
+    """Add the rows of a source, or a number, to rows; return False, with nothing done, where an
+    access has to be opened, for Mats of one storage, and for indices of no row.
+    """
+    view._locate()
+    at._locate()
+    if source is not None:
+        source._locate()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    storage, given, columns = view.storage, at.storage, layout.size // layout.shape[0]
+    values, step = 0, 0
+    if view.layout is not layout or at.layout is not one or not storage.writable or (
+            given is storage):
+        return False
+    if source is not None and part is not None:
+        if source.layout is not part or source.storage is storage:
+            return False
+        values = source.storage.ready(_array.mask, _array.bit, True, False)
+        if not values:
+            return False
+        values += source.element_size * part.displacement
+        step = columns if part.size == one.size * columns else 0
+    index = given.ready(_array.mask, _array.bit, True, False)
+    to = storage.ready(_array.mask, _array.bit, True, True)
+    if not to or not index or not _blocks.add_at(
+            to + view.element_size * layout.displacement, layout.shape[0], columns,
+            index + 8 * one.displacement, one.size, values, step, number, view.element_type):
+        return False
+    storage.written(_array.mask)
+    return True
 
 
 def _mask_of(dtype: DType) -> int:
