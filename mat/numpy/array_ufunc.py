@@ -39,7 +39,7 @@ from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
 from .operands import can_hold_sums, is_mat_or_array
 from .short_calls import WAYS, ByPlan, Running, called_shortly
-from .ufunc_at import at_places, composed
+from .ufunc_at import at_briefly, at_places, composed
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
@@ -242,6 +242,8 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
         if found is None:
             found = _implemented(args[1], args[_FIRST:], kwargs or _NO_KEYWORDS)
     else:
+        if args[2] == "at" and not kwargs and at_briefly(args[1], args[_FIRST:]):
+            return None
         found = by_method(args[1], args[2], args[_FIRST:], kwargs or _NO_KEYWORDS)
     if found is not None:
         return found

@@ -36,8 +36,6 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
         x.allowed(IO)
         if accumulated_at(ufunc, x, inputs[1], inputs[2]):
             return
-    if not kwargs and at_briefly(ufunc, inputs):
-        return
     token = STATE.set(QUIET)
     try:
         if not isinstance(x, Mat) or kwargs or not _written(ufunc, x, inputs[1:]):
@@ -48,7 +46,9 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
 
 
 def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
-    """Do so with copies of a few elements; return False, with nothing written, for others."""
+    """Do so at once, or with copies of a few elements; return False, with nothing written, for
+    others.
+    """
     x = inputs[0]
     if type(x) is not Mat:
         return False
