@@ -2,6 +2,9 @@
 cimport cython
 
 
+cdef set _running
+
+
 cdef class Body:
     cdef object __weakref__
     cdef public object unused, late

@@ -18,6 +18,7 @@ from ..layout.attributes import begin_as_nothing
 from .unused import Unused
 
 _TRIES = 100  # of ending a block that is interrupted again and again
+_running: set[Any] = set()  # bodies: one that is garbage together with its block learns nothing
 
 
 T = TypeVar("T")  # what a block is given
@@ -66,6 +67,7 @@ class Body:
         try:
             body.running = True
             body.late = weakref.ref(self, body.end_late)
+            _running.add(body)
             return body.begin()
         except BaseException as error:
             body.end_surely(error)
@@ -93,6 +95,7 @@ class Body:
                 self.end(error if raised is None else raised)
                 self.running = False
                 self.late = None
+                _running.discard(self)
                 break
             except BaseException as failure:
                 if raised is None or (isinstance(raised, Exception)

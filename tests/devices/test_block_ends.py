@@ -63,6 +63,7 @@ KINDS = {
     "expect_copies": lambda: mat.debug.expect_copies(h2d=0),
     "allow_conflicts": mat.debug.allow_conflicts,
     "check_directions": mat.debug.check_directions,
+    "fused": mat.fused,
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -129,6 +130,17 @@ def test_an_abandoned_asynchronous_generator_is_closed_by_the_event_loop(kind):
         as_before()
 
     asyncio.run(body())
+
+
+@kinds
+def test_a_block_that_only_the_collector_finds_ends(kind):
+    """As after an interrupt before the call of `__exit__` whose traceback is in a cycle."""
+    found = [KINDS[kind]()]
+    found.append(found)
+    found[0].__enter__()
+    del found
+    gc.collect()
+    as_before()
 
 
 @kinds
