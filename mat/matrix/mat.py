@@ -351,13 +351,15 @@ class Mat(Exports, Methods):
 
     def _item_any(self, given: tuple[Any, ...]) -> Element:
         """Return the result of `item`."""
-        for k in given[0] if len(given) == 1 and isinstance(given[0], tuple) else given:
+        if len(given) == 1 and isinstance(given[0], tuple):
+            given = given[0]
+        for k in given:
             if isinstance(k, bool):
                 raise IntegerError(f"an index must be an integer, got {k}")
-        if len(given) == 1 and not isinstance(given[0], tuple):
+        if len(given) == 1:
             k = integer(given[0], "an index")
         elif given:
-            k = self.ravel_index(*(given[0] if len(given) == 1 else given))
+            k = self.ravel_index(*given)
         elif self.layout.size == 1:
             k = 0
         else:

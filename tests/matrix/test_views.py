@@ -448,7 +448,7 @@ def test_item_is_numpys(dtype):
     if a.dtype.kind in "iu":
         a[1, 1], a[0, 2] = np.iinfo(dtype).min, np.iinfo(dtype).max
     x = mat.array(a)
-    for index in ((0,), (2,), (4,), (-2,), (-6,), (1, 1), ((1, -2),)):
+    for index in ((0,), (2,), (4,), (-2,), (-6,), (1, 1), ((1, -2),), ((4,),)):
         found, wanted = x.item(*index), a.item(*index)
         assert (type(found), found) == (type(wanted), wanted)
     assert x.T.item(3) == a.T.item(3)
