@@ -79,13 +79,15 @@ class Reading:
         return rebuilt(values, found) if changed else values
 
     def values_presented(self, values: Keywords, depth: int) -> Keywords:
-        """Return a dict with arrays for Mats."""
+        """Return a dict with arrays for Mats: itself, if there are none in it."""
         if depth > MOST_AXES:
             raise ShapeError(f"nested more than {MOST_AXES} deep; a Mat has no more axes")
         found: dict[Any, Any] = {}
-        for key in values:
-            found[key] = self.presented(values[key], depth)
-        return found
+        changed = False
+        for key, value in values.items():
+            item = found[key] = self.presented(value, depth)
+            changed = changed or item is not value
+        return found if changed else values
 
     def array_of(self, mat: MatBase) -> Array:
         """Return the array of a Mat, in a new access unless one is open."""

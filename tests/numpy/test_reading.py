@@ -1,5 +1,6 @@
 """Accesses of functions that NumPy computes for Mats, and small Mats that are joined at once."""
 
+import collections
 import operator
 import threading
 
@@ -59,6 +60,13 @@ def test_a_conflict_over_one_operand_frees_the_others():
 def test_a_mat_that_is_given_twice_is_one_array():
     x = mat.ones(2)
     assert delegate(lambda a, b, c: a is b is c["x"][0], [x, x, {"x": (x,)}])
+
+
+def test_dicts_without_mats_are_given_as_they_are():
+    x, seen = mat.ones(2), collections.OrderedDict(a=1)
+    delegate(lambda a, found: found.update(b=a.sum()), [x, seen])
+    assert seen == {"a": 1, "b": 2}
+    assert delegate(lambda found: type(found["x"]) is np.ndarray, [collections.OrderedDict(x=x)])
 
 
 def test_an_error_about_writing_says_which_operand_is_read():
