@@ -172,7 +172,8 @@ def test_mats_with_axes_have_no_hash_and_compare_by_element():
 OTHER_ELEMENTS = [np.array(["a"]), np.array(["a", "0"]), ["a", "b"], np.array([b"0"]),
                   np.array([None, 0.0], object), np.array("2020-01-01", "M8[D]"),
                   np.array([[0], [1]], "m8[s]"), np.array([0.0, 1], ">f8"),
-                  np.array([0, 1], "longdouble"), "a", b"0", {}, {0}, ..., object()]
+                  np.array([0, 1], "longdouble"), "a", b"0", {}, {0}, ..., object(),
+                  type("Text", (str,), {})("a"), type("Table", (dict,), {})()]
 
 
 @pytest.mark.parametrize("other", OTHER_ELEMENTS, ids=repr)
@@ -187,6 +188,7 @@ def test_elements_that_mats_cannot_have_are_equal_as_in_numpy(equal, other):
 
 def test_classes_with_a_rule_for_equality_decide():
     assert mat.zeros(2) == unittest.mock.ANY
+    assert (mat.zeros(2) == type("Refusing", (), {"__array_ufunc__": None})()) is False
 
 
 @pytest.mark.parametrize("equal", [operator.eq, operator.ne])

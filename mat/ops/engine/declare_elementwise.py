@@ -419,9 +419,12 @@ def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
 
 
 def _has_rule(other: object) -> bool:
-    """Return whether the class of an object, which is not Python's own, defines equality."""
+    """Return whether the class of an object defines equality other than Python's own classes, or
+    refuses ufuncs.
+    """
     kind = type(other)
-    return kind.__eq__ is not object.__eq__ and kind.__module__ != "builtins"
+    owner = next(one for one in kind.__mro__ if "__eq__" in vars(one))
+    return owner.__module__ != "builtins" or getattr(kind, "__array_ufunc__", kind) is None
 
 
 def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,
