@@ -70,7 +70,6 @@ from .matrix.with_facets import barrier, with_facets
 from .memories.pooled import trim
 from .numpy import attributes as _attributes
 from .numpy import importing as _importing
-from .numpy import refused_methods as _refused_methods
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute
 
@@ -82,7 +81,7 @@ from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 
 # isort: split
-from .numpy.refused_methods import matrix  # which hides the folder of that name
+from .numpy.attributes import matrix  # which hides the folder of that name
 
 _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
@@ -114,6 +113,7 @@ _NAMES = {
     "io.memmap": "open_memmap", "matrix.graph": "graph", "matrix.prefetch": "prefetch",
     "matrix.scratch": "ones_view scratch",
     "numpy.changed_names": "allclose convolve copy dot trace vdot",
+    "numpy.composites.products": "multi_dot",
     "numpy.ndarray_methods": "clip", "numpy.operators": "__array_api_version__",
     "ops.expressions.block": "fused", "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
     "ops.linear.blas_gemm": "gemm gemm_batched",
@@ -126,10 +126,9 @@ _NAMES = {
     "ops.primitives.fused": "add_sign geem geerv scale_columns scale_rows",
     "ops.primitives.joining": "concat stack",
     "ops.primitives.mapping": "map_concat map_displacements map_into",
-    "ops.primitives.product_chains": "multi_dot",
     "ops.primitives.random": "multivariate_normal",
     "ops.primitives.reduce": "argmax argmin max mean min prod sum",
-    "ops.primitives.reshape": "reshape", "ops.primitives.shape": "transpose",
+    "ops.primitives.shape": "reshape transpose",
     "ops.primitives.user_kernel": "kernel"}
 _METHODS = {
     "debug.show": "_repr_html_", "interop.dask": "__dask_tokenize__ __sizeof__",
@@ -159,14 +158,13 @@ _METHODS = {
     "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
     "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_",
     "ops.primitives.reduce": "argmax argmin max mean min prod sum sum_",
-    "ops.primitives.reshape": "_flatten_any _ravel_any _reshape_any",
-    "ops.primitives.shape": "contiguous equals",
+    "ops.primitives.shape": "_flatten_any _ravel_any _reshape_any contiguous equals",
     "ops.primitives.ufuncs": """__and__ __floordiv__ __iand__ __ifloordiv__ __ilshift__ __imod__
         __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__
         __rlshift__ __rmod__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__"""}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 for _name in ("debug", "cpu.blas", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.nn",
-              "cpu.permute", "cpu.reduce", "cpu.selection", "cpu.small_systems",
+              "cpu.permute", "cpu.reduce", "cpu.selection",
               "numpy.ufunc_calls", "support.c_compiler", *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():

@@ -13,7 +13,7 @@ from _pytest.runner import runtestprotocol
 
 import mat
 from mat.debug.direction_check import CHECK
-from mat.numpy.implementations import load_all
+from mat.numpy.registry import load_all
 from mat.support import c_compiler
 
 from .support import bytecode, selection

@@ -22,7 +22,8 @@ from typing import Any
 from drawing import BLUE, GREEN, GREY, ORANGE, VIOLET, Drawing
 
 import mat
-from mat.debug import Trace, strip
+from mat.debug import Trace
+from mat.debug.show import _lines
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gallery.md"
@@ -219,7 +220,7 @@ def strips() -> Drawing:
     for row, (line, x) in enumerate(module("strips").steps("emulated")):
         top = 12 + 53 * row
         drawing.write(10, top + 18, line, size=12, code=True)
-        for name, pieces in strip._lines(x.storage):
+        for name, pieces in _lines(x.storage):
             y = top + 20 * (name != "host")
             drawing.write(320, y + 14, "host" if name == "host" else "GPU", size=11)
             for piece in pieces:

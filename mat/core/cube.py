@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import OutOfDeviceMemory, TornError
 from ..support.log import PENDING, flush
-from . import coherence, span_async
+from . import coherence, span_transfer
 from .access_record import AccessRecord, conflict, narrowed, overlap, without_outer
 from .async_copy import abandon_orphan, end_late, finish_copy
 from .barrier_copies import OPEN
@@ -729,7 +729,7 @@ class Cube(DroppableCopies):
             with self.lock:
                 if self.spans is not None:
                     for target in [t for t in self.spans.pending if t.memory is memory]:
-                        span_async.finish(self, self.spans, target)
+                        span_transfer.finish(self, self.spans, target)
                     self.settle()
         finish_copy(self, memory)
 

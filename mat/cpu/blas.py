@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
@@ -18,15 +18,7 @@ from ..layout.strided import Layout
 from ..support import blas_library
 from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, BlasRoutine, routine_name, scalar
 from ..support.c_pointers import ForeignArray
-from ..support.types import CData, Function, Number
-
-
-class Sized(Protocol):
-    """A vector with a number of elements: a Mat, an array, or the value of a facet."""
-
-    @property
-    def size(self) -> int: ...
-
+from ..support.types import CData, Function, Number, Presented
 
 Piece = tuple[CData, int]  # address and increment of a vector
 
@@ -49,7 +41,7 @@ _asum = BlasRoutine("asum", "ipi", "R")
 _iamax = BlasRoutine("iamax", "ipi", "int")
 
 
-def used(x: Sized, n: int | None, inc: int) -> int:
+def used(x: Presented, n: int | None, inc: int) -> int:
     """Return how many elements of `x`, `inc` apart, are used: `n`, or as many as there are."""
     if n is not None:
         return n

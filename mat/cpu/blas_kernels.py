@@ -9,13 +9,14 @@ not depend on the number of threads.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
+from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, MatrixOperand, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support import blas_library
@@ -308,3 +309,30 @@ def _thin_form(form: GemmForm) -> ThinForm:
         return ThinForm(k, m, ldb, b_row, b_column, ldc, 1, not form.swap)
     b_row, b_column = (1, ldb) if form.trans_b == "N" else (ldb, 1)
     return ThinForm(k, n, lda, b_row, b_column, 1, ldc, form.swap)
+
+
+# Small systems of equations
+
+
+# the most rows and right sides of a system, and the most axes of a stack
+SYSTEM_SIDE, STACK_AXES = (0, 0) if lib is None else (lib.MAT_SMALL_SIDE, lib.MAT_STACK_AXES)
+SYSTEM_WORK = 30_000  # multiplications that a thread should at least get
+
+
+def prepare_systems(letter: str, n: int, columns: int, operands: Sequence[MatrixOperand],
+                    batch: Ints, refusal: Callable[[], Exception]) -> CpuKernel:
+    """Return the kernel that solves systems of `n` equations, one for each position of `batch`.
+
+    The operands are a, the right sides, of which there are so many `columns`, and the solutions;
+    or with 0 columns a and its inverse. `refusal` returns the error for a singular matrix.
+    """
+    frame = ffi.new("mat_small_systems *")
+    frame.n, frame.columns, frame.axes, frame.length = n, columns, len(batch), batch
+    # an inverse has no right side of its own
+    for k, operand in enumerate((operands[0], operands[-2], operands[-1])):
+        frame.row[k], frame.column[k] = operand.row, operand.column
+        for axis, step in enumerate(operand.batch):
+            frame.step[axis][k] = step
+    grain = SYSTEM_WORK / (n * n * (n + (columns or n)))
+    return CpuKernel(ffi.addressof(lib, f"mat_small_systems_{letter}"), frame, prod(batch),
+                     max(grain, 1), result="i", refusal=refusal)

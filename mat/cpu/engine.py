@@ -25,15 +25,14 @@ from .kernel import CpuKernel
 _NAMES = {
     "cpu.blas": "asum axpy copy dot iamax nrm2 scal swap vdot",
     "cpu.blas_kernels": """is_long long_vectors one_call prepare_dot prepare_gemm
-        prepare_gemm_batched prepare_gemv prepare_ger prepare_scale_vector prepare_syrk prepare_trsm
-        vectors""",
+        prepare_gemm_batched prepare_gemv prepare_ger prepare_scale_vector prepare_syrk
+        prepare_systems prepare_trsm vectors""",
     "cpu.conv": "prepare_conv prepare_conv_to_w prepare_conv_to_x",
     "cpu.integer_matmul": "prepare_integer_matmul prepare_scaled_matmul",
     "cpu.nn": "prepare_convolve prepare_pool prepare_pool_back prepare_to_w prepare_to_x",
     "cpu.permute": "prepare_copy",
     "cpu.reduce": "prepare_scan reduction",
-    "cpu.selection": "prepare_select",
-    "cpu.small_systems": "prepare_systems"}
+    "cpu.selection": "prepare_select"}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 

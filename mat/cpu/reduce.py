@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from math import ceil, inf, prod
 
-from ..layout.merged_axes import ReductionAxis, ReductionForm, other_axes
-from ..layout.scan_order import CHUNK, is_in_order
+from ..layout.merged_axes import CHUNK, ReductionAxis, ReductionForm, is_in_order, other_axes
 from ..support.dtypes import BY_NAME
 from ..support.native import ffi, lib
 from ..support.types import CData, Operand

@@ -20,8 +20,8 @@ from .counters import (
     count_copies,
     guard,
     list_calls,
+    nvtx_ranges,
 )
-from .nvtx_ranges import nvtx_ranges
 from .tile_plan import PlannedCall, TilePlan, plan
 from .trace import Trace, expect_copies, trace
 from .watching import Watch, watch

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Protocol, cast
+from typing import Any
 
 import numpy as np
 
@@ -47,11 +47,6 @@ from .relocation import Relocation, give_revocable, revoke, take_back
 from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible
 
 
-class _Operation(Protocol):
-    __name__: str
-    __module__: str
-
-
 class WatchedAccess:
     """One access that is watched, from its beginning on."""
 
@@ -82,7 +77,7 @@ class WatchedAccess:
         # another access wrote and failed, so that the data may be copied from elsewhere at any time
         self.loose: bool = False
         self.blind: bool = False  # its memory cannot be read
-        self.operation: _Operation | None = _operation()
+        self.operation: Any = running_operation()[0]  # None: a block makes it
         self.poisoned: PoisonedOutput | None = None
         self._snapshot: Snapshot | None = None
         # of the storage's elements, those that the copy had fresh when the snapshot last had them
@@ -239,11 +234,6 @@ class WatchedAccess:
     def restore(self) -> None:
         """Present the value that the record had before it was watched."""
         self.record.value, self.record.make_value = self.value
-
-
-def _operation() -> _Operation | None:
-    """Return the operation that this thread carries out, None if a block makes the access."""
-    return cast("_Operation | None", running_operation()[0])
 
 
 def internal(record: AccessRecord) -> bool:

@@ -17,11 +17,11 @@ from ..matrix.scratch import spare_bytes
 from ..matrix.storage import Storage
 from ..memories.file_pages import all_pages
 from ..memories.pooled import Pooled
-from ..ops.expressions.kept import kept_bytes
 from ..ops.expressions.nodes import Expressions
+from ..ops.expressions.passes import kept_bytes
 from ..support import formatting, host_pool
+from ..support.formatting import html_table
 from ..support.plugins import loaded_plugin
-from .html_table import html_table
 
 Row: TypeAlias = tuple[str, ...]  # the cells of one row of a table
 MOST = 12  # rows of a table

@@ -14,18 +14,18 @@ from typing import Literal, overload
 import numpy as np
 from cffi import __version__ as cffi_version
 
-from ..cpu.composing import COMPOSER
+from ..cpu.program import COMPOSER
 from ..cpu.thread_pool import CORES, threads
 from ..errors import SettingError
 from ..support import formatting
 from ..support.blas_library import VARIABLE, chosen_library
 from ..support.compiled_modules import build
 from ..support.cuda_probe import probe
+from ..support.formatting import html_table
 from ..support.installation import findings
 from ..support.native import ffi, lib, missing
 from ..support.plugins import plugin
 from ..version import __version__
-from .html_table import html_table
 
 
 class Config(Mapping[str, str]):

@@ -38,9 +38,9 @@ from ..ops.tiles.staging import on_host
 from ..ops.tiles.tile_grid import tile_of
 from ..ops.tiles.tiling import being_cut
 from ..support.dtypes import is_known_dtype
+from ..support.formatting import html_table
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
 from .foretelling import ResultForm, Target, operands_in, result_of
-from .html_table import html_table
 from .planned_device import (
     AWAY,
     LARGE,

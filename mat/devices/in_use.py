@@ -312,18 +312,12 @@ def used(device: Device) -> Iterator[None]:
         use.leave()
 
 
-class HasDevice(Protocol):
-    """A Mat, the operations on which may compute on a device."""
-
-    device_enabled: bool
-
-
-def computes_elsewhere(*mats: HasDevice) -> bool:
+def computes_elsewhere(*mats: Operand) -> bool:
     """Return whether operations on these Mats compute on a device that is not the host."""
     return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
 
 
-def has_kernels(*mats: HasDevice) -> bool:
+def has_kernels(*mats: Operand) -> bool:
     """Return whether a device with kernels of its own computes with these Mats."""
     if not IN_USE or not in_use().implementations:
         return False

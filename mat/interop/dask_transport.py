@@ -25,7 +25,6 @@ from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dtypes import EXTENSIONS, as_dtype
 from ..support.types import Array, DeviceArray, Keywords
-from .dlpack import DeviceMemory
 from .pickling import elements_of, exported_buffer, is_unwritten, unpickled
 
 Header = dict[str, Any]
@@ -188,7 +187,7 @@ def deserialized_on_gpu(header: Header, frames: list[Any]) -> Mat:
     address, facet = interface["data"][0], facet_named("cuda")
     if address % dtype.itemsize:
         raise DeviceError(f"elements of {dtype.itemsize} bytes cannot be at address {address:#x}")
-    memory = cast(DeviceMemory, facet.memory)
+    memory: Any = facet.memory
     storage.adopt_external(facet.memory, memory.borrowed(address, storage.nbytes, frame))
     x = seeing(storage, layout, facet, writable=True)
     x.device_enabled = header["device_enabled"]

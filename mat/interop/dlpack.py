@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import weakref
 from functools import partial
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -403,19 +403,13 @@ def _array_by_numpy(capsule: Capsule) -> Array:
     return a
 
 
-class DeviceMemory(Protocol):
-    """A memory of a GPU as far as it imports memory of other libraries."""
-
-    def borrowed(self, address: int, nbytes: int, owner: object) -> object: ...
-
-
 def _import_on_device(capsule: Capsule, facet: Facet, owner: Owner) -> Mat:
     """Return a Mat over memory of the device that `facet` accesses."""
     if not compiled:
         raise ExchangeError("compiled code imports a GPU's memory, and there is none "
                             "(mat.show_config() says why); device='cpu' copies to the host")
     imported = _Imported(capsule, (CUDA,))
-    memory = cast(DeviceMemory, facet.memory)
+    memory: Any = facet.memory  # of a GPU
     handle = memory.borrowed(imported.address, imported.nbytes, imported.owner)
     return imported.mat_over(handle, facet, owner)
 

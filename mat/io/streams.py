@@ -19,8 +19,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from ..errors import DTypeError, FormatError
-from ..memories.file_pages import release
-from ..memories.spill import empty
+from ..memories.file_pages import empty, release
 from ..support.cache_dir import replacing
 from ..support.progress import callback_of
 from ..support.types import Bytes, File

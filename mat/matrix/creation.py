@@ -17,7 +17,7 @@ from ..errors import DTypeError, IntegerError, ShapeError
 from ..facets.array import ARRAY, with_strides
 from ..layout.shapes import Ints, integer
 from ..layout.strided import Layout, packed
-from ..memories.spill import spilled_copy
+from ..memories.file_pages import spilled_copy
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current

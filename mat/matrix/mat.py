@@ -14,7 +14,6 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
-    Protocol,
     Self,
     TypeVar,
     overload,
@@ -510,7 +509,7 @@ class Mat(Exports, Methods):
         a = None if self.layout.shape else self._peek()
         return repr(self) if a is None else str(a[()])
 
-    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:  # noqa: ARG002
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002
         printer.text(repr(self))
 
     def __format__(self, spec: str) -> str:
@@ -635,10 +634,6 @@ def _storage_index(layout: Layout, k: int) -> int:
         k, i = divmod(k, n)
         found += i * s
     return found
-
-
-class _Printer(Protocol):
-    def text(self, text: str) -> object: ...
 
 
 def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:

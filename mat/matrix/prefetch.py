@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core import span_async
+from ..core import span_transfer
 from ..core.access_record import AccessRecord, narrowed, overlap
 from ..core.async_copy import begin_copy
 from ..core.compiled import THREADS
@@ -182,7 +182,7 @@ def _begin_part(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -> 
         refresh(cube, spans, target, runs)
         cube.settle()
         return False
-    span_async.begin(cube, spans, view, source, target, runs, where)
+    span_transfer.begin_async(cube, spans, view, source, target, runs, where)
     return True
 
 

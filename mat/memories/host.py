@@ -17,7 +17,7 @@ from ..support.native import core
 from ..support.options import current
 from ..support.plugins import plugin
 from ..support.types import Array, DType
-from .spill import fill, spilled_array, spills
+from .file_pages import fill, spilled_array, spills
 
 
 class Host(Memory):

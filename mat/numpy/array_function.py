@@ -26,8 +26,7 @@ from ..ops.engine.operation import named
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
 from .composites.there import with_mats_there
-from .implementations import WAITING, load
-from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, numpy_function
+from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, WAITING, load, numpy_function
 from .short_calls import called_shortly, leave_to_numpy, written_shortly
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 

@@ -22,9 +22,8 @@ from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..ops.indexing.accumulate_at import RULES, accumulated_at
 from ..ops.primitives.few_elements import added_at
 from ..support.types import Arguments, Array, Function, Keywords, Operand
-from .implementations import load_composed
 from .operands import as_mat_if_possible
-from .registry import COMPOSED, Result
+from .registry import COMPOSED, Result, load_composed
 
 _SILENT = frozenset((np.add, np.subtract, np.multiply, np.maximum, np.minimum))  # of integers
 

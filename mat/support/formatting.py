@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..layout.strided import Layout
+from .plugins import plugin
 from .types import Array
 
 
@@ -61,3 +62,14 @@ def table(cells: list[tuple[str, ...]]) -> str:
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
                      for row in cells)
+
+
+def html_table(title: str, cells: Iterable[tuple[str, ...]], *, headed: bool = True) -> str:
+    """Return rows of cells as a table of HTML; the first row is its head if `headed`."""
+    rows, escape = [], plugin("html").escape
+    for k, row in enumerate(cells):
+        tag = "th" if headed and not k else "td"
+        inside = "".join(f'<{tag} style="text-align:left">{escape(cell)}</{tag}>'
+                         for cell in row)
+        rows.append(f"<tr>{inside}</tr>")
+    return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"

@@ -17,7 +17,7 @@ import pytest
 
 import mat
 from mat.cpu import composed as loops_module
-from mat.cpu import composing
+from mat.cpu import program as cpu_program
 from mat.cpu.composed import ComposedLoop
 from mat.cpu.program import composed_steps
 from mat.errors import KernelError
@@ -43,7 +43,7 @@ OPERANDS = {"UNARY": 1, "UNARY_REAL": 1, "TEST": 1, "BINARY": 2, "COMPARE": 2, "
 @pytest.fixture
 def composer(monkeypatch, tmp_path):
     """The composer with no work done, which compiles at the second use."""
-    made = composing.Composer()
+    made = cpu_program.Composer()
     made.passes, made.work = 2, 1
     monkeypatch.setenv("MAT_CACHE", str(tmp_path))
     monkeypatch.setattr("mat.ops.expressions.program.COMPOSER", made)
@@ -111,8 +111,8 @@ def test_every_line(dtype):
 
 
 def contracted(patch):
-    real = composing.machine_flags
-    patch.setattr(composing, "machine_flags", lambda: [*real(), "-ffp-contract=fast", "-mfma"])
+    real = cpu_program.machine_flags
+    patch.setattr(cpu_program, "machine_flags", lambda: [*real(), "-ffp-contract=fast", "-mfma"])
 
 
 def numbers_are_like_others(patch):
@@ -260,7 +260,7 @@ def test_failures_are_silent_and_counted(composer, monkeypatch, error):
 
 
 def test_so_many_sources_are_compiled_and_no_more(composer, monkeypatch):
-    monkeypatch.setattr(composing, "MOST", 1)
+    monkeypatch.setattr(cpu_program, "MOST", 1)
     x = mat.full(1 << 15, 2.0, dtype="float32")
     for _ in range(3):
         assert chain(x) == 9
@@ -273,12 +273,12 @@ def test_so_many_sources_are_compiled_and_no_more(composer, monkeypatch):
 
 
 def test_the_environment_says_that_nothing_is_compiled(monkeypatch):
-    monkeypatch.setenv(composing.VARIABLE, "0")
-    assert not composing.Composer().enabled
+    monkeypatch.setenv(cpu_program.VARIABLE, "0")
+    assert not cpu_program.Composer().enabled
 
 
 def test_no_thread_is_left_to_start(composer, monkeypatch):
-    monkeypatch.setattr(composing, "start", lambda *_, **__: None)
+    monkeypatch.setattr(cpu_program, "start", lambda *_, **__: None)
     for _ in range(3):
         assert chain(mat.full(1 << 15, 2.0, dtype="float32")) == 9
     assert not composer.busy
@@ -334,7 +334,7 @@ def test_a_program_is_replaced_while_it_runs(composer):
 ENDS = """
 import time
 import mat
-from mat.cpu.composing import COMPOSER
+from mat.cpu.program import COMPOSER
 from mat.support import c_compiler
 
 COMPOSER.passes = COMPOSER.work = 1

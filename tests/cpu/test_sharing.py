@@ -9,7 +9,7 @@ import pytest
 
 import mat
 from mat.errors import IndexOutOfRange
-from mat.layout.scan_order import CHUNK
+from mat.layout.merged_axes import CHUNK
 
 from ..support import needs, selection
 from ..support.layouts import LAYOUTS, place

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.debug.strip import BARS, HEIGHT, WIDTH, strip
+from mat.debug.show import BARS, HEIGHT, WIDTH, strip
 
 from ..support import needs
 from .test_printing import torn

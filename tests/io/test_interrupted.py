@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.memories import spill
+from mat.memories import file_pages
 from mat.support import cache_dir
 
 from ..support.nth_line import interrupted
@@ -15,7 +15,7 @@ from ..support.nth_line import interrupted
 pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
               pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="about Linux")]
 FILES = ("support/cache_dir.py", "io/streams.py", "io/memmap.py", "io/api.py", "io/npy.py",
-         "memories/file_pages.py", "memories/spill.py", "matrix/file_storage.py")
+         "memories/file_pages.py", "matrix/file_storage.py")
 
 
 def save():
@@ -42,7 +42,7 @@ def spilled():
 def test_nothing_is_left(folder, monkeypatch, call, named):
     if named:
         monkeypatch.setattr(cache_dir, "nameless", lambda *_: None)
-        monkeypatch.setattr(spill, "nameless", lambda *_: None)
+        monkeypatch.setattr(file_pages, "nameless", lambda *_: None)
     call()
     gc.collect()
     before = len(os.listdir("/proc/self/fd"))

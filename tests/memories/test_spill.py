@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.core.compiled import BLOCKS
-from mat.memories import file_pages, spill
+from mat.memories import file_pages
 from mat.memories.host import HOST
 
 from ..support.filing import dtypes, same, values
@@ -148,7 +148,7 @@ def test_without_a_directory_it_is_the_systems(monkeypatch, tmp_path):
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(tempfile, "TemporaryFile", noted)
-    monkeypatch.setattr(spill, "nameless", lambda folder, _: seen.append(folder))
+    monkeypatch.setattr(file_pages, "nameless", lambda folder, _: seen.append(folder))
     with mat.settings(spill_above=ABOVE):
         assert is_spilled(mat.ones(N) + 1)
     assert set(seen) == {str(tmp_path)}
@@ -224,7 +224,7 @@ def test_zeros_are_not_written(folder):
     handle = x.storage.handles[HOST]
     if not hasattr(os, "SEEK_DATA"):
         pytest.skip("the system does not say what was written")
-    blank = spill.spilled_array(1 << 18, np.dtype(float))
+    blank = file_pages.spilled_array(1 << 18, np.dtype(float))
     if not blank.base.is_blank():
         pytest.skip("this file system does not say what was written")
     blank[7] = 1
@@ -251,7 +251,7 @@ def test_negative_zero_is_written(folder):
 
 
 def test_filling_in_parts(folder, monkeypatch):
-    monkeypatch.setattr(spill, "PART", 4096)
+    monkeypatch.setattr(file_pages, "PART", 4096)
     assert_array_equal(mat.full((3 * N,), 7.5).to_numpy(), np.full(3 * N, 7.5))
 
 

@@ -13,8 +13,7 @@ import mat
 from mat import DTypeError, Mat
 from mat.numpy import array_ufunc
 from mat.numpy.array_function import VIEWS
-from mat.numpy.implementations import MODULES
-from mat.numpy.registry import IMPLEMENTATIONS, ON_HOST, numpy_function
+from mat.numpy.registry import IMPLEMENTATIONS, MODULES, ON_HOST, numpy_function
 from mat.ops.primitives import elementwise
 
 from ..support.layouts import LAYOUTS, numbers, place

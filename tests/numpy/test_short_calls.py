@@ -360,7 +360,7 @@ def test_ufuncs_without_a_kernel_see_views(f):
 
 def test_columns_come_one_after_another_by_a_transposed_view(monkeypatch):
     x = mat.array(np.arange(6.0).reshape(2, 3))
-    monkeypatch.setattr("mat.ops.primitives.reshape.axes_of_loop", refuse)
+    monkeypatch.setattr("mat.ops.primitives.shape.axes_of_loop", refuse)
     for found in (x.ravel("F"), x.flatten("F")):
         assert_array_equal(found.to_numpy(), [0, 3, 1, 4, 2, 5])
 

@@ -14,7 +14,7 @@ import pytest
 import mat
 from mat.core.compiled import IN_USE
 from mat.core.pending import DEFERRALS
-from mat.ops.expressions import deferral, kept, program
+from mat.ops.expressions import deferral, passes, program
 from mat.ops.expressions.nodes import LIVE_NODES, count_readers
 from mat.support.native import lib
 
@@ -392,7 +392,7 @@ def test_memory_that_only_expressions_keep_is_reported():
 
 
 def test_memory_that_only_expressions_keep_is_bounded(monkeypatch):
-    monkeypatch.setattr(kept, "MOST", 4_000_000)
+    monkeypatch.setattr(passes, "MOST_KEPT", 4_000_000)
     with mat.fused():
         made = [mat.ones(N) + k for k in range(13)]
         assert mat.memory_report().pending[1] <= 5_000_000  # and the newest operand

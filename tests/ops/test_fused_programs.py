@@ -9,7 +9,7 @@ import pytest
 from mat.cpu import composed as loops
 from mat.cpu import program as cpu_program
 from mat.memories import file_pages
-from mat.ops.expressions import computing, deferral, in_place, nodes, passes, program, together
+from mat.ops.expressions import computing, deferral, in_place, nodes, passes, program
 from mat.ops.tiles import file_tiles
 from mat.support.native import lib
 
@@ -36,8 +36,8 @@ def test_programs_over_large_files(tmp_path, monkeypatch):
     monkeypatch.setattr(file_tiles, "TILE", 512)
     for kind in ("standard", "standard_in_place", "moments"):
         monkeypatch.setitem(KINDS, kind, 3)
-    counted, real = [], together.Together.tiles
-    monkeypatch.setattr(together.Together, "tiles",
+    counted, real = [], program.Together.tiles
+    monkeypatch.setattr(program.Together, "tiles",
                         lambda *args: counted.append(args) or real(*args))
     programs(3, most(2000, 600), folder=tmp_path)
     assert len(counted) > 5

@@ -19,8 +19,8 @@ import mat
 from mat import AliasError, KernelError, ShapeError
 from mat.cpu.elementwise import KernelPlaces
 from mat.debug import trace
-from mat.ops.primitives.kernel_names import index_names
 from mat.ops.primitives.kernel_places import grid_of
+from mat.ops.primitives.kernel_source import index_names
 
 from ..support import selection
 from ..support.in_tiles import in_tiles

@@ -50,7 +50,7 @@ DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
 PUBLIC = {"debug", "extend", "lib", "numpy"}  # packages that offer names; others are a docstring
 # the only modules that import others, of mat or of libraries, by a computed name
-COMPUTED = {"support.plugins", "support.native", "numpy.implementations"}
+COMPUTED = {"support.plugins", "support.native", "numpy.registry"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",
            "random", "lib", "dask", "array_api", "_core"}
 

@@ -5,7 +5,7 @@ one call of the compiler for all of them.
 import contextlib
 import re
 
-from mat.cpu import composing
+from mat.cpu import program as cpu_program
 from mat.cpu.composed import TABLE, ComposedLoop, source_of_program
 from mat.cpu.program import composed_steps
 from mat.ops.expressions import passes, program
@@ -39,7 +39,7 @@ def composed(run):
     """Call a function, which is called once before, with programs by compiled loops; return how
     many loops there were.
     """
-    known, composer = composing.COMPOSER.known, composing.COMPOSER
+    known, composer = cpu_program.COMPOSER.known, cpu_program.COMPOSER
     sources, used = {}, []
 
     def collect(found):
@@ -53,12 +53,12 @@ def composed(run):
             used.append(found.keep)
     with prepared_by(collect):
         run()
-    composing.COMPOSER.known = addresses_of(sources)
+    cpu_program.COMPOSER.known = addresses_of(sources)
     try:
         with prepared_by(use):
             run()
     finally:
-        composing.COMPOSER.known = known
+        cpu_program.COMPOSER.known = known
     assert not composer.faults
     return len(used)
 
@@ -70,7 +70,7 @@ def loops_of(found):
 
 def addresses_of(sources):
     """Return the addresses of the loops of each source; those not yet known are compiled."""
-    known = COMPILED.setdefault((*composing.machine_flags(),), {})
+    known = COMPILED.setdefault((*cpu_program.machine_flags(),), {})
     new = {source: count for source, count in sources.items() if source not in known}
     if new:
         known.update(compiled(new))
@@ -87,5 +87,5 @@ def compiled(sources):
                                           f"static mat_kernel *const {TABLE}{k}[]"))
     tables = ", ".join(f"{TABLE}{k}" for k in range(len(parts)))
     whole = "\n".join([HEADER, *parts, f"mat_kernel *const *const {BATCH}[] = {{{tables}}};", ""])
-    table = ffi.cast("uintptr_t **", library(whole, BATCH, *composing.machine_flags()))
+    table = ffi.cast("uintptr_t **", library(whole, BATCH, *cpu_program.machine_flags()))
     return {source: list(table[k][0:count]) for k, (source, count) in enumerate(sources.items())}

@@ -1,4 +1,4 @@
-"""Running totals of long lines in their order (layout/scan_order.py), by NumPy."""
+"""Running totals of long lines in their order (layout/merged_axes.py), by NumPy."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Scans on the device: the kernels of ``native/cuda/scan.cuh`` for operands of a form.
 
-Floating-point numbers are combined in the order of ``layout/scan_order.py``, as on the host, so
+Floating-point numbers are combined in the order of ``layout/merged_axes.py``, as on the host, so
 that the bits are the same.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from ...layout.scan_order import CHUNK, PIECE, is_in_order
+from ...layout.merged_axes import CHUNK, PIECE, is_in_order
 from ...support.dtypes import BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel

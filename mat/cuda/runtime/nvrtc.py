@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cuda.bindings import nvrtc
 
@@ -25,20 +25,11 @@ FAST, EXACT = "--use_fast_math", "--fmad=false"
 INCLUDES = [str(HEADERS / "shared"), str(HEADERS / "cuda")]
 
 
-class Compiler(Protocol):
-    """A compiler of programs to cubins."""
+class Nvrtc:
+    """NVIDIA's run-time compiler of programs to cubins."""
 
     def version(self) -> str:
         """Return its name and version: cubins of another compiler are not used."""
-
-    def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        """Return the cubin for `arch`, with headers in `INCLUDES`; `CompileError` if it fails."""
-
-
-class Nvrtc:
-    """NVIDIA's run-time compiler."""
-
-    def version(self) -> str:
         status, major, minor = self._version()
         if status:
             raise DeviceError(f"NVRTC does not tell its version: error {status}")
@@ -53,6 +44,7 @@ class Nvrtc:
                               f"{INSTALL} ({error})") from None
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
+        """Return the cubin for `arch`, with headers in `INCLUDES`; `CompileError` if it fails."""
         unknown = [o for o in options if not o.startswith("-D") and o not in (FAST, EXACT)]
         if unknown:
             raise ValueError(f"options are -DNAME, -DNAME=VALUE, {FAST} and {EXACT}, got {unknown}")
@@ -80,7 +72,7 @@ def _read(source: NvrtcObject, size_of: NvrtcObject, read: NvrtcObject) -> bytes
     return found
 
 
-COMPILER: Compiler = Nvrtc()
+COMPILER = Nvrtc()
 
 
 class Program(NamedTuple):

@@ -47,7 +47,7 @@ ROUNDED(bf16, from_bfloat, to_bfloat)
 
 enum {
     LINES = 4,    /* at once: each waits for its last sum, but not for those of the others */
-    PIECE = 32,   /* as in mat/layout/scan_order.py */
+    PIECE = 32,   /* as in mat/layout/merged_axes.py */
     PIECES = 4,   /* at once, for the same reason as lines */
     COLUMNS = 512 /* of a tile, at most */
 };
@@ -74,7 +74,7 @@ enum {
         }) \
     }
 
-/* The same by pieces and chunks, whose order is that of mat/layout/scan_order.py. A chunk comes
+/* The same by pieces and chunks, whose order is that of mat/layout/merged_axes.py. A chunk comes
    after the result before it, unless that is NULL; without y only its total is returned. */
 #define LINE_BY_CHUNKS(name, X, Y, AS, TOGETHER) \
     LINE_IN_TURN(name, X, Y, AS, TOGETHER) \

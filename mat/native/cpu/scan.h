@@ -4,8 +4,8 @@
    With `block`, lines are done by so many `blocks` of so many elements, the last one of those that
    are left, and work is counted in these; without columns then.
 
-   With `in_order` the blocks are the chunks of a fixed order (mat/layout/scan_order.py), also where
-   columns are done together. With `begun`, too, y has the result before the first one, and those of
+   With `in_order` the blocks are the chunks of a fixed order (mat/layout/merged_axes.py), also
+   where columns are done together. With `begun`, too, y has the result before the first one, and those of
    x come after it.
 
    `others` are the other axes, the last of which is the fastest. Where `columns` is not 0, one of

@@ -4,7 +4,7 @@
 
    An operation Op has an item `In` of x and one `Out` of y, the type `State` in which it is
    computed, and `of`, `join` and `out` between these. The order is that of
-   mat/layout/scan_order.py, so that the bits are the same everywhere; lines that are combined one
+   mat/layout/merged_axes.py, so that the bits are the same everywhere; lines that are combined one
    after another are one piece.
 
        each     a thread for each line, whose neighbours have adjacent lines

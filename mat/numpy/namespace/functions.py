@@ -31,9 +31,8 @@ from ..array_function import (
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..array_ufunc import of_few_elements
 from ..docstrings import docstring
-from ..implementations import is_implemented, load, load_composed
 from ..operands import as_mat_if_possible, as_mats_if_possible
-from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
+from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST, is_implemented, load, load_composed
 from ..short_calls import called_shortly
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 

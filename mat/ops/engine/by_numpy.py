@@ -13,7 +13,7 @@ from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...support.dtypes import SUPPORTED
 from ...support.types import Arguments, Function, Keywords, Operand
-from .adapting import in_comparison
+from .loops import in_comparison
 
 T = TypeVar("T")
 _SEVERAL = (list, tuple)  # a union of types is made anew at each use

@@ -39,10 +39,9 @@ from ...support.plugins import imported
 from ...support.types import Arguments, DType, Engine, Function, Operand
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
 from ..tiles.signatures import by_elements
-from .adapting import as_booleans, as_floats, as_loop_numbers, beyond_integers
 from .by_numpy import equal_by_numpy
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
-from .loops import LOGIC, loop_dtypes
+from .loops import LOGIC, as_booleans, as_floats, as_loop_numbers, beyond_integers, loop_dtypes
 from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
 from .operation import Input, InputOrNumber, MatOp, Output, named, op
 

@@ -1,4 +1,6 @@
-"""Operands of operators and functions other than Mats: arrays, sequences and numbers."""
+"""Operands of operators and functions other than Mats: arrays, sequences and numbers; and those of
+operations that accumulate.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,17 @@ from ...matrix.delegate import delegate
 from ...matrix.joined import stacked_rows
 from ...matrix.mat import Mat
 from ...matrix.nested import inferred
-from ...support.dtypes import SUPPORTED, becomes_array, check_number, check_operand, is_masked
+from ...support.dtypes import (
+    SUPPORTED,
+    becomes_array,
+    check_number,
+    check_operand,
+    conversion,
+    is_integer,
+    is_masked,
+)
 from ...support.options import FLOAT32, current
-from ...support.types import Arguments, Function, Keywords, Operand
+from ...support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from .by_numpy import ufunc_by_numpy
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -170,3 +180,48 @@ def has_its_own_way(value: object) -> bool:
     """Return whether the class of `value` defines its own treatment by ufuncs."""
     hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
     return hook is not np.ndarray.__array_ufunc__ and not isinstance(value, Mat)
+
+
+# Operations that accumulate, ``y <- term + beta * y``: their checks of dtypes, shapes and factors,
+# and their last step on arrays
+
+
+def same_shape(*mats: Mat) -> None:
+    """Raise `ShapeError` or `DTypeError` unless all have one shape and one dtype."""
+    first = mats[0]
+    for other in mats[1:]:
+        if other.layout.shape != first.layout.shape:
+            raise ShapeError(f"shapes must agree, got {first.shape} and {other.shape}")
+        same_dtype(first, other)
+
+
+def same_dtype(*mats: Mat) -> None:
+    """Raise `DTypeError` unless all have one dtype."""
+    first = mats[0].element_type
+    for other in mats[1:]:
+        found = other.element_type
+        if found != first:
+            mixed = is_integer(first) != is_integer(found)
+            raise DTypeError(f"dtypes must agree, got {first} and {found}; "
+                             f"{conversion(first, found) if mixed else conversion()}")
+
+
+def check_factors(y: Mat, *factors: Number) -> None:
+    """Raise `DTypeError` unless a Mat of integers is scaled by integers, as NumPy's ``y *= factor``
+    demands.
+    """
+    kind = y.element_type.kind
+    for factor in factors if kind in "iub" else ():
+        if kind == "b" or not isinstance(factor, int | np.integer):
+            raise DTypeError(f"{y.label()} cannot be scaled by {factor!r}; use x.astype('float64') "
+                             "first")
+
+
+def accumulate(np: Engine, term: Array, beta: Number, y: Array) -> None:
+    """Compute ``y <- term + beta * y``, without reading y where `beta` is 0."""
+    if beta == 0:
+        np.copyto(y, term, casting="same_kind")
+        return
+    if beta != 1:
+        np.multiply(y, beta, out=y)
+    np.add(y, term, out=y)

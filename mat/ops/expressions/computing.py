@@ -34,9 +34,7 @@ from .folds import (
 from .in_place import claim_read, overwrites, with_readers
 from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf
 from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, numbered, settle
-from .program import NotOnePassError
-from .row_program import Operands, RowPrograms
-from .together import JoinedFold, together
+from .program import JoinedFold, NotOnePassError, Operands, RowPrograms, together
 
 MOST_PROGRAMS = 7  # of a kernel of rows, as their frames have room for
 # with types of C

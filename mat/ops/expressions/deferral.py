@@ -41,7 +41,6 @@ from .in_place import (
     overwrites,
     updates_all,
 )
-from .kept import kept_bytes, most_kept
 from .nodes import (
     VALUES,
     Argument,
@@ -70,6 +69,8 @@ from .passes import (
     Pass,
     in_order,
     is_plain,
+    kept_bytes,
+    most_kept,
 )
 from .program import fold_part_of, is_loop, part_of
 

@@ -13,7 +13,7 @@ from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...memories import file_pages
-from ...memories.spill import spills
+from ...memories.file_pages import spills
 from ...support.types import Arguments
 from ..engine.operation import Op
 from ..tiles.file_tiles import is_large, those_in_files

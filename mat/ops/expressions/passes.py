@@ -11,6 +11,7 @@ from ...core.compiled import IN_USE, THREADS
 from ...core.observers import OBSERVERS, PASSES
 from ...core.pending import DEFERRALS
 from ...core.source_line import line_of
+from ...devices.in_use import CPU, in_use
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
@@ -20,7 +21,7 @@ from ..engine.operation import Op
 from .described import described
 from .folds import number_of
 from .in_place import claim_read, keep_old, overwrites
-from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of, viewers
+from .nodes import VALUES, Argument, Expressions, Leaf, Node, new_leaf, readers_of, viewers
 from .program import FusedOp, Instruction, ProgramFold, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one
@@ -434,3 +435,40 @@ def is_plain(view: Mat) -> bool:
     if storage.records or storage.adopted is not None or storage.async_copies:
         return False
     return not (storage.kept or storage.spans is not None) or not storage.keeps_any
+
+
+# The memory that only pending expressions keep, and its bound
+
+
+MOST_KEPT = 1 << 28  # bytes that a block's expressions may keep; on a device, a quarter of its pool
+
+
+def most_kept() -> int:
+    """Return how many bytes pending expressions may keep."""
+    device = in_use()
+    limit = None if device is CPU else device.limit
+    return MOST_KEPT if limit is None else min(MOST_KEPT, limit // 4)
+
+
+def kept_bytes() -> int:
+    """Return the bytes of operands that nobody but pending expressions can see."""
+    count = 0
+    with Expressions.all.lock:
+        found = Expressions.all.pending()
+        updated = {id(n.old.view.storage) for n in found if n.old is not None}
+        for view in operands_of(found):
+            storage = id(view.storage)
+            if storage not in updated and viewers(view) == ALONE - 1 + len(readers_of(view)):
+                count += view.storage.nbytes
+    return count
+
+
+def operands_of(nodes: list[Node]) -> list[Mat]:
+    """Return one view for each storage that expressions read."""
+    found: dict[int, Mat] = {}
+    for node in in_order(nodes):
+        for argument in node.args:
+            leaf = argument.leaf if isinstance(argument, Node) else argument
+            if isinstance(leaf, Leaf):
+                found.setdefault(id(leaf.view.storage), leaf.view)
+    return list(found.values())

@@ -5,17 +5,19 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import merge
 from math import prod
 from typing import Any, NamedTuple
 
 from ...core.recorder import RECORDERS
 from ...cpu.composed import KernelStep
-from ...cpu.composing import COMPOSER
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import Fold, Slot, prepare_program, writes_to_caches
+from ...cpu.program import COMPOSER, Fold, Slot, prepare_program, writes_to_caches
 from ...cpu.reduce import REDUCTION, by_rows
 from ...devices.in_use import CPU, Device, has_kernels, in_use
+from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
@@ -27,7 +29,7 @@ from ..engine.planning import choose, is_of_device
 from ..tiles.overlap import apart
 from ..tiles.signatures import by_elements
 from ..tiles.tiling import Tile, TileTooLarge, is_too_large, span_bytes
-from .fold_tiles import FoldTile, FoldTiles, in_tiles
+from .fold_tiles import FoldTile, FoldTiles, in_tiles, start_of, tiles_alone
 
 
 class Instruction(NamedTuple):
@@ -423,3 +425,194 @@ def _signature_of(letters: str) -> Function:
     check.__name__ = check.__qualname__ = "fused"
     check.__module__ = __name__
     return check
+
+
+# Several programs over the same rows, reductions of these and a last one that writes elements, as
+# one kernel of a device
+
+
+ROWS: dict[tuple[object, ...], FusedRows] = {}
+_MOST = 512
+
+
+class FusedRows(FusedOp):
+    """Programs that are carried out one after another for each row."""
+
+    def __init__(self, letters: str, programs: tuple[tuple[FusedOp, tuple[int, ...]], ...]) -> None:
+        super().__init__(Structure(letters, (), programs[0][0].structure.folds))
+        self.programs = programs  # and the places of their operands in a call
+
+    def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
+        """Return the kernel for operands of these forms, in a list; None if there is none."""
+        letters = self.structure.operands
+        written = [x for x, letter in zip(operands, letters, strict=True) if letter in "ou"]
+        if len(operands) >= cuda.OPERANDS or not all(apart(*operands, out) for out in written):
+            return None
+        found = []
+        for program, at in self.programs:
+            mine = tuple(operands[k] for k in at)
+            lines = program.lines(cuda, mine)
+            if lines is None:
+                return None
+            found.append(cuda.RowProgram(lines, program.fold_part(lines, mine),
+                                         program.shape(mine), mine, program.structure.operands,
+                                         at))
+        kernel = cuda.prepare_rows(found)
+        return None if kernel is None else [kernel]
+
+    def kernel(self, cuda: Engine, program: list[Any], operands: Arguments) -> Function:
+        """Return the kernel that `lines` has found."""
+        kernel: Function = program[0]
+        return kernel
+
+
+class Operands:
+    """The operands of several programs, collected for one call."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.letters: list[str] = []
+        self.places: dict[object, int] = {}  # of Mats
+
+    def places_of(self, values: Arguments, letters: str) -> tuple[int, ...]:
+        """Return the places of the operands of a program."""
+        return tuple(map(self.place_of, values, letters))
+
+    def place_of(self, x: Any, letter: str) -> int:
+        """Return the place of an operand."""
+        key: object = None
+        if isinstance(x, Mat):
+            key = id(x.storage), x.layout.displacement, x.form
+            known = self.places.get(key)
+            if known is not None:
+                if self.letters[known] == "i" and letter != "i":
+                    self.letters[known] = "u"  # it is read before it is written
+                return known
+            self.places[key] = len(self.values)
+        self.values.append(x)
+        self.letters.append(letter)
+        return len(self.values) - 1
+
+
+class RowPrograms(Operands):
+    """Programs with their operands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.programs: list[tuple[FusedOp, tuple[int, ...]]] = []
+
+    def add(self, program: FusedOp, values: Arguments) -> None:
+        """Add a program that is called with these operands."""
+        self.programs.append((program, self.places_of(values, program.structure.operands)))
+
+    def operation(self) -> FusedRows:
+        """Return the operation that carries the programs out."""
+        key = "".join(self.letters), tuple(self.programs)
+        found = ROWS.get(key)
+        if found is None:
+            if len(ROWS) >= _MOST:
+                ROWS.clear()
+            found = ROWS[key] = FusedRows(*key)
+        return found
+
+
+# Reductions that are carried out in tiles, together: each part of their operands is read from its
+# file, or copied to the device, once for all of them
+
+
+TOGETHER: dict[tuple[object, ...], Together] = {}
+
+
+@dataclass(frozen=True)
+class JoinedFold:
+    """A reduction: the program that it ends, None where it reduces an operand; its settings; and
+    the places of its operands in a call.
+    """
+
+    program: FusedOp | None
+    operation: Op
+    settings: tuple[object, ...]
+    places: tuple[int, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of its operations."""
+        return (self.operation.__name__,) if self.program is None else self.program.names()
+
+    def carry_out(self, operands: Arguments) -> None:
+        """Carry it out alone."""
+        if self.program is None:
+            self.operation(*operands, *self.settings)
+        else:
+            self.program.evaluate(operands)
+
+    def tiles(self, operands: Arguments, budget: int) -> Iterator[tuple[int, FoldTile | Tile]]:
+        """Return the tiles that it has alone, with the first elements that each reads."""
+        if self.program is not None:
+            return self.program.fold_tiles(operands, budget)
+        alone = tiles_alone(self.operation, (*operands, *self.settings), budget)
+        return ((start_of(tile), tile) for tile in alone)
+
+
+class Together(FusedOp):
+    """Reductions of some operands to one of the last ones each.
+
+    Their tiles are those that they have alone, and so are their bits; only the order is another.
+    """
+
+    def __init__(self, letters: str, members: tuple[JoinedFold, ...]) -> None:
+        folds = tuple(ProgramFold(one.operation, one.settings, 0) for one in members)
+        super().__init__(Structure(letters, (), folds))
+        self.members = members
+        self.reads_once = True
+        self.cut_by(self.tiles)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for one in self.members for name in one.names())
+
+    def evaluate(self, values: Arguments) -> None:
+        """Carry them out; one by one where they are not cut, or two at a time have no room."""
+        self.begun = False
+        try:
+            self(*values)
+            return
+        except (NotOnePassError, OutOfDeviceMemory):
+            pass
+        self.one_by_one(values)
+
+    def one_by_one(self, values: Arguments) -> None:
+        for one in self.members:
+            one.carry_out(tuple(values[k] for k in one.places))
+
+    def tiles(self, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        """Return the tiles of all, each with the budget that it has alone; those come first whose
+        elements do.
+        """
+        if self.begun:  # smaller tiles would have other bits
+            raise TileTooLarge(span_bytes(*args))
+        found = [one.tiles(tuple(args[k] for k in one.places), budget) for one in self.members]
+        self.begun = True
+        tiles = in_tiles(one for _, one in merge(*found, key=first_element))
+        # no few of them tell what is copied for the others, as those of one reduction do in a plan
+        return tiles if len(found) == 1 else (tile._replace(passed=None) for tile in tiles)
+
+    def prepare_cpu(self, cpu: Engine, *operands: Any) -> Function:
+        return refuse
+
+    def prepare_cuda(self, cuda: Engine, *operands: Any) -> Function:
+        return refuse
+
+
+def first_element(found: tuple[int, FoldTile | Tile]) -> int:
+    """Return the first element that a tile reads."""
+    return found[0]
+
+
+def together(letters: str, members: tuple[JoinedFold, ...]) -> Together:
+    """Return the operation that carries out these reductions together."""
+    key = letters, members
+    found = TOGETHER.get(key)
+    if found is None:
+        if len(TOGETHER) >= _MOST:
+            TOGETHER.clear()
+        found = TOGETHER[key] = Together(letters, members)
+    return found

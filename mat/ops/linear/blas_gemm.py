@@ -18,7 +18,7 @@ from ...matrix.methods import bind
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.native import compiled
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number
-from ..engine.accumulation import accumulate
+from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, product_tiles, stack_tiles
 from ..tiles.overlap import check_disjoint
@@ -27,7 +27,6 @@ from . import rowmajor
 from .blas_checks import GemmParts, blas_dtype, check_bool, check_countable
 from .integer_matmul import (
     FACTORED,
-    IntegerEngine,
     check_gemm,
     cublas_kind,
     has_integer_matmul,
@@ -137,7 +136,7 @@ def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = Fals
 
 
 @gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)
-def gemm_integer(engine: IntegerEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+def gemm_integer(engine: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
                  transpose_b: bool = False, **given: int | None) -> Function:
     return prepare_integer_gemm(engine, (a, b, c), (transpose_a, transpose_b), GemmParts(**given))
 

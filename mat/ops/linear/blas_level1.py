@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 import numpy
 import numpy as np
@@ -32,21 +31,6 @@ from ..engine.operation import InOut, Input, Op, Output, Scalar, number_op, op
 from ..tiles.overlap import check_disjoint
 from ..tiles.signatures import Combine, added, as_norm, by_first_of_largest, by_pieces
 from .blas_checks import blas_dtype
-
-
-class VectorEngine(Protocol):
-    """Level 1 of BLAS as an engine has it: prepared for vectors of a length and these steps."""
-
-    def vectors(self, verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Function: ...
-
-
-class HostVectorEngine(VectorEngine, Protocol):
-    """The host's engine: kernels for long vectors, one call by value, or piece by piece."""
-
-    def is_long(self, letter: str, n: int, *steps: int) -> bool: ...
-    def long_vectors(self, verb: str, letter: str, n: int, vectors: int,
-                     otherwise: Function) -> Function: ...
-    def one_call(self, n: int, *steps: int) -> bool: ...
 
 
 def vector(layout: Layout) -> bool:
@@ -121,7 +105,7 @@ def on_vectors(operation: Op, combine: Combine | None = None) -> None:
     operation.cut_by(by_pieces(operation, combine))
     on_device(operation)
 
-    def prepare_vectors(engine: HostVectorEngine, *vectors: Mat, n: int | None = None,
+    def prepare_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
                         **incs: int) -> Function:
         used, steps, starts = strided_vectors(vectors, n, **incs)
         letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
@@ -138,7 +122,7 @@ def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> 
     """Give `operation` cuBLAS's routine of its name; operands that are no vectors are packed."""
     verb = operation.__name__
 
-    def prepare_device_vectors(engine: VectorEngine, *vectors: Mat, n: int | None = None,
+    def prepare_device_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
                                **incs: int) -> Function:
         return engine.vectors(verb, vectors[0].dtype.char, *strided_vectors(vectors, n, **incs))
 

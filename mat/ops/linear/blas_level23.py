@@ -15,7 +15,7 @@ from ...errors import ShapeError
 from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number
-from ..engine.accumulation import accumulate
+from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, InOut, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, panel_tiles, product_tiles
 from ..tiles.overlap import check_disjoint

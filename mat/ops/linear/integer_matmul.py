@@ -6,8 +6,6 @@ float32 and rounded once.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from ...cpu.integer_matmul import CHARS, MOST_AXES, NARROW, takes
@@ -25,21 +23,6 @@ SUMMED_EXACTLY = "bB"  # integers of 8 bits
 LONGEST = 1 << 15  # inner lengths for which sums of these fit into 32 bits, whatever they are
 FACTORED = INTEGERS + HALVES + "f"  # the same with factors: there is no half of True
 DEVICE_AXES = 8  # of what the device's kernel multiplies: it has as many leading axes at most
-
-
-class IntegerKernels(Protocol):
-    """A product as `prepare_integer_matmul` of an engine returns it."""
-
-    def kernel(self, factors: bool) -> Function: ...
-
-
-class IntegerEngine(Protocol):
-    """The kernels of an engine, the host's or a GPU's, for these products."""
-
-    def prepare_integer_matmul(self, form: MatmulForm) -> IntegerKernels: ...
-
-    def prepare_scaled_matmul(self, form: MatmulForm, left_step: int,
-                              right_step: int) -> Function: ...
 
 
 def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
@@ -108,7 +91,7 @@ def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
     return MatrixOperand(x.dtype.char, row, column, batch_steps(x.layout, axes, batch))
 
 
-def prepare_integer_gemm(engine: IntegerEngine, operands: tuple[Mat, Mat, Mat],
+def prepare_integer_gemm(engine: Engine, operands: tuple[Mat, Mat, Mat],
                          transposes: tuple[bool, bool], parts: GemmParts) -> Function:
     """Prepare ``c <- alpha op(a) op(b) + beta c`` for parts of a, b and c."""
     a, _, c = operands

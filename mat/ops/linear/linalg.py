@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cpu.small_systems import AXES, SIDE
+from ...cpu.blas_kernels import STACK_AXES, SYSTEM_SIDE
 from ...devices.in_use import has_kernels
 from ...errors import DTypeError, LinAlgError, ShapeError
 from ...layout.matrix_operand import MatrixOperand
@@ -79,8 +79,9 @@ def _for_device(*operands: Mat) -> bool:
 def _few_unknowns(*operands: Mat) -> bool:
     """Return whether the host has a kernel: for real numbers of one dtype, and small matrices."""
     a, out = operands[0], operands[-1]
-    return (out.size > 0 and a.shape[-1] <= SIDE and out.ndim - 2 <= AXES
-            and (len(operands) == 2 or operands[1].ndim == 1 or operands[1].shape[-1] <= SIDE)
+    return (out.size > 0 and a.shape[-1] <= SYSTEM_SIDE and out.ndim - 2 <= STACK_AXES
+            and (len(operands) == 2 or operands[1].ndim == 1
+                 or operands[1].shape[-1] <= SYSTEM_SIDE)
             and all(x.element_type == out.element_type for x in operands))
 
 

@@ -37,7 +37,6 @@ from .integer_matmul import (
     DEVICE_AXES,
     FACTORED,
     OPERANDS,
-    IntegerEngine,
     cublas_kind,
     has_integer_matmul,
     matmul_form,
@@ -88,7 +87,7 @@ product.result_of = lambda a, b, out: (product_shape(a.layout.shape, b.layout.sh
 
 
 @product.prepare("foreign", dtypes=compiled(OPERANDS), when=has_integer_matmul)
-def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+def matmul_integer(cpu: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
                    transpose_b: bool = False) -> Function:
     form = matmul_form(a, b, out, transpose_a, transpose_b)
     return cpu.prepare_integer_matmul(form).kernel(False)

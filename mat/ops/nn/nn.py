@@ -27,7 +27,7 @@ from ...support.types import (
     Operand,
     Presented,
 )
-from ..engine.accumulation import same_dtype
+from ..engine.operands import same_dtype
 from ..engine.operation import InOut, Input, Op, op
 from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool

@@ -24,7 +24,6 @@ from ..linear.integer_matmul import (
     DEVICE_AXES,
     LONGEST,
     SUMMED_EXACTLY,
-    IntegerEngine,
     batch_steps,
     has_scaled_matmul,
     matmul_form,
@@ -184,7 +183,7 @@ scaled.cut_by(over(scaled, "...i_,...ij,..._j,...ij,...ij", free=True, packs=Tru
 
 
 @scaled.prepare("foreign", dtypes=compiled(MULTIPLIED + "f"), when=has_scaled_matmul)
-def scaled_compiled(cpu: IntegerEngine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
+def scaled_compiled(cpu: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
                     out: Mat) -> Function:
     """Return the kernel that multiplies sums by their scales when it writes them."""
     steps = (a_scales.element_strides[-2] if a_scales.size > 1 else 0,

@@ -11,7 +11,7 @@ from ...support.dtypes import EVERY, REAL_TYPES
 from ...support.native import compiled
 from ...support.types import Array, Engine, Function, Number, Operand
 from ...support.unbound import documented
-from ..engine.accumulation import accumulate, check_factors, same_dtype, same_shape
+from ..engine.operands import accumulate, check_factors, same_dtype, same_shape
 from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import apart, check_disjoint, one_by_one
 from ..tiles.signatures import by_elements, over

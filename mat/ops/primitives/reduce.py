@@ -16,9 +16,8 @@ from ...matrix.methods import method
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
 from ...support.native import compiled
 from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
-from ..engine.accumulation import accumulate, check_factors, same_dtype
+from ..engine.operands import accumulate, check_factors, same_dtype
 from ..engine.operation import Accumulated, Input, Op, Scalar, op
-from ..engine.reduce_signatures import as_argmax, as_max, as_mean, as_sum
 from ..tiles.overlap import check_disjoint
 from ..tiles.tiling import Cutter
 from . import elementwise
@@ -29,6 +28,10 @@ from .declare_reduce import (
     SUFFIXES,
     Reduction,
     UfuncReduction,
+    as_argmax,
+    as_max,
+    as_mean,
+    as_sum,
     assigning,
     axes_of,
     is_half,

@@ -2,7 +2,7 @@
 ``accumulate`` of its ufuncs are made of them.
 
 Sums and products of floating-point numbers are computed in one order on every device
-(``mat/layout/scan_order.py``), so that their bits are the same, and NumPy's up to 4,096 elements.
+(``mat/layout/merged_axes.py``), so that their bits are the same, and NumPy's up to 4,096 elements.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, partial
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...layout.scan_order import CHUNK, PIECE, is_in_order
+from ...layout.merged_axes import CHUNK, PIECE, is_in_order
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY

@@ -12,14 +12,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import repeat
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...cpu.composed import KernelStep
+from ...cpu.kernel import CpuKernel
+from ...cpu.program import Slot, prepare_program, writes_to_caches
 from ...devices.in_use import CPU, in_use
 from ...errors import AliasError, DTypeError, KernelError, ShapeError
-from ...layout.shapes import broadcast_shapes
-from ...matrix.base import form_of_result
+from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.base import Form, form_of_result
 from ...matrix.creation import from_numpy
 from ...matrix.mat import Mat
 from ...support.c_compiler import CompileError, library
@@ -40,14 +44,89 @@ from ...support.unbound import DeferredSignature
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, Op, Output, Scalar
 from ..engine.roles import readable
+from ..expressions.program import NotOnePassError, fold_of
 from ..tiles.overlap import apart, check_disjoint
 from ..tiles.signatures import by_elements, or_by_host, over
 from . import reduce
 from .declare_reduce import plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of
 from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, SMALL, Declared, KernelSource, Typed
-from .one_pass import OnePass
 from .truth import ALL, ANY, all_true, any_true
+
+# A kernel and the reduction of what it computes, on the host in one pass over the operands:
+# elements are computed into a block that stays in the caches, and reduced there
+
+
+class OnePass(Op):
+    """The reduction along certain axes of what a kernel computes: call `new` with the operands that
+    this reads, and None.
+
+    Elements are taken in the order of the reduction alone, so that the bits are the same.
+    """
+
+    listed = False
+
+    # so many parameters: the kernel, the reduction and its settings
+    def __init__(self, kernel: Any, reduction: Op, axis: AxisLike, keepdims: bool) -> None:
+        self.kernel = kernel
+        self.reduction = reduction
+        self.axis_and_keepdims: Arguments = axis, keepdims
+        self.left: set[tuple[Form, ...]] = set()  # forms of operands that it does not take
+        names = [x.name for x in kernel.declared[:-1]]
+
+        def check(*args: Any) -> None:
+            values = self.values(args[:-1])
+            kernel.check(*args[:-1], values, *kernel.hidden)
+            reduction.check(values, args[-1], axis, keepdims)
+
+        roles = dict.fromkeys(names, Input) | {"mat_out": Output}
+        vars(check)["__signature__"] = inspect.Signature([
+            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=role)
+            for n, role in roles.items()])
+        check.__annotations__ = roles
+        check.__name__ = check.__qualname__ = kernel.__name__
+        check.__module__, check.__doc__ = kernel.__module__, kernel.__doc__
+        super().__init__(check, "", True, None)
+        self.result_of = self._result_of
+        self.prepare("foreign", dtypes=STORED)(self.prepare_cpu)
+
+    def reduced(self, mats: tuple[Mat, ...]) -> Mat | None:
+        """Return the result for operands of a kernel; None where it cannot be in one pass."""
+        if self.left and tuple(x.form for x in mats) in self.left:
+            return None
+        try:
+            found: Any = self.new((*mats, None))
+        except NotOnePassError:
+            self.left.add(tuple(x.form for x in mats))
+            return None
+        return found
+
+    def values(self, mats: tuple[Operand, ...]) -> Mat:
+        """Return a Mat of the form of what the kernel computes, whose elements are never there."""
+        names = (x.name for x in self.kernel.declared)
+        found: Mat = self.kernel.made(self.kernel.declared[-1],
+                                      dict(zip(names, mats, strict=False)))
+        return found
+
+    def _result_of(self, *args: Any) -> tuple[Ints, DType]:
+        assert self.reduction.result_of is not None
+        return self.reduction.result_of(self.values(args[:-1]), None, *self.axis_and_keepdims)
+
+    def prepare_cpu(self, cpu: Engine, *args: Mat) -> CpuKernel:
+        """Prepare the kernel and the reduction for operands of these forms."""
+        *mats, out = args
+        values, count = self.values(tuple(mats)), len(mats)
+        kernel = self.kernel.prepare_cpu(cpu, *mats, values, *self.kernel.hidden)
+        fold = None
+        if values.size:
+            fold = fold_of(self.reduction, (values, out, *self.axis_and_keepdims))
+        if fold is None or not isinstance(kernel, CpuKernel):
+            raise NotOnePassError
+        slots = [*(Slot(k, x.itemsize) for k, x in enumerate(args)), Slot(-1, values.itemsize)]
+        step = KernelStep(writes_to_caches(kernel), (*range(count), count + 1))
+        return prepare_program([step], slots, count + 1, prod(values.shape),
+                               [fold._replace(slot=count + 1, out=count)])
+
 
 # whether the host checks the places from which kernels take elements
 CHECKED = "bounds" in os.environ.get("MAT_DEBUG", "").split(",")
