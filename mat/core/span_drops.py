@@ -105,7 +105,7 @@ def tidy(cube: WholeCube, spans: SpansLike) -> None:
     """
     around: list[SpanCopy] = []  # those that may contain the next one
     spans.settled = True
-    for copy in sorted(spans.copies, key=_from_the_first):
+    for copy in sorted(spans.copies, key=lambda c: (c.start, -c.stop)):  # larger ones first
         around = [c for c in around if c.stop > copy.start]
         needless = not copy.fresh or any(c.memory is copy.memory and c.stop >= copy.stop
                                          and c.fresh.covers(copy.fresh) for c in around)
@@ -115,11 +115,6 @@ def tidy(cube: WholeCube, spans: SpansLike) -> None:
                 continue
             spans.settled = False
         around.append(copy)
-
-
-def _from_the_first(copy: SpanCopy) -> tuple[int, int]:
-    """Return the sort key of copies: larger ones come before those within them."""
-    return copy.start, -copy.stop
 
 
 # A loop over batches that are views of one Mat makes a copy of each. Once they have all elements,

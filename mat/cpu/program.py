@@ -74,7 +74,9 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
     frame = ffi.new("mat_program *", {"count": count, "unit": unit, "block": block, "room": room})
     made, table = put_steps(frame, steps), ffi.new("mat_slot[]", places)
     frame.slots = table
-    brief = room + len(steps) * STEP <= KEPT and count <= _brief(steps)
+    # of so many elements kernels in turn may be done without releasing the GIL
+    most = CACHED / sum(1 / step.kernel.brief for step in steps)
+    brief = room + len(steps) * STEP <= KEPT and count <= most
     units = -(-count // unit)
     folded, finish = put_folds(frame, folds, operands)
     return CpuKernel(lib.mat_run_program, frame, units, max(1, SHARE // unit),
@@ -117,11 +119,6 @@ def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep]
         frame.block = max(1, STREAMED // size) if found[0].kernel.frame.stream else frame.unit
         frame.fixed = 1
     lib.mat_replace_program(program.frame, frame)
-
-
-def _brief(steps: Sequence[KernelStep]) -> float:
-    """Return of how many elements kernels in turn may be done without releasing the GIL."""
-    return CACHED / sum(1 / step.kernel.brief for step in steps)
 
 
 def put_folds(frame: CData, folds: Sequence[Fold], operands: int) -> tuple[CData, Finish | None]:

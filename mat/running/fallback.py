@@ -72,11 +72,8 @@ def _count_export() -> None:
 def by_numpy(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Return the result of NumPy's function, with Mats for arrays that can be Mats."""
     _count(name)
-    return as_number(delegate(function, args, kwargs, name=name))
-
-
-def as_number(found: Operand) -> Operand:
-    """Return a result without axes as NumPy's scalar, unless a device is in use."""
+    found = delegate(function, args, kwargs, name=name)
+    # without axes NumPy's scalar, unless a device is in use
     return found._as_number() if type(found) is Mat else found
 
 

@@ -183,9 +183,12 @@ def conversion(*dtypes: DType) -> str:
 
 def check_operand(value: object, dtype: DType, name: str) -> None:
     """Raise `DTypeError` unless `value` is a number for elements of `dtype`, promoted or not."""
-    if not isinstance(value, _NUMBERS) and not _is_extension_scalar(value):
+    if not isinstance(value, _NUMBERS) and not (
+            isinstance(value, np.generic) and np.dtype(type(value)).char in EXTENSIONS):
+        way_out = ("; float(x) takes a Mat of one element to a number"
+                   if hasattr(value, "storage") else "")
         raise DTypeError(f"{name} must be a number, got {value!r} "
-                         f"({type(value).__name__}){_way_out(value)}")
+                         f"({type(value).__name__}){way_out}")
     if type(value) is int:
         if dtype.kind in "iu":
             _check_integer(value, dtype, name)
@@ -250,14 +253,6 @@ def represents(dtype: DType, value: Number) -> bool:
         low, high = LIMITS[dtype.char]
         return bool(low <= number <= high)
     return not isinstance(value, int) or abs(value) <= EXACT
-
-
-def _is_extension_scalar(value: object) -> bool:
-    return isinstance(value, np.generic) and np.dtype(type(value)).char in EXTENSIONS
-
-
-def _way_out(value: object) -> str:
-    return "; float(x) takes a Mat of one element to a number" if hasattr(value, "storage") else ""
 
 
 def _check_integer(value: Number, dtype: DType, name: str) -> None:

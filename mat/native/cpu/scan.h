@@ -5,8 +5,8 @@
    are left, and work is counted in these; without columns then.
 
    With `in_order` the blocks are the chunks of a fixed order (mat/layout/merged_axes.py), also
-   where columns are done together. With `begun`, too, y has the result before the first one, and those of
-   x come after it.
+   where columns are done together. With `begun`, too, y has the result before the first one, and
+   those of x come after it.
 
    `others` are the other axes, the last of which is the fastest. Where `columns` is not 0, one of
    them is apart, and `tile` of its elements are done together, line by line. The work is counted in

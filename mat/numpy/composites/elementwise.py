@@ -127,14 +127,11 @@ def _placed(place: Function, dtype: DType, masks: Sequence[Mat], values: Sequenc
     another.
     """
     found: Mat = new_like(masks[0], masks[0].shape, dtype).fill_(0)
-    for condition, value in zip(_with_rest(masks, values), values, strict=True):
+    if len(values) > len(masks):
+        masks = (*masks, ufuncs.logical_not(_any_of(masks)))
+    for condition, value in zip(masks, values, strict=True):
         found = place(found, condition, value)
     return found
-
-
-def _with_rest(masks: Sequence[Mat], values: Sequence[Operand]) -> Sequence[Mat]:
-    """Return masks, with one where none is true if there is one more value."""
-    return (*masks, ufuncs.logical_not(_any_of(masks))) if len(values) > len(masks) else masks
 
 
 def _value(value: Operand, dtype: DType) -> Operand:

@@ -59,10 +59,6 @@ def _join_raised(tup: Operand, raised: Callable[[Mat], Mat], axis: int,
                  lambda parts, k: joining.concat(list(map(raised, parts)), k))
 
 
-def _with_axis(m: Mat) -> Mat:
-    return m if m.layout.shape else m.expand_dims(0)
-
-
 def _as_rows(m: Mat) -> Mat:
     """Return a Mat of at most one axis as a matrix of one row, and others as they are."""
     if m.ndim > 1:
@@ -107,7 +103,7 @@ def numpy_hstack(tup: Operand, *, dtype: DTypeLike = None,
 
 def _joined_beside(parts: list[Mat], _: int) -> Mat:
     """Join along the second axis; along the first one if there is no other."""
-    whole = list(map(_with_axis, parts))
+    whole = [m if m.layout.shape else m.expand_dims(0) for m in parts]
     return joining.concat(whole, 0 if whole[0].ndim == 1 else 1)
 
 

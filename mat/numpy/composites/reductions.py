@@ -18,7 +18,7 @@ from ...ops.primitives import elementwise, missing, reduce, scan, truth, ufuncs
 from ...ops.primitives.declare_reduce import mask_of, plain_axis
 from ...ops.primitives.missing import without_nan
 from ...support.dtypes import FLOATING, INEXACT
-from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
+from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
@@ -45,13 +45,9 @@ def _register(reduction: Function, name: str) -> None:
             leave_if(not is_mat_or_array(given["a"]) or not can_hold_sums(given.get("out")))
             if given.get("dtype") is not None:
                 leave_if(given.get("out") is not None)
-                leave_if(not _converts(given["a"], np.dtype(given["dtype"])))
+                wanted = np.dtype(given["dtype"])
+                leave_if(wanted.kind == "b" or not keeps_parts(given["a"], wanted))
         return reduction(*args, **kwargs)
-
-
-def _converts(a: Operand, dtype: DType) -> bool:
-    """Return whether elements are converted to `dtype` without a warning of NumPy's."""
-    return dtype.kind != "b" and keeps_parts(a, dtype)
 
 
 _register(reduce.sum, "sum")

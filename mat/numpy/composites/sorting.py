@@ -398,7 +398,7 @@ def numpy_in1d(ar1: Mat, ar2: Mat, assume_unique: bool = False, invert: bool = F
 
 @implements("union1d", on_device=2)
 def numpy_union1d(ar1: Mat, ar2: Mat) -> Result:
-    return _set_difference(concat([_as_vector(ar1), _as_vector(ar2)]))
+    return Different(concat([_as_vector(ar1), _as_vector(ar2)]), True, False).values()
 
 
 @implements("setdiff1d", on_device=2)
@@ -441,11 +441,6 @@ def _only_in(x: Mat, y: Mat, invert: bool = True) -> tuple[Mat, Mat]:
     ordered = sort(_as_vector(x))
     different = elementwise.not_equal(sorting.firsts.new((ordered, None, True)), 0)
     return logical_and(different, _is_member(ordered, y, invert)), ordered
-
-
-def _set_difference(x: Mat) -> Mat:
-    """Return the different elements in ascending order, NaN once."""
-    return Different(_as_vector(x), True, False).values()
 
 
 def _as_vector(x: Mat) -> Mat:

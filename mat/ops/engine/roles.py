@@ -115,13 +115,10 @@ class Word(str):
 def readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
     """Return `signature` for people: roles by their names, without the return type of the check."""
     names = {role: Word(name) for name, role in _ROLES.items()}
-    shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
+    shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else
+                       Word(p.annotation) if isinstance(p.annotation, str) else p.annotation)
              for p in signature.parameters.values()]
     return signature.replace(parameters=shown, return_annotation=inspect.Signature.empty)
-
-
-def _word(annotation: object) -> object:
-    return Word(annotation) if isinstance(annotation, str) else annotation
 
 
 def roles_of(check: Function) -> dict[str, Role]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...core.recorder import RECORDERS
@@ -591,7 +592,7 @@ class Together(FusedOp):
             raise TileTooLarge(span_bytes(*args))
         found = [one.tiles(tuple(args[k] for k in one.places), budget) for one in self.members]
         self.begun = True
-        tiles = in_tiles(one for _, one in merge(*found, key=first_element))
+        tiles = in_tiles(one for _, one in merge(*found, key=itemgetter(0)))
         # no few of them tell what is copied for the others, as those of one reduction do in a plan
         return tiles if len(found) == 1 else (tile._replace(passed=None) for tile in tiles)
 
@@ -600,11 +601,6 @@ class Together(FusedOp):
 
     def prepare_cuda(self, cuda: Engine, *operands: Any) -> Function:
         return refuse
-
-
-def first_element(found: tuple[int, FoldTile | Tile]) -> int:
-    """Return the first element that a tile reads."""
-    return found[0]
 
 
 def together(letters: str, members: tuple[JoinedFold, ...]) -> Together:

@@ -98,14 +98,11 @@ _sort = _declare("sort", "Write the elements of x in ascending or descending ord
 _argsort = _declare("argsort", "Write the indices that sort the elements of x along `axis`.", True)
 
 
-def _opposite(x: Mat) -> Mat:
-    """Return elements whose ascending order is the descending order of `x`."""
-    return (invert if x.dtype.kind in "biu" else negative)(x)
-
-
 _IN_TILES = Sorting(
     sort=lambda x, out: _sort(x, out, 0, False, True),
-    argsort=lambda x, out: _argsort(x, out, 0, False, True), opposite=_opposite,
+    argsort=lambda x, out: _argsort(x, out, 0, False, True),
+    # whose ascending order is the descending one
+    opposite=lambda x: (invert if x.dtype.kind in "biu" else negative)(x),
     take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
 _sort.cut_by(by_sorted_lines(_sort, _IN_TILES, sort_runs))
 _argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))

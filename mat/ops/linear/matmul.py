@@ -125,11 +125,8 @@ def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = 
     return rowmajor.prepare_matmul(blas, out.dtype.char, form) if out.size else do_nothing
 
 
-def _fits_device_kernel(a: Mat, b: Mat, out: Mat) -> bool:
-    return has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES
-
-
-@product.prepare("cuda", dtypes=OPERANDS, when=_fits_device_kernel)
+@product.prepare("cuda", dtypes=OPERANDS, when=lambda a, b, out: (
+    has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES))
 def matmul_integer_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
                         transpose_b: bool = False) -> Engine:
     form = matmul_form(a, b, out, transpose_a, transpose_b)

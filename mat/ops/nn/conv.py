@@ -71,10 +71,6 @@ def _some(*mats: Mat) -> bool:
     return all(m.size for m in mats)
 
 
-def _some_short(*mats: Mat) -> bool:
-    return _some(*mats) and few_short_axes(*mats)
-
-
 # Tiles: between images, between outputs, and where one of each is too large in slabs along the
 # first spatial axis, with the elements that their windows see
 
@@ -189,7 +185,8 @@ def _over_images(operation: Op, roles: str, prepare: Function) -> None:
     """
     operation.cut_by(over(operation, partial(_Images, roles), partial(
         _parts_of_images, operation, roles)))
-    operation.prepare("cuda", dtypes=FLOATING, when=_some_short)(prepare)
+    operation.prepare("cuda", dtypes=FLOATING, when=lambda *mats: (
+        _some(*mats) and few_short_axes(*mats)))(prepare)
     operation.prepare("foreign", dtypes=FLOATS, when=_some)(prepare)
 
 

@@ -417,7 +417,8 @@ def _of_any(kind: Reduction, core: Function) -> Function:
     def reduce(a: Operand, axis: AxisLike, keepdims: bool, out: Mat | None, dtype: DTypeLike,
                initial: Operand, where: Operand) -> Mat:
         foreign, plain = is_foreign(a), initial is NO_VALUE and where is NO_VALUE
-        if plain and not foreign and not (kind.neutral is not NO_VALUE and _is_of_bools(out)):
+        into_bools = isinstance(out, Mat) and out.element_type.kind == "b"
+        if plain and not foreign and not (kind.neutral is not NO_VALUE and into_bools):
             return core(a, axis, keepdims, out, dtype)
         keep = keepdims is not NO_VALUE and bool(keepdims)
         if foreign and numpys is not None:
@@ -446,11 +447,6 @@ def _given(axis: AxisLike, dtype: DTypeLike, out: Operand, keepdims: bool, initi
              "initial": initial, "where": where}
     return {k: v for k, v in every.items() if v is not NO_VALUE and (
         v is not None or k == "initial")}
-
-
-def _is_of_bools(out: object) -> bool:
-    """Return whether NumPy's sum would be computed in bool, which is that of `out`."""
-    return isinstance(out, Mat) and out.element_type.kind == "b"
 
 
 def core_of(kind: Reduction) -> Any:

@@ -78,24 +78,17 @@ def _reciprocal(np: Engine, x: Array, out: Array) -> None:
         np.divide(1, x, out=out)
 
 
-def _logistic(np: Engine, x: Array, out: Array) -> None:
-    special("expit")(x, out=out, casting="same_kind")
-
-
-def _erf(np: Engine, x: Array, out: Array) -> None:
-    special("erf")(x, out=out, casting="same_kind")
-
-
 reciprocal = unary("reciprocal", np.reciprocal, "[0.0, 4]", "[inf 0.25]",
                    "1 divided by each element; inf for 0, and of integers the whole part",
                    implementation=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
 logistic = unary("logistic", np.cbrt, "[0.0, 1]", "[0.5 0.73105858]",
                  "``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit",
-                 implementation=_logistic)
+                 implementation=lambda np, x, out: special("expit")(
+                     x, out=out, casting="same_kind"))
 erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
             "the error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``",
-            implementation=_erf)
+            implementation=lambda np, x, out: special("erf")(x, out=out, casting="same_kind"))
 
 # Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, what comes out
 

@@ -115,20 +115,14 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
     check_factors(b, alpha, beta)
 
 
-def _row_fits_compiled(a: Mat, x: Mat, b: Mat) -> bool:
-    return (x.layout.contiguous or x.layout.vector is not None) and one_by_one(a, x, b)
-
-
-def _row_fits_device(a: Mat, x: Mat, b: Mat) -> bool:
-    return (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)
-
-
 geerv.cut_by(over(geerv, "ij,j,ij", free=True))
 geerv.reads_once = True
 
 
-@geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_row_fits_compiled)
-@geerv.prepare("cuda", dtypes=EVERY, when=_row_fits_device)
+@geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=lambda a, x, b: (
+    (x.layout.contiguous or x.layout.vector is not None) and one_by_one(a, x, b)))
+@geerv.prepare("cuda", dtypes=EVERY, when=lambda a, x, b: (
+    (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)))
 def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
     """Return the kernel of `geem` for `x` as a row."""
     layouts = a.layout, x.layout.reshape((1, x.size)), b.layout

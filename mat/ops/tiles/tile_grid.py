@@ -61,7 +61,8 @@ class TileGrid:
         self.operands = {k: axes for k, axes in operands.items() if isinstance(args[k], Mat)}
         self.args = args
         self.whole = frozenset(whole)
-        self.spans = _distinct([Span(args[k], axes) for k, axes in self.operands.items()])
+        spans = [Span(args[k], axes) for k, axes in self.operands.items()]
+        self.spans = list({span.key: span for span in spans}.values())
         self.besides = [Span(view, axes) for view, axes in besides]
 
     def nbytes(self, lengths: Ints) -> int:
@@ -174,10 +175,6 @@ class Span:
     def packed_nbytes(self, lengths: Ints) -> int:
         """Return the bytes of its elements."""
         return self.whole * prod(lengths[k] for k in self.axes) * self.itemsize
-
-
-def _distinct(spans: list[Span]) -> list[Span]:
-    return list({span.key: span for span in spans}.values())
 
 
 def _with(lengths: list[int], k: int, n: int) -> Ints:
