@@ -12,7 +12,7 @@ import mat
 ROOT = Path(mat.__file__).parent
 FILES = {"": "__init__.pyi", "blas": "blas.pyi", "nn": "nn.pyi", "linalg": "linalg.pyi",
          "fft": "fft.pyi", "random": "random.pyi", "lib.stride_tricks": "lib/stride_tricks.pyi"}
-METHODS = "matrix/methods.py"  # of `Mat`, which has no stub: it declares them itself
+METHODS = "matrix/methods.pyi"  # of `Mat`
 WIDEST, MOST = 100, 9  # characters of a line, and overloads that are shown
 
 

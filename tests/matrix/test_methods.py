@@ -1,16 +1,16 @@
-"""The methods of `Mat` that are declared in one place and implemented in others: declarations and
+"""The methods of `Mat` that are declared in a stub and implemented in many files: declarations and
 implementations agree.
 """
 
 import ast
 import inspect
-from pathlib import Path
 
 import pytest
 
 from mat import Mat
-from mat.matrix import methods
 from mat.matrix.methods import Methods
+
+from ..types import method_stubs
 
 pytestmark = pytest.mark.host
 
@@ -27,7 +27,7 @@ def _is_setter(node):
 
 def declarations():
     """The definitions in the class, by name."""
-    tree = ast.parse(Path(methods.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(method_stubs.stub())
     (declaring,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     found = {}
     for node in ast.walk(declaring):

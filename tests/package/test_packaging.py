@@ -32,6 +32,7 @@ from ..support.packing import (
     need_sources_and_tools,
     python,
 )
+from ..types.method_stubs import FILE as METHODS
 from ..types.stubs import MODULES
 
 pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
@@ -39,7 +40,7 @@ pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
 # with one source distribution, and a wheel for this Python, as .ci/wheels makes them
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")
 MADE = (".so", ".pyd", ".o", ".pyc", ".whl", modules.RECORD)
-STUBS = {f"mat/{file}.pyi" for file in MODULES.values()}
+STUBS = {f"mat/{file}.pyi" for file in (*MODULES.values(), METHODS)}
 THIS = f"cp{sys.version_info[0]}{sys.version_info[1]}"  # as wheels call it
 
 

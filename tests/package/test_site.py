@@ -238,7 +238,7 @@ def test_every_function_that_a_stub_declares_is_in_the_reference(module):
 @pytest.mark.parametrize(("path", "shown"), [
     ("mat.axpy", "mat.axpy(\n    alpha: Scalar,\n    x: Mat,\n    y: Mat,\n    *,\n"
                  "    n: int | None = None,\n    incx: int = 1,\n    incy: int = 1,\n) -> Mat"),
-    ("mat.Mat.axpy_", "axpy_(\n    self,\n    /,\n    alpha: Number,\n    x: Mat,\n"),
+    ("mat.Mat.axpy_", "axpy_(\n    self,\n    /,\n    alpha: Scalar,\n    x: Mat,\n"),
     ("mat.linalg.svd", ") -> Mat"),
     ("mat.random.Generator.normal", "normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, "),
     ("mat.bincount", "mat.bincount(x: ArrayLike, /, weights: ArrayLike | None = None, ")])

@@ -23,7 +23,8 @@ from mat.ops.engine.functions import Ufunc
 from mat.ops.engine.operation import Op
 from mat.support.unbound import Unbound
 
-from . import numpy_stubs
+from . import method_stubs, numpy_stubs
+from .method_stubs import Text as _Text
 
 ROOT = Path(mat.__file__).parent
 # a module, with its file
@@ -75,15 +76,17 @@ INTERNAL = {"Mat": "matrix.mat", "Device": "devices.device", "DeviceLike": "devi
 
 def main():
     """Write the stubs: also those that stay the same, so that all are newer than the modules."""
-    for name, text in stubs().items():
+    texts = stubs()
+    for name, text in texts.items():
         (ROOT / f"{name}.pyi").write_text(text, encoding="utf-8")
-    print(f"written: {len(MODULES)} stubs of {ROOT}")
+    print(f"written: {len(texts)} stubs of {ROOT}")
 
 
 def stubs():
     """The text of each stub, by its file without the suffix."""
-    return {file: stub(module) for module, file in MODULES.items()
-            if (ROOT / f"{file}.py").exists()}
+    texts = {file: stub(module) for module, file in MODULES.items()
+             if (ROOT / f"{file}.py").exists()}
+    return {**texts, method_stubs.FILE: method_stubs.stub()}
 
 
 def stub(module):
@@ -327,15 +330,6 @@ def parameters(name, function, types):
                   for n, default in UFUNC.items() if n not in there]
     typed = [p.replace(annotation=_Text(_type(p, types)), default=_default(p)) for p in given]
     return str(inspect.Signature(typed))[1:-1]
-
-
-class _Text(str):
-    """A type or default that is shown as it is."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return str(self)
 
 
 def _default(parameter):
