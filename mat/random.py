@@ -21,7 +21,7 @@ from numpy.random import (
 )
 
 from .matrix.generator import Rng, generator
-from .numpy.random.stream import Generator, RandomState, default_rng
+from .numpy.random import Generator, RandomState, default_rng
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import Operand, ShapeLike
 from .support.unbound import documented as _documented

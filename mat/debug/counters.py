@@ -215,7 +215,7 @@ def _in_a_function() -> bool:
     return False
 
 
-_FUNCTIONS = ("mat.numpy.composites.", "mat.numpy.random.", "mat.numpy.views", "mat.ops.")
+_FUNCTIONS = ("mat.numpy.composites.", "mat.numpy.random", "mat.numpy.views", "mat.ops.")
 _BETWEEN = ("mat.", "numpy.")
 
 

@@ -18,8 +18,7 @@ from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..matrix.storage import Storage
-from ..ops.expressions.described import listed
-from ..ops.expressions.nodes import Node
+from ..ops.expressions.nodes import Node, listed
 from ..ops.expressions.passes import in_order
 from ..support import formatting
 from ..support.options import current

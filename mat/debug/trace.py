@@ -27,7 +27,7 @@ from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
-from ..ops.expressions.described import PASS
+from ..ops.expressions.nodes import PASS
 from ..ops.tiles.tiling import operand_of, origin_of, tile_now
 from ..support import formatting
 from . import trace_file

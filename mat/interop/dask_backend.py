@@ -17,7 +17,7 @@ from ..matrix.arrays import asarray
 from ..matrix.creation import empty, ones, zeros
 from ..matrix.filled import full
 from ..matrix.mat import Mat
-from ..numpy.random.stream import RandomState
+from ..numpy.random import RandomState
 from ..support.types import Keywords, Number, Operand, ShapeLike
 from .dask import makes_arrays, with_mats_as_chunks
 

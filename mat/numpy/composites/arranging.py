@@ -17,7 +17,7 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.primitives import arrangement, elementwise, joining, reduce
-from ...ops.primitives.parts import along
+from ...ops.primitives.shape import along
 from ...support.dtypes import BOOL, EXTENSIONS, REAL_TYPES, represents
 from ...support.types import Array, Function, Number, Operand
 from ..operands import as_mat_if_possible, as_mats

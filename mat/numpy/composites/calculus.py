@@ -21,8 +21,8 @@ from ...ops.indexing.sorting import argsort, searchsorted
 from ...ops.nn.nn import convolve
 from ...ops.primitives import elementwise, joining, reduce, scan, truth, ufuncs
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import along, complex_of, imaginary_part, real_part
 from ...ops.primitives.selecting import is_true, where
+from ...ops.primitives.shape import along, complex_of, imaginary_part, real_part
 from ...ops.primitives.ufuncs import logical_and
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES
 from ...support.types import Function, Number, Operand

@@ -12,9 +12,9 @@ from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import elementwise, truth, ufuncs
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import complex_of, imaginary_part, real_part
 from ...ops.primitives.scan import cumsum
 from ...ops.primitives.selecting import where
+from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
 from ...support.types import DType, Function, Number, Operand
 from ..operands import is_mat_or_none

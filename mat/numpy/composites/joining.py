@@ -13,8 +13,8 @@ from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import joining, reduce, truth
-from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, number_as_mat
+from ...ops.primitives.shape import along
 from ...support.dtypes import represents
 from ...support.types import Array, DTypeLike, Function, Operand
 from ..operands import as_mat_if_possible, as_mats, is_mat_or_array, is_mat_or_none

@@ -20,7 +20,7 @@ from ...ops.indexing.gathering import LONG, gather_along, positions_of, scatter
 from ...ops.indexing.selection import taken, written
 from ...ops.primitives import elementwise, selecting, ufuncs
 from ...ops.primitives.joining import stack
-from ...ops.primitives.parts import complex_of, imaginary_part, real_part
+from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...ops.tiles.overlap import DEVICE_AXES, apart_from, must_copy
 from ...support.dtypes import is_known_dtype, represents
 from ...support.types import Array, DType, Function, Operand

@@ -24,7 +24,7 @@ from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
 from ...ops.primitives import elementwise, reduce, selecting, truth
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import along
+from ...ops.primitives.shape import along
 from ...ops.primitives.ufuncs import logical_and
 from ...support.types import Array, Function, Operand
 from ..operands import as_mat_if_possible

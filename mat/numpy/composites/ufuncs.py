@@ -14,8 +14,8 @@ from ...ops.indexing.accumulate_at import accumulated_at
 from ...ops.linear.matmul import matmul
 from ...ops.primitives import elementwise, reduce, scan, ufuncs
 from ...ops.primitives.joining import concat
-from ...ops.primitives.parts import along
 from ...ops.primitives.selecting import is_true, where
+from ...ops.primitives.shape import along
 from ...support.types import Array, Function, Operand
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles

@@ -12,7 +12,7 @@ from ...ops.linear import linalg
 from ...ops.linear.blas_gemm import gemm
 from ...ops.primitives import elementwise, joining, reduce, truth
 from ...ops.primitives.declare_reduce import axes_of, chosen, mask_of, plain_axis
-from ...ops.primitives.parts import complex_of, imaginary_part, real_part
+from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...ops.primitives.ufuncs import conjugate
 from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES

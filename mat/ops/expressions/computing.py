@@ -18,7 +18,6 @@ from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
 from ..tiles.tiling import CUTS, calls_of_their_own
-from .described import of_parts, of_rows
 from .folds import (
     IN_PROGRAM,
     IN_TILES,
@@ -32,7 +31,7 @@ from .folds import (
     way_of,
 )
 from .in_place import claim_read, overwrites, with_readers
-from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf
+from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf, of_parts, of_rows
 from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, numbered, settle
 from .program import JoinedFold, NotOnePassError, Operands, RowPrograms, together
 

@@ -17,7 +17,7 @@ from ...core.compiled import Lock as NewLock
 from ...core.compiled import reference_count, reference_to, referent
 from ...core.direction import INPUT
 from ...core.pending import Pending, new_pending
-from ...core.source_line import SourceLine
+from ...core.source_line import SourceLine, file_and_line
 from ...devices.in_use import has_kernels, in_use
 from ...facets.array import ARRAY
 from ...layout.attributes import begin_as_nothing
@@ -25,6 +25,7 @@ from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
 from ...support.fork import renew_after_fork
+from ...support.formatting import counted
 from ...support.types import Number
 from ..engine.operation import Op
 
@@ -334,3 +335,53 @@ def count_readers(view: MatBase) -> int:
 def viewers(mat: Mat) -> int:
     """Return how many references to the storage of `mat` there are."""
     return reference_count(mat.storage)
+
+
+# Expressions in words
+
+
+MOST = 12  # operations that are listed by name
+PASS = "fused: "  # what descriptions of passes begin with
+
+
+def described(one: Any) -> str:
+    """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
+    operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
+    operations, results = len(one.order) + len(one.folds), max(len(one.targets), len(one.folds))
+    return (f"{PASS}{counted(operations, 'operation')} of {lines_of(one.order)}, "
+            f"{counted(operands, 'operand')}, {counted(max(1, results), 'result')}")
+
+
+def of_rows(nodes: list[Any], operands: int) -> str:
+    """Return what a kernel of rows computes, as `described` does."""
+    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
+            f"{counted(operands, 'operand')}")
+
+
+def of_parts(nodes: list[Any], operands: int, results: int) -> str:
+    """Return what reductions in tiles compute, as `described` does."""
+    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, in parts, "
+            f"{counted(operands, 'operand')}, {counted(results, 'result')}")
+
+
+def listed(nodes: list[Any]) -> str:
+    """Return the operations of an expression: ``3 operations of line 2: multiply, add, sqrt``."""
+    names = [node.operation.__name__ for node in nodes]
+    more = [f"and {len(names) - MOST} more"] if len(names) > MOST else []
+    return (f"{counted(len(names), 'operation')} of {lines_of(nodes)}: "
+            f"{', '.join(names[:MOST] + more)}")
+
+
+def lines_of(nodes: list[Any]) -> str:
+    """Return the lines of the statements, from the first to the last in each file."""
+    found: dict[str, list[int]] = {}
+    for node in nodes:
+        if node.line is not None:
+            file, line = file_and_line(node.line)
+            found.setdefault(file, []).append(line)
+    texts = []
+    for file, lines in found.items():
+        first, last = min(lines), max(lines)
+        text = f"line {first}" if first == last else f"lines {first}-{last}"
+        texts.append(text if len(found) == 1 else f"{text} of {file}")
+    return " and ".join(texts)

@@ -18,10 +18,19 @@ from ...matrix.mat import Mat
 from ...support.types import Operand
 from ..engine.calls import PlanNode
 from ..engine.operation import Op
-from .described import described
 from .folds import number_of
 from .in_place import claim_read, keep_old, overwrites
-from .nodes import VALUES, Argument, Expressions, Leaf, Node, new_leaf, readers_of, viewers
+from .nodes import (
+    VALUES,
+    Argument,
+    Expressions,
+    Leaf,
+    Node,
+    described,
+    new_leaf,
+    readers_of,
+    viewers,
+)
 from .program import FusedOp, Instruction, ProgramFold, Structure
 
 MOST_NODES = 64  # of a pass; other values are computed in the next one

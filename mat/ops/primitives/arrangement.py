@@ -19,8 +19,8 @@ from ...matrix.ranges import arange
 from ...support.types import Number
 from .elementwise import add, greater_equal, less_equal
 from .joining import write_windows
-from .parts import along
 from .selecting import where
+from .shape import along
 
 Repetition = Literal["edge", "wrap", "reflect", "symmetric"]
 Widths = list[tuple[int, int]]  # before and after, for each axis

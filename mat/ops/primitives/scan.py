@@ -30,7 +30,7 @@ from ..tiles.tiling import Cutter, Tile
 from . import elementwise
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .joining import concat
-from .parts import along
+from .shape import along
 
 
 def by_lines(operation: Op, continued: Op | None, step: Function) -> Cutter:

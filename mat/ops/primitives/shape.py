@@ -13,7 +13,7 @@ from ...errors import DTypeError, ShapeError
 from ...layout.orders import as_order
 from ...layout.shapes import Ints, lengths_for
 from ...layout.strided import Layout
-from ...matrix.mat import Mat
+from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import DISTINCT, INEXACT
 from ...support.types import Array, AxisLike, Engine, Function, Number, Operand, ShapeLike
@@ -22,8 +22,35 @@ from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, number_op
 from ..tiles.overlap import check_disjoint
 from ..tiles.signatures import all_true
-from .copying import copy
-from .orders import axes_of_loop, note_packed, only_by_columns
+from .copying import axes_of_loop, copy, note_packed, only_by_columns
+
+# Parts: a view along one axis, and copies of the parts of complex elements
+
+
+def along(x: Mat, axis: int, part: slice) -> Mat:
+    """Return the view of a part of one axis, relative to its first index."""
+    return x.over(x.layout[(*(slice(None),) * axis, part)])
+
+
+def real_part(x: Mat) -> Mat:
+    """Return a new Mat of the real parts of a complex one; `x` itself if it is real."""
+    return x.real.copy() if x.dtype.kind == "c" else x
+
+
+def imaginary_part(x: Mat) -> Mat:
+    """Return a new Mat of the imaginary parts: zeros where elements are real."""
+    if x.dtype.kind != "c":
+        return new_like(x, x.shape, x.dtype).fill_(0)
+    return x.imag.copy()
+
+
+def complex_of(real: Mat, imaginary: Mat) -> Mat:
+    """Return complex numbers of these parts, two Mats of one shape and dtype."""
+    found = new_like(real, real.shape, np.result_type(real.dtype, np.complex64))
+    found.real = real
+    found.imag = imaginary
+    return found
+
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
 _INTEGERS = frozenset((int,))

@@ -16,18 +16,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ...errors import DTypeError, SettingError, ShapeError
-from ...layout.shapes import Ints, as_shape
-from ...matrix.delegate import delegate
-from ...matrix.generator import Rng
-from ...matrix.mat import Mat
-from ...matrix.nested import without_mats
-from ...ops.engine.by_numpy import refuse_other_elements
-from ...ops.engine.operands import as_mat
-from ...support.options import current
-from ...support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
-from ...support.unbound import documented
-from ..docstrings import docstring
+from ..errors import DTypeError, SettingError, ShapeError
+from ..layout.shapes import Ints, as_shape
+from ..matrix.delegate import delegate
+from ..matrix.generator import Rng
+from ..matrix.mat import Mat
+from ..matrix.nested import without_mats
+from ..ops.engine.by_numpy import refuse_other_elements
+from ..ops.engine.operands import as_mat
+from ..support.options import current
+from ..support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
+from ..support.unbound import documented
+from .docstrings import docstring
 
 _WHOLE = 2**64
 _HALF = 2**32

@@ -1,1 +1,0 @@
-"""Random numbers with NumPy's names, from the streams of `mat`."""
