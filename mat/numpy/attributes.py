@@ -5,9 +5,10 @@ that Mats cannot have.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn
+from types import EllipsisType
+from typing import Any, ClassVar, NoReturn, Self, overload
 
 import numpy as np
 
@@ -20,7 +21,16 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..matrix.storage import Storage
 from ..memories.host import HOST
-from ..support.types import Array, DTypeLike, Index, Operand
+from ..support.types import (
+    Array,
+    ArrayLike,
+    ArrayObject,
+    AxisIndex,
+    DTypeLike,
+    Entry,
+    Index,
+    Operand,
+)
 from ..support.unbound import documented
 
 
@@ -56,10 +66,10 @@ class FlatIterator:
     def __len__(self) -> int:
         return self.base.size
 
-    def __iter__(self) -> Iterator[Operand]:
+    def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Operand:
+    def __next__(self) -> Entry:
         if self.index >= self.base.size:
             raise StopIteration
         found = self.base[self.coords]
@@ -77,14 +87,19 @@ class FlatIterator:
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
         return np.array(self._vector(), dtype)
 
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice | EllipsisType | ArrayObject | Sequence[int]) -> Mat: ...
     def __getitem__(self, index: Index) -> Operand:
         found = self._vector()[_plain(index)]
         return found.copy() if isinstance(found, Mat) and found.is_view else found
 
-    def __setitem__(self, index: Index, value: Operand) -> None:
+    def __setitem__(self, index: AxisIndex, value: ArrayLike) -> None:
         """Overwrite elements; values repeat if they are fewer."""
         if isinstance(value, list | tuple | np.ndarray | Mat) and np.size(value) == 0:
-            if np.size(self[index]) == 0:
+            selected: Operand = self._vector()[_plain(index)]
+            if np.size(selected) == 0:
                 return
             raise ShapeError(f"values of shape {np.shape(value)} for x.flat have no elements")
 

@@ -27,8 +27,9 @@ import numpy as np
 from ..devices.device import Device
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..support.types import ArrayFlags, ArrayLike, AxisLike, DeviceName, DType, DTypeLike, Entry
-from ..support.types import Arguments, File, Flat, Function, Index, Keywords, Scalar, ShapeLike
+from ..numpy.attributes import FlatIterator, MemoryFlags
+from ..support.types import ArrayLike, AxisLike, DeviceName, DType, DTypeLike, Entry
+from ..support.types import Arguments, File, Function, Index, Keywords, Scalar, ShapeLike
 from .generator import Rng
 
 Pair: TypeAlias = tuple[int, int]
@@ -64,8 +65,8 @@ LATER = inspect.Parameter("descending", inspect.Parameter.KEYWORD_ONLY, default=
                           annotation=Text("bool"))
 # results that are no Mats, where annotations do not say so to callers
 RETURNED = {"slogdet": "tuple[Scalar, float]", "_get_by": "Any", "nonzero": "tuple[Self, ...]",
-            "__imatmul__": "Self", "__round__": "Entry", "ctypes": "Any", "flags": "ArrayFlags",
-            "flat": "Flat[Self]", "__array_function__": "object", "__array_ufunc__": "object",
+            "__imatmul__": "Self", "__round__": "Entry", "ctypes": "Any",
+            "__array_function__": "object", "__array_ufunc__": "object",
             "__array_namespace__": "ModuleType", "__dlpack__": "object",
             "__jax_array__": "object", "__arrow_array__": "object", "__arrow_c_array__": "object",
             "__dask_tokenize__": "object"}

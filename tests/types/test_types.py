@@ -109,14 +109,6 @@ def test_what_an_element_may_be_has_the_members_that_checkers_accept(name):
     assert (any if of_some else all)(hasattr(number, name) for number in numbers)
 
 
-@pytest.mark.parametrize(("kind", "thing"), [("Flat", "flat"), ("ArrayFlags", "flags")])
-def test_attributes_have_the_members_that_checkers_accept(kind, thing):
-    found = getattr(mat.zeros(3), thing)
-    own = {name for name in dir(found) if not name.startswith("_")}
-    assert {name for name in members(kind) if not name.startswith("_")} == own
-    assert all(hasattr(found, name) for name in members(kind))
-
-
 @pytest.mark.parametrize("name", sorted(mat.__all__))
 def test_every_name_is_in_the_stub(name):
     text = (stubs.ROOT / "__init__.pyi").read_text(encoding="utf-8")
