@@ -358,7 +358,7 @@ class Mat(Exports, Methods):
         if len(given) == 1:
             k = integer(given[0], "an index")
         elif given:
-            k = self.ravel_index(*given)
+            k = self.ravel_index(*(integer(k, "an index") for k in given))
         elif self.layout.size == 1:
             k = 0
         else:

@@ -7,6 +7,7 @@ done, for arguments that it does not take.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -161,7 +162,8 @@ class OrNumPy(Way):
         if not kwargs and len(args) >= self.count:
             if len(args) == self.count:
                 found = self.function(*args)
-            elif args[self.count:] == self.defaults:
+            elif (args[self.count:] == self.defaults
+                  and all(map(operator.is_, args[self.count:], self.defaults))):  # 0.0 is none
                 found = self.function(*args[:self.count])
         return self.other.call(args, kwargs) if found is None else found
 

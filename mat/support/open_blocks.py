@@ -18,7 +18,9 @@ from ..layout.attributes import begin_as_nothing
 from .unused import Unused
 
 _TRIES = 100  # of ending a block that is interrupted again and again
-_running: set[Any] = set()  # bodies: one that is garbage together with its block learns nothing
+# Bodies of blocks that run. It keeps them alive: Python calls no callback of a weak reference that
+# is garbage itself, as that of a body would be in a cycle with its block.
+_running: set[Any] = set()
 
 
 T = TypeVar("T")  # what a block is given

@@ -503,7 +503,7 @@ def test_an_item_by_any_index():
             x.item(wrong)
     with pytest.raises(ShapeError):
         x.item()
-    for wrong in ((True,), (0, True), ((False, 1),)):
+    for wrong in ((True,), (0, True), ((False, 1),), (0, None), ((0, 1.0),)):
         with pytest.raises(TypeError, match="integer"):
             x.item(*wrong)
     assert pickle.loads(pickle.dumps(mat.Mat.item)) is mat.Mat.item

@@ -114,6 +114,12 @@ def test_trace(x, arguments):
     same(mat.trace(x, *arguments), np.trace(x, *arguments))
 
 
+def test_a_trace_takes_integers():
+    for trace in (np.trace, mat.trace):
+        with pytest.raises(TypeError, match="integer"):
+            trace(of(A), 0.0)
+
+
 def test_trace_with_keywords():
     x = of(S)
     same(mat.trace(x, axis1=1, axis2=2), np.trace(S, axis1=1, axis2=2))

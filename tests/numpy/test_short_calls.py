@@ -637,6 +637,8 @@ def test_integers_have_no_negative_powers():
     for f in (lambda x: x ** -1, lambda x: mat.power(x, -1)):
         with pytest.raises(mat.PowerError):
             f(mat.arange(3))
+        for empty in (mat.zeros(0, dtype=int), mat.zeros((2, 0), dtype="int8")):
+            assert_array_equal(f(empty).to_numpy(), f(empty.to_numpy()), strict=True)
 
 
 @pytest.mark.parametrize("at", [[0, -1, 2], [[1, 1], [3, 0]], [], 2, [[9]], [-5], [True], [1.0]])

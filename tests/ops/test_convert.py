@@ -6,6 +6,9 @@ import copy
 import operator
 import sys
 import unittest.mock
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -173,7 +176,8 @@ OTHER_ELEMENTS = [np.array(["a"]), np.array(["a", "0"]), ["a", "b"], np.array([b
                   np.array([None, 0.0], object), np.array("2020-01-01", "M8[D]"),
                   np.array([[0], [1]], "m8[s]"), np.array([0.0, 1], ">f8"),
                   np.array([0, 1], "longdouble"), "a", b"0", {}, {0}, ..., object(),
-                  type("Text", (str,), {})("a"), type("Table", (dict,), {})()]
+                  type("Text", (str,), {})("a"), type("Table", (dict,), {})(), Decimal(2),
+                  Fraction(0), Fraction(1, 3), date(2020, 1, 1), timedelta(2)]
 
 
 @pytest.mark.parametrize("other", OTHER_ELEMENTS, ids=repr)

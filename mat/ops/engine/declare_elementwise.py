@@ -417,13 +417,17 @@ def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
     return shape, result_dtype(rule, x, y)
 
 
+# modules whose objects are compared with each element
+_COMPARED = {"builtins", "decimal", "fractions", "datetime"}
+
+
 def _has_rule(other: object) -> bool:
-    """Return whether the class of an object defines equality other than Python's own classes, or
-    refuses ufuncs.
+    """Return whether the class of an object decides about equality: it defines it, and is not one
+    of Python's numbers, dates and the like, or it refuses ufuncs.
     """
     kind = type(other)
     owner = next(one for one in kind.__mro__ if "__eq__" in vars(one))
-    return owner.__module__ != "builtins" or getattr(kind, "__array_ufunc__", kind) is None
+    return owner.__module__ not in _COMPARED or getattr(kind, "__array_ufunc__", kind) is None
 
 
 def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,

@@ -96,7 +96,7 @@ def all_can_wait(args: Arguments, out: MatBase, on_device: bool) -> bool:
             if value is not out and not can_wait(value, on_device):
                 return False
         elif isinstance(value, MatBase) or (type(value) is int and not (
-                0 <= value < 128 or -_exact <= value <= _exact)):
+                0 <= value < 128 or -_exact <= value <= _exact)):  # the first is the quicker test
             return False
     return True
 

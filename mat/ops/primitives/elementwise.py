@@ -101,7 +101,7 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
     """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
     through an array.
     """
-    if _is_inexact(x) or _is_inexact(p):  # quickly
+    if _is_inexact(x) or _is_inexact(p) or (isinstance(x, Mat) and not x.size):  # quickly
         return
     alike = isinstance(x, Mat) and isinstance(p, Mat) and x.element_type is p.element_type
     if alike or result_dtype(np.power, x, p).kind in "iu":
