@@ -52,6 +52,7 @@ cdef class Threads:
     cpdef unsigned long long current(self)
     cdef str package
     cdef object is_between
+    cdef object running_loop, current_task  # of asyncio, once it is imported
     cpdef unsigned long ident(self, unsigned long long thread)
     cpdef object task(self)
     cdef object user_code, consumer_code
@@ -129,6 +130,13 @@ cdef class HostBlocks:
                           uintptr_t points, uintptr_t values, Py_ssize_t n, tuple dtypes) noexcept
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept
+
+
+cdef class ArrayLender:
+    cdef object value, view, other  # arrays; of the views, `other` is the last one made
+    cdef PyObject *base  # that of a view
+    cdef object lend(self)
+    cdef bint is_as_made(self, object view) noexcept
 
 
 cdef class HostBlock:

@@ -19,12 +19,13 @@ cdef class Access:
     cdef public AccessRecord record
     cdef bint entered
     cdef check(self)
-    cdef object value(self)
     cdef end(self, bint failed)
     cdef AccessRecord begin(self, object direction, object where)
     cdef undo(self)
 
 
+@cython.no_gc
+@cython.freelist(4)
 cdef class AccessGroup:
     cdef public list accesses
     cdef bint open, entered
@@ -34,7 +35,7 @@ cdef class AccessGroup:
     cdef begin_some(self, bint writes, list directions, object where)
     @cython.locals(access=Access)
     cdef undo_all(self)
-    @cython.locals(access=Access, k=Py_ssize_t, writes=bint)
+    @cython.locals(access=Access, k=Py_ssize_t)
     cdef list joined(self)
     @cython.locals(access=Access)
     cdef end_all(self, bint failed)

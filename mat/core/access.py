@@ -5,6 +5,7 @@ and end together, behind ``with_facets``.
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Any
 
 from ..errors import ConflictError
 from .access_record import AccessRecord
@@ -41,9 +42,12 @@ class Access:
 
     def __enter__(self) -> Presented:
         self.check()
-        self.begin(self.view._direction_allowed(self.direction), _threads.line())
+        direction = self.direction
+        if direction is not _input:
+            direction = self.view._direction_allowed(direction)
+        record = self.begin(direction, _threads.line())
         try:
-            return self.value()
+            return record.lent()
         except BaseException:  # the block never begins
             self.undo()
             raise
@@ -63,12 +67,6 @@ class Access:
             self.record = None
             storage = self.view.storage  # compiled code keeps local variables only alive
             storage.close(record, failed)
-
-    def value(self) -> Presented:
-        """The object that the block receives."""
-        record = self.record
-        assert record is not None
-        return record.value if record.make_value is None else record.make_value()
 
     def check(self) -> None:
         """Raise unless the access can begin now, conflicts apart."""
@@ -124,45 +122,51 @@ class AccessGroup:
 
     def begin_all(self, where: SourceLine | None) -> tuple[Presented, ...]:
         """Begin all accesses, writers first, in directions joined for each storage."""
-        values: list[Presented] = []
         for access in self.accesses:
             access.check()
         directions = self.joined()
         try:
-            self.begin_some(True, directions, where)
+            if directions is not None:
+                self.begin_some(True, directions, where)
             self.begin_some(False, directions, where)
+            values: list[Presented] = []
             for access in self.accesses:
-                values.append(access.value())  # noqa: PERF401  # a loop is one of C
+                record: Any = access.record
+                values.append(record.lent())
+            return tuple(values)
         except BaseException:
             self.undo_all()
             raise
-        return tuple(values)
 
-    def begin_some(self, writes: bool, directions: list[Direction],
+    def begin_some(self, writes: bool, directions: list[Direction] | None,
                    where: SourceLine | None) -> None:
         """Begin the accesses that write, or those that do not."""
-        for k in range(len(directions)):
-            if writes == (directions[k] is not _input):
+        for k in range(len(self.accesses)):
+            direction = _input if directions is None else directions[k]
+            if writes == (direction is not _input):
                 access = self.accesses[k]
-                access.begin(directions[k], where)
+                access.begin(direction, where)
 
     def undo_all(self) -> None:
         """End the accesses of a block that never began, last begun first."""
         for access in reversed(self.accesses):
             access.undo()
 
-    def joined(self) -> list[Direction]:
+    def joined(self) -> list[Direction] | None:
         """Return the combined direction: ``io`` if one writes elements that another reads, too.
+        Return None if all only read.
 
         An access that only reads keeps its direction: it is nested in that of the writer.
         """
-        directions: list[Direction] = []
-        writes = False
         for access in self.accesses:
-            direction = access.view._direction_allowed(access.direction)
-            directions.append(direction)
-            writes = writes or direction is not _input
-        if not writes or len(directions) == 1:
+            if access.direction is not _input:
+                break
+        else:
+            return None
+        directions: list[Direction] = []
+        for access in self.accesses:
+            directions.append(access.view._direction_allowed(access.direction))  # noqa: PERF401
+        if len(directions) == 1:
             return directions
         every: dict[Cube, Direction] = {}
         for k in range(len(directions)):

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import ConflictError
+from .compiled import ArrayLender as NewArrayLender
 from .direction import INPUT, Direction
 from .registry import Facet, Handle, Presented, ViewLike
 from .runs import NONE, Runs
 from .source_line import SourceLine, describe, label_of
 from .span_copy import SpanCopy
 
+_array_lender = NewArrayLender  # with a type of C
 
 class AccessRecord:
     """An access: the presented value, and while it lasts, its view, thread, direction and line.
@@ -53,6 +55,16 @@ class AccessRecord:
         self.direction = direction
         self.task = task
         self.thread = thread
+
+    def lent(self) -> Presented:
+        """Return what a block is given: the value, or what is made of it for each block."""
+        make = self.make_value
+        if make is None:
+            return self.value
+        if type(make) is _array_lender:
+            lender: Any = make
+            return lender.lend()
+        return make()
 
     def narrow(self) -> None:
         """Limit `runs` to the accessed elements, without the gaps between them."""

@@ -51,6 +51,7 @@ cdef class Cube(DroppableCopies):
                         unsigned long long thread, object task, object where=*) except -1
     cdef bint _holds_back(self, View view, object direction) except -1
     cdef bint _allocate_block(self) except -1
+    @cython.locals(records=list)
     cdef _begin(self, AccessRecord record, View view, object direction, unsigned long long thread,
                 object task)
     @cython.locals(records=list)
@@ -65,7 +66,7 @@ cdef class Cube(DroppableCopies):
                                dict presented)
     @cython.locals(lock=Lock, record=ExportRecord)
     cpdef object export(self, View view, Registration facet, object where)
-    @cython.locals(found=AccessRecord, record=ExportRecord, presented=dict)
+    @cython.locals(found=AccessRecord, record=ExportRecord, presented=dict, records=list)
     cdef object _export(self, View view, Registration facet, object where)
     @cython.locals(lock=Lock)
     cpdef close(self, AccessRecord record, bint failed)

@@ -197,9 +197,11 @@ class Cube(DroppableCopies):
         record.begin(view, direction, thread, task)
         if direction is not _input and self.writer is None:
             self.writer = record
-        if self.records is None:
-            self.records = []
-        self.records.append(record)
+        records = self.records
+        if records is None:
+            self.records = [record]
+        else:
+            records.append(record)
 
     # the parameters are those of an access
     def _is_apart(self, view: View, facet: Facet, direction: Direction, thread: int,
@@ -236,7 +238,7 @@ class Cube(DroppableCopies):
                  presented: dict[int, AccessRecord]) -> AccessRecord:
         """Present `view` by `facet`, and keep the value until the handle is dropped."""
         record = AccessRecord(
-            facet, handle, facet.present(view, view._presentable(handle), key == facet.writing))
+            facet, handle, facet.present(view, view._presentable(handle), key is facet.writing))
         if not presented:
             self._register_viewer(view)
         presented.setdefault(key, record)
@@ -284,9 +286,11 @@ class Cube(DroppableCopies):
         if view.presented is not presented or view.storage is not self:
             return None
         self.seen |= facet.bit
-        if self.records is None:
-            self.records = []
-        self.records.append(record)
+        records = self.records
+        if records is None:
+            self.records = [record]
+        else:
+            records.append(record)
         return record
 
     # Calls of kernels that end before anything else can happen need no record
@@ -451,7 +455,10 @@ class Cube(DroppableCopies):
         if not records:
             return False
         if records[-1] is record:
-            records.pop()
+            if len(records) == 1:  # a list that becomes empty would free its memory as well
+                self.records = None
+            else:
+                records.pop()
             return True
         if record not in records:
             return False

@@ -97,7 +97,9 @@ class ExportRecord(AccessRecord):
             accesses = storage.records
             self.view = self.where = self.value = None
             self.thread = 0  # from now on it conflicts with nothing
-            if accesses:
+            if accesses and len(accesses) == 1 and accesses[0] is self:
+                storage.records = None  # as `Cube` does with the last one
+            elif accesses:
                 _remove(accesses, self)
             self.handle = self.retained = None
 

@@ -73,6 +73,15 @@ array_kept_by: Callable[[object, Array, bool], Array] = (
     _array_kept_by if core is None else core.array_kept_by)
 
 
+def _lender_of(value: Array) -> Callable[[], Array]:
+    """Return a function that returns a view of `value`, with attributes that nobody has set."""
+    return value.view
+
+
+lender_of: Callable[[Array], Callable[[], Array]] = (
+    _lender_of if core is None else core.ArrayLender)
+
+
 class ArrayFacet(Facet):
     """The visible elements as an n-d NumPy array."""
 
@@ -87,7 +96,7 @@ class ArrayFacet(Facet):
         return elements_of(handle, layout.shape, layout.strides, layout.displacement, writable)
 
     def lender(self, value: Array) -> Callable[[], Array]:
-        return value.view
+        return lender_of(value)
 
 
 ARRAY = register_facet(ArrayFacet())
@@ -136,7 +145,7 @@ class BackingFacet(Facet):
         return protected_view(handle, writable)
 
     def lender(self, value: Array) -> Callable[[], Array]:
-        return value.view
+        return lender_of(value)
 
 
 BACKING = register_facet(BackingFacet())

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..core.compiled import BLOCKS, give_buffer
+from ..facets.array import array_kept_by
 from ..matrix.creation import from_numpy
-from ..matrix.exports import exported_array
+from ..matrix.exports import Export, exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..support.dtypes import EXTENSIONS
@@ -38,19 +39,23 @@ class _Elements:
 
     def __init__(self, x: Mat) -> None:
         self._mat = x
-        self._export: Array | None = None
+        self._export: Export | None = None
 
     def __buffer__(self, flags: int) -> memoryview:
-        return self._exported(flags).data
+        owner, value = self._exported(flags)
+        return array_kept_by(owner, value, False).data
 
-    def _exported(self, flags: int) -> Array:
-        """Return the elements from the first to the last in memory, those in between included."""
-        self._export = a = self._mat._exported(flags)
+    def _exported(self, flags: int) -> tuple[Export, Array]:
+        """Return an export, and the elements from the first to the last in memory, those in between
+        included.
+        """
+        self._export, a = self._mat._exported(flags)
         if a.size == 0:
-            return np.empty(0, a.dtype)
+            return self._export, np.empty(0, a.dtype)
         ahead = a[tuple(slice(None, None, -1 if step < 0 else 1) for step in a.strides) or ...]
         span = sum(abs(step) * (n - 1) for n, step in zip(a.shape, a.strides, strict=True))
-        return as_strided(ahead, (span // a.itemsize + 1,), (a.itemsize,), writeable=False)
+        return self._export, as_strided(ahead, (span // a.itemsize + 1,), (a.itemsize,),
+                                        writeable=False)
 
 
 give_buffer(_Elements)

@@ -9,7 +9,8 @@ from mat.matrix.operators cimport Operators
 from mat.matrix.storage cimport Storage
 
 cdef dict _facets, _directions
-cdef object _input, _float64
+cdef Registration _array
+cdef object _array_name, _input_name, _input, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled

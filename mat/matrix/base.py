@@ -21,6 +21,7 @@ from ..core.observers import OBSERVERS, TRANSFERS, wait
 from ..core.registry import Facet, Handle, facet_named, facets, host
 from ..core.runs import Runs, element_runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
+from ..facets.array import ARRAY
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, plain_integers
@@ -30,7 +31,8 @@ from .operators import Operators
 from .storage import Storage
 
 _facets, _directions = facets, DIRECTIONS  # with types of C
-_input, _float64, _blocks = INPUT, FLOAT64, compiled.BLOCKS
+_array, _input, _float64, _blocks = ARRAY, INPUT, FLOAT64, compiled.BLOCKS
+_array_name, _input_name = ARRAY.name, INPUT.value  # literals of the same text are these objects
 MOST_RUNS = 4096  # of an access: of more it is what is between the first and the last element
 MAKER = _maker = compiled.Maker()  # of Mats
 MATS = _mats = compiled.LiveObjects()
@@ -465,6 +467,9 @@ class MatBase(Operators):
 
     def _facet(self, name: Any, direction: object) -> Access:
         """Return the result of `facet`."""
+        if name is _array_name and direction is _input_name:  # as most looks: without look-ups
+            self._seen()
+            return self._access(_array, _input)
         try:
             facet, wanted = _facets[name], _directions[direction]
         except (KeyError, TypeError):

@@ -25,6 +25,9 @@ cdef class Export:
 
 
 @cython.locals(export=Export)
+cdef Export _begun(MatBase view)
+
+@cython.locals(export=Export)
 cpdef object exported_array(MatBase view)
 
 cpdef object copied_array(MatBase view, bint writable)

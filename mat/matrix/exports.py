@@ -60,13 +60,19 @@ class Export:
             record.end()
 
 
+def _begun(view: Views) -> Export:
+    """Return a new export of the visible elements as an array."""
+    export = Export.__new__(Export)
+    export.begin(view, _array)
+    return export
+
+
 def exported_array(view: Views) -> Array:
     """Return the visible elements as a read-only array that keeps an export.
 
     Whatever is made of the array without copying keeps it, too.
     """
-    export = Export.__new__(Export)
-    export.begin(view, _array)
+    export = _begun(view)
     return _array_kept_by(export, export.record.value, False)
 
 
@@ -145,10 +151,13 @@ class Exports(Views):
 
     def __buffer__(self, flags: int) -> memoryview:
         """Return a read-only export for ``memoryview``, from Python 3.12 on."""
-        return self._exported(flags).data
+        owner, value = self._exported(flags)
+        return _array_kept_by(owner, value, False).data
 
-    def _exported(self, flags: int) -> Array:
-        """Return an array for a consumer of a buffer; compiled code calls it before Python 3.12."""
+    def _exported(self, flags: int) -> tuple[Export, Array]:
+        """Return an export for a consumer of a buffer, and its array; compiled code calls it before
+        Python 3.12.
+        """
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
@@ -156,7 +165,8 @@ class Exports(Views):
         if not is_numpys(own) and str(own.char) in EXTENSIONS:
             raise BufferError(f"buffers cannot hold {own}; numpy.asarray(x) can, or "
                               f"numpy.asarray(x).view('uint{8 * own.itemsize}')")
-        return exported_array(self)
+        export = _begun(self)
+        return export, export.record.value
 
     def tolist(self) -> Nested:
         """Return the elements as nested lists of Python numbers.

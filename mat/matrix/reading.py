@@ -100,7 +100,7 @@ class Reading:
         storage = mat.storage
         record = storage.open(mat, _array, _input, self.where)
         self.records.append(record)
-        found: Array = record.value if record.make_value is None else record.make_value()
+        found: Array = record.lent()
         self.arrays.append(found)
         return found
 

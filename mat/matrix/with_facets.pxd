@@ -1,5 +1,8 @@
+cimport cython
+
 from mat.core.access cimport Access
 from mat.matrix.base cimport MatBase
 
 
-cdef Access _requested(MatBase mat, object facet, object direction)
+@cython.locals(mat=MatBase, access=Access)
+cdef Access _requested(tuple request)

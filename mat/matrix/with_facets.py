@@ -50,13 +50,13 @@ def with_facets(*requests: Arguments) -> AccessGroup:
         if not 2 <= len(request) <= 3 or not isinstance(request[0], MatBase):
             raise DTypeError(f"with_facets requires (mat, facet, direction), got {request!r}; "
                              "mat.from_numpy(a) makes a Mat of an array without copying")
-        accesses.append(_requested(request[0], request[1],
-                                   request[2] if len(request) == 3 else "io"))
+        accesses.append(_requested(tuple(request)))
     return AccessGroup(accesses)
 
 
-def _requested(mat: MatBase, facet: object, direction: object) -> Access:
-    access = mat._facet(facet, direction)
+def _requested(request: Arguments) -> Access:
+    mat = request[0]
+    access: Access = mat._facet(request[1], request[2] if len(request) == 3 else "io")
     access.entered = True  # by the group, whose own state tells whether that is unused
     return access
 

@@ -3,6 +3,7 @@ compute and send back; and memory that they share.
 """
 
 import multiprocessing
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.shared_memory import SharedMemory
 
@@ -147,3 +148,41 @@ def test_a_forked_child_has_what_its_parent_had_and_changes_nothing_of_it():
     child.join(60)
     assert child.exitcode == 0
     assert float(mat.sum(x)) == LARGE * (LARGE - 1) / 2
+
+
+def tasks_conflict(queue):
+    """Put whether asyncio was there before, and the error of a task that reads what another one
+    writes."""
+    before = "asyncio" in sys.modules
+    import asyncio
+    x = mat.zeros(3)
+
+    async def write(begun, ended):
+        with x.facet("array"):
+            begun.set()
+            await ended.wait()
+
+    async def read():
+        begun, ended = asyncio.Event(), asyncio.Event()
+        writer = asyncio.create_task(write(begun, ended))
+        await begun.wait()
+        try:
+            x.sum()
+        except mat.ConflictError as error:
+            return str(error)
+        finally:
+            ended.set()
+            await writer
+
+    queue.put((before, asyncio.run(read())))
+
+
+def test_tasks_are_told_apart_if_asyncio_is_imported_after_mat():
+    context = multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    child = context.Process(target=tasks_conflict, args=(queue,))
+    child.start()
+    before, error = queue.get()
+    child.join(60)
+    assert not before
+    assert "conflicts with the access" in error

@@ -59,6 +59,58 @@ def elements(x):
 # array and backing
 
 
+CHANGES = {"shape": lambda a: setattr(a, "shape", (6, 5)),
+           "dtype": lambda a: setattr(a, "dtype", "int64"),
+           "flags": lambda a: a.setflags(write=False)}
+
+
+@pytest.mark.filterwarnings("ignore:Setting the")  # NumPy 2.5 deprecates to set shapes and dtypes
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("facet", ["array", "backing"])
+def test_what_a_block_changes_of_its_array_no_later_block_sees(facet, change):
+    x = mat.array(np.arange(30.0).reshape(5, 6))
+    for _ in range(4):
+        with x.facet(facet) as a:
+            assert (a.shape, a.dtype) == ((5, 6) if facet == "array" else (30,), "float64")
+            assert a.flags.writeable
+            CHANGES[change](a)
+
+
+def test_blocks_at_the_same_time_and_kept_arrays_have_arrays_of_their_own():
+    x = mat.array(np.arange(6.0))
+    kept = []
+    for _ in range(5):
+        with x.facet("array", "input") as a, x.facet("array", "input") as b:
+            kept += [a, b, a[:]]
+    assert len(set(map(id, kept))) == len(kept)
+    for a in kept:
+        assert_array_equal(a, np.arange(6.0))
+
+
+def test_a_weak_reference_to_the_array_of_a_block_is_to_no_later_one():
+    x = mat.ones(3)
+    dead = []
+    for _ in range(4):
+        with x.facet("array", "input") as a:
+            assert all(found() is not a for found in dead)
+        dead.append(weakref.ref(a))
+        del a
+
+
+def test_arrays_of_blocks_end_with_the_mat():
+    x = mat.ones(3)
+    for _ in range(3):
+        with x.facet("array") as a:
+            pass
+    owner = a
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    ended = weakref.ref(owner)
+    del a, owner, x
+    gc.collect()
+    assert ended() is None
+
+
 @cases
 @pytest.mark.sample(3)
 def test_array_presents_the_visible_elements_in_their_strides(name, kind):

@@ -30,7 +30,28 @@ cdef extern from *:
         }
         return 1;
     }
+
+    static PyObject *mat_view_of(PyObject *array) {
+        return PyArray_View((PyArrayObject *)array, NULL, NULL);
+    }
+
+    /* whether nobody has changed an attribute of a view, or has a weak reference to it */
+    static int mat_is_like(PyObject *one, PyObject *other) {
+        PyArrayObject_fields *view = (PyArrayObject_fields *)one;
+        PyArrayObject_fields *value = (PyArrayObject_fields *)other;
+        if (view->weakreflist || view->data != value->data || view->descr != value->descr
+            || (view->flags | NPY_ARRAY_OWNDATA) != (value->flags | NPY_ARRAY_OWNDATA)
+            || view->nd != value->nd)
+            return 0;
+        for (int k = 0; k < view->nd; k++)
+            if (view->dimensions[k] != value->dimensions[k]
+                || view->strides[k] != value->strides[k])
+                return 0;
+        return 1;
+    }
     """
+    object mat_view_of(object)
+    bint mat_is_like(object, object) noexcept
     bint mat_sort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t) noexcept
     bint mat_argsort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t, cnp.npy_intp *) noexcept
 
@@ -153,6 +174,34 @@ def elements_of(cnp.ndarray handle, tuple shape, tuple strides, Py_ssize_t start
     # NumPy asks what owns the memory whether it can be written, which a tuple cannot
     cnp.set_array_base(made, handle if writable else (handle,))
     return made
+
+
+cdef class ArrayLender:
+    """Returns views of an array. A view that is not used any more, and that nobody has changed, is
+    returned again: there are two, since a variable has that of one block until the next begins.
+    """
+
+    def __init__(self, cnp.ndarray value not None):
+        self.value = value
+
+    def __call__(self):
+        return self.lend()
+
+    cdef object lend(self):
+        """Return a view that only the caller has."""
+        if Py_REFCNT(<PyObject *>self.view) == 1 and self.is_as_made(self.view):
+            return self.view
+        if not (Py_REFCNT(<PyObject *>self.other) == 1 and self.is_as_made(self.other)):
+            self.view, self.other = self.other, mat_view_of(self.value)
+            self.base = cnp.PyArray_BASE(<cnp.ndarray>self.other)
+        return self.other
+
+    cdef bint is_as_made(self, object view) noexcept:
+        """Return whether the attributes of the view are those of the array, and nothing has a weak
+        reference to it.
+        """
+        return (mat_is_like(view, self.value)
+                and cnp.PyArray_BASE(<cnp.ndarray>view) == self.base)
 
 
 def array_over(HostBlock block, Py_ssize_t size, cnp.dtype dtype):
@@ -284,24 +333,30 @@ FORMATS[:] = [b"?", b"b", b"B", b"h", b"H", b"i", b"I", b"l", b"L", b"q", b"Q", 
 
 
 cdef int get_buffer(object self, Py_buffer *buffer, int flags) except -1:
-    """Fill in the memory that `self._exported` returns as an array, which it keeps."""
+    """Fill in the memory of the array that `self._exported` returns after its owner, an object that
+    keeps it.
+    """
     mat_set_owner(buffer, NULL)
     if PyErr_Occurred():  # torch.asarray tries again for bytes, of which it would make float32
         return -1
-    cdef cnp.ndarray a = self._exported(flags)
+    cdef tuple exported = self._exported(flags)
+    cdef cnp.ndarray a = exported[1]
     cdef int number = cnp.PyArray_TYPE(a)
     if number >= 17 or flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & NEEDS_ORDER:
-        return PyObject_GetBuffer(a, buffer, flags & ~PyBUF_WRITABLE)
+        return PyObject_GetBuffer(array_kept_by(exported[0], a, False), buffer,
+                                  flags & ~PyBUF_WRITABLE)
     buffer.buf, buffer.len = cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a)
     buffer.itemsize, buffer.readonly, buffer.ndim = cnp.PyArray_ITEMSIZE(a), 1, cnp.PyArray_NDIM(a)
     buffer.format = <char *>FORMATS[number] if flags & PyBUF_FORMAT else NULL
     buffer.shape = <Py_ssize_t *>cnp.PyArray_DIMS(a)
     buffer.strides = <Py_ssize_t *>cnp.PyArray_STRIDES(a)
     buffer.suboffsets, buffer.internal = NULL, NULL
-    mat_set_owner(buffer, <PyObject *>a)
+    mat_set_owner(buffer, <PyObject *>exported[0])
     return 0
 
 
 def give_buffer(type kind):
-    """Give objects of a class in Python the buffer that their `_exported` returns as an array."""
+    """Give objects of a class in Python a buffer: that of the array in what their `_exported`
+    returns.
+    """
     mat_set_buffer(kind, <void *>get_buffer)

@@ -113,7 +113,6 @@ cdef extern from *:
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
-cdef dict modules = sys.modules
 
 
 def _begin_child():
@@ -270,10 +269,14 @@ cdef class Threads:
 
     cpdef object task(self):
         """Return the task of asyncio that this thread is running, or None."""
-        if asyncio_functions is None and not find_asyncio():
+        if self.running_loop is None:
             return None
-        loop = asyncio_functions[0]()
-        return None if loop is None else asyncio_functions[1](loop)
+        loop = self.running_loop()
+        return None if loop is None else self.current_task(loop)
+
+    def use_asyncio(self, module):
+        """Ask asyncio for tasks from now on: a program has imported it."""
+        self.running_loop, self.current_task = module._get_running_loop, module.current_task
 
     cpdef object line(self):
         """Return the line of the user that led to this one: code and instruction, and a third item
@@ -396,16 +399,3 @@ cdef class Threads:
             self.passed[place] = code
             self.ours[place] = ours
         return OF_PACKAGE if self.ours[place] else BETWEEN
-
-
-cdef tuple asyncio_functions = None
-
-
-cdef bint find_asyncio():
-    """Find the functions of asyncio that say what runs, once a program has loaded it."""
-    global asyncio_functions
-    module = modules.get("asyncio")
-    if module is None or not hasattr(module, "current_task"):  # or is being loaded
-        return False
-    asyncio_functions = module._get_running_loop, module.current_task
-    return True
