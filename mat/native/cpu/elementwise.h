@@ -22,6 +22,22 @@ typedef struct {
     int64_t sizes[];
 } mat_strided;
 
+/* Let a loop do the elements start to stop of a frame, as MAT_ELEMENTWISE in elementwise_inline.h
+   says; from -1 on, only describe it. */
+typedef void mat_walk(const void *frame, char *const *operands, const double *numbers,
+                      double *result, int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
+                      int64_t writes, int64_t spreads);
+void mat_walk_strided(const void *frame, char *const *operands, const double *numbers,
+                      double *result, int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
+                      int64_t writes, int64_t spreads);
+
+/* A kernel that is compiled apart from the library. Whoever loads it has `mat_walk_strided` in
+   `walk` before it is called. */
+typedef struct {
+    mat_kernel *kernel;
+    mat_walk *walk;
+} mat_apart;
+
 typedef struct {
     const char *name;
     mat_kernel *kernel;

@@ -199,7 +199,7 @@ class KernelSource(NamedTuple):
     # C
 
     def c_source(self, name: str) -> str:
-        """Return the C that defines the kernel `name`."""
+        """Return the C that defines the kernel `name`, a `mat_apart`."""
         setup = "".join(
             f"{'MAT_OUTPUT' if x.declared.written else 'MAT_INPUT'}({_stored(x.char)}, mat_at_{k}, "
             f"{k}); " for k, x in enumerate(self.mats) if not x.declared.radii)
@@ -215,7 +215,7 @@ class KernelSource(NamedTuple):
         each += "; ".join(f"mat_at_{k}[i] = {_c_narrowed(x.char, f'mat_new_{k}')}"
                           for k, x in enumerate(self.mats) if x.declared.written)
         return "\n".join([
-            '#include "elementwise_inline.h"', '#include "vmath_inline.h"',
+            "#define MAT_APART", '#include "elementwise_inline.h"', '#include "vmath_inline.h"',
             '#include "float8_inline.h"', '#include "places_inline.h"',
             "#include <stdbool.h>", "#include <tgmath.h>",
             f"typedef {_c_type(self.whole)} T;", f"typedef {_real(self.whole)} MAT_REAL_TYPE;",

@@ -38,7 +38,7 @@ from ...support.dtypes import (
     is_integer,
     promoted,
 )
-from ...support.native import lib
+from ...support.native import ffi, lib
 from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
 from ..engine.functions import check_is_mat
@@ -404,9 +404,12 @@ class Kernel(Op):
 
     def _compiled(self, source: KernelSource) -> int:
         try:
-            return library(source.c_source("mat_user_kernel"), "mat_user_kernel")
+            found = library(source.c_source("mat_user_kernel"), "mat_user_kernel")
         except CompileError as error:
             raise KernelError(self._message(str(error), source)) from None
+        kernel = ffi.cast("mat_apart *", found)
+        kernel.walk = ffi.addressof(lib, "mat_walk_strided")
+        return int(ffi.cast("uintptr_t", kernel.kernel))
 
     def _on_device(self, *mats: Mat) -> bool:
         """Return whether a device's kernel supports the operands: so many, without overlap."""

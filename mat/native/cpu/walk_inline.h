@@ -1,0 +1,235 @@
+/* How the loop of an element-wise kernel is called for a range of elements of a frame. To be
+   included by elementwise_inline.h. */
+#ifndef MAT_WALK_INLINE_H
+#define MAT_WALK_INLINE_H
+
+#include "direct_inline.h"
+#include "number_inline.h"
+
+/* Moving elements between a piece and an operand */
+
+typedef struct {
+    uint64_t low, high;
+} mat_pair;
+
+/* Four are loaded before they are stored: one after another takes up to twice the time. */
+#define MAT_MOVE(type) { \
+    for (; n >= 4; n -= 4, to += 4 * to_step, from += 4 * from_step) { \
+        type four[4]; \
+        for (int64_t j = 0; j < 4; j++) memcpy(four + j, from + j * from_step, sizeof(type)); \
+        for (int64_t j = 0; j < 4; j++) memcpy(to + j * to_step, four + j, sizeof(type)); \
+    } \
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, sizeof(type)); \
+    break; \
+}
+
+/* Copy n elements of `size` bytes, whatever their steps; a step of 0 reads one of them over and
+   over. */
+static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t from_step,
+                            int64_t size, int64_t n) {
+    switch (size) {
+    case 1: MAT_MOVE(uint8_t)
+    case 2: MAT_MOVE(uint16_t)
+    case 4: MAT_MOVE(uint32_t)
+    case 8: MAT_MOVE(uint64_t)
+    default: MAT_MOVE(mat_pair)
+    }
+}
+
+/* The loop over all axes */
+
+typedef struct {
+    const mat_strided *frame;
+    const double *numbers;
+    mat_loop *loop;
+    int64_t reads, writes, stream; /* operands as bits */
+    int64_t moved;                 /* those that go through a piece */
+    int64_t piece;                 /* elements that one has room for */
+    int64_t step[MAT_OPERANDS];    /* what the loop sees: 0 or 1 element */
+    int64_t stride[MAT_OPERANDS];  /* on the innermost axis, in bytes */
+    char *at[MAT_OPERANDS];
+    _Alignas(64) char numbers_at[MAT_OPERANDS][16];
+    _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
+    _Alignas(64) char gathered[MAT_PIECE]; /* before they are converted */
+} mat_state;
+
+/* Decide which operands the loop takes from where they are. Elements that are all one remain one
+   for a loop that can do that, for one operand. */
+static inline void mat_plan(mat_state *s, int64_t spreads) {
+    const mat_strided *w = s->frame;
+    int64_t largest = 1, spread = 0;
+    s->moved = 0;
+    for (int64_t k = 0; k < w->count; k++) {
+        int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
+        largest = size > largest ? size : largest;
+        s->step[k] = 1;
+        if (w->walked & bit) {
+            s->step[k] = stride;
+        } else if (w->cast[k]) {
+            largest = largest > 8 ? largest : 8;
+            s->moved |= bit;
+        } else if (stride == 0 && (spreads & bit) && !spread) {
+            spread = spreads & MAT_TOGETHER ? 0 : bit;
+            s->step[k] = 0;
+        } else if (stride != size) {
+            s->moved |= bit;
+        }
+    }
+    s->piece = MAT_PIECE / largest;
+}
+
+static inline void mat_advance(mat_state *s, char **at, int64_t n) {
+    for (int64_t k = 0; k < s->frame->count; k++) at[k] += n * s->stride[k];
+}
+
+/* The loop over n elements of the innermost axis, all of them adjacent, with the operand `k`
+   written past the caches: blocks of a few cache lines are computed and then streamed. Larger ones
+   are slower, since then reading and writing take turns. */
+static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
+    const int64_t size = s->frame->size[k], block = MAT_BLOCK / size;
+    char *at[MAT_OPERANDS];
+    memcpy(at, s->at, sizeof at);
+    int64_t head = (int64_t)(-(uintptr_t)at[k] & 63) / size;
+    head = head < n ? head : n;
+    s->loop(head, at, s->step, s->numbers);
+    mat_advance(s, at, head);
+    int64_t done = head;
+    for (; done + block <= n; done += block) {
+        char *to = at[k];
+        at[k] = s->pieces[k];
+        s->loop(block, at, s->step, s->numbers);
+        mat_stream(to, s->pieces[k], MAT_BLOCK);
+        at[k] = to;
+        mat_advance(s, at, block);
+    }
+    s->loop(n - done, at, s->step, s->numbers);
+}
+
+/* Have m elements of operand k, the first at `from`, in its piece, as the loop takes them. */
+static inline void mat_load(mat_state *s, int64_t k, char *from, int64_t m) {
+    const int64_t stride = s->stride[k], size = s->frame->size[k];
+    mat_loop *const cast = s->frame->cast[k];
+    if (!cast) {
+        mat_move(s->pieces[k], size, from, stride, size, m);
+        return;
+    }
+    if (stride != size) {
+        mat_move(s->gathered, size, from, stride, size, m);
+        from = s->gathered;
+    }
+    char *const at[2] = {from, s->pieces[k]};
+    cast(m, at, NULL, NULL);
+}
+
+/* Have m elements of the piece of operand k, converted if they are others, where it is written. */
+static inline void mat_store(mat_state *s, int64_t k, char *to, int64_t m) {
+    const int64_t stride = s->stride[k], size = s->frame->size[k];
+    mat_loop *const cast = s->frame->cast[k];
+    if (!cast) {
+        mat_move(to, stride, s->pieces[k], size, size, m);
+        return;
+    }
+    char *const at[2] = {s->pieces[k], stride == size ? to : s->gathered};
+    cast(m, at, NULL, NULL);
+    if (stride != size) mat_move(to, stride, s->gathered, size, size, m);
+}
+
+/* The same, piece by piece, for what has to be gathered, converted, spread or scattered. */
+static void mat_through_pieces(mat_state *s, int64_t n) {
+    const mat_strided *w = s->frame;
+    char *at[MAT_OPERANDS];
+    for (int64_t done = 0; done < n; done += s->piece) {
+        int64_t m = n - done < s->piece ? n - done : s->piece;
+        for (int64_t k = 0; k < w->count; k++) {
+            int64_t bit = (int64_t)1 << k, stride = s->stride[k];
+            at[k] = s->at[k] + done * stride;
+            if (!(s->moved & bit)) continue;
+            if ((s->reads & bit) && (stride || !done)) mat_load(s, k, at[k], m);
+            at[k] = s->pieces[k];
+        }
+        s->loop(m, at, s->step, s->numbers);
+        for (int64_t k = 0; k < w->count; k++) {
+            int64_t bit = (int64_t)1 << k;
+            if (s->moved & s->writes & bit) mat_store(s, k, s->at[k] + done * s->stride[k], m);
+        }
+    }
+}
+
+/* The loop over n elements of the innermost axis. */
+static inline void mat_row(mat_state *s, int64_t n) {
+    if (s->moved) mat_through_pieces(s, n);
+    else if (s->stream && n >= MAT_BLOCK) mat_streaming(s, n, __builtin_ctzll((uint64_t)s->stream));
+    else s->loop(n, s->at, s->step, s->numbers);
+}
+
+/* Elements start to stop of more than one axis: row by row along the innermost one. */
+static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
+    const mat_strided *w = s->frame;
+    const int64_t rank = w->rank, *shape = w->sizes, *strides = w->sizes + rank;
+    int64_t index[MAT_AXES], rest = start;
+    for (int64_t axis = rank - 1; axis >= 0; axis--) {
+        index[axis] = rest % shape[axis];
+        rest /= shape[axis];
+        for (int64_t k = 0; k < w->count; k++) s->at[k] += index[axis] * strides[k * rank + axis];
+    }
+    for (int64_t left = stop - start; left > 0;) {
+        int64_t n = shape[rank - 1] - index[rank - 1], axis = rank - 1;
+        n = n < left ? n : left;
+        mat_row(s, n);
+        left -= n;
+        int64_t by = n;
+        for (; axis >= 0 && left > 0; axis--, by = 1) {
+            index[axis] += by;
+            int64_t back = index[axis] == shape[axis] ? shape[axis] : 0;
+            for (int64_t k = 0; k < w->count; k++)
+                s->at[k] += (by - back) * strides[k * rank + axis];
+            if (!back) break;
+            index[axis] = 0;
+        }
+    }
+}
+
+/* Store how the loop can be called for any range of elements, if all are adjacent and in memory. */
+static void mat_describe(const mat_state *s, mat_direct *direct) {
+    const mat_strided *w = s->frame;
+    if (w->rank > 1 || s->moved || w->counters) return;
+    for (int64_t k = 0; k < w->count; k++) {
+        direct->step[k] = s->step[k], direct->stride[k] = s->stride[k], direct->at[k] = s->at[k];
+        if (!w->number[k]) continue;
+        memcpy(direct->numbers_at[k], s->numbers_at[k], sizeof s->numbers_at[k]);
+        direct->at[k] = direct->numbers_at[k];
+    }
+    direct->streams = s->stream ? __builtin_ctzll((uint64_t)s->stream) : -1;
+    direct->loop = s->loop;
+}
+
+/* Let `loop` do elements start to stop of the frame; from -1 on, only describe it. */
+static void mat_strided_range(const void *frame, char *const *operands, const double *numbers,
+                              double *result, int64_t start, int64_t stop, mat_loop *loop,
+                              int64_t reads, int64_t writes, int64_t spreads) {
+    const mat_strided *w = frame;
+    if (start >= stop && start >= 0) return;
+    mat_state s;
+    s.frame = w, s.numbers = numbers, s.loop = loop;
+    s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
+    for (int64_t k = 0; k < w->count; k++) {
+        s.at[k] = k < w->count - w->counters ? operands[k] : (char *)(intptr_t)w->first[k];
+        s.stride[k] = w->sizes[w->rank * (k + 2) - 1];
+        if (w->number[k]) {
+            mat_number(s.numbers_at[k], w->number[k], w->size[k], operands[k]);
+            s.at[k] = s.numbers_at[k];
+        }
+    }
+    mat_plan(&s, spreads);
+    if (start < 0) {
+        mat_describe(&s, (mat_direct *)result);
+    } else if (w->rank > 1) {
+        mat_rows(&s, start, stop);
+    } else {
+        for (int64_t k = 0; k < w->count; k++) s.at[k] += start * s.stride[k];
+        mat_row(&s, stop - start);
+    }
+    if (s.stream && start >= 0) mat_stream_end();
+}
+
+#endif
