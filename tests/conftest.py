@@ -19,7 +19,9 @@ from mat.support import c_compiler
 from .support import bytecode, selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
+from .tools.mock_driver import harness
 from .tools.mock_driver.fixtures import cuda
+from .tools.mock_driver.ptx import interpreter
 
 __all__ = ["cuda"]
 
@@ -53,9 +55,15 @@ def pytest_cmdline_main(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    # until tests are collected almost all that is made stays, and a third of the time went into
+    # looking through it
+    gc.disable()
     selection.choose(config.getoption("--all"))
     # the compiler takes half as long for kernels of users
     c_compiler.FLAGS = selection.most(c_compiler.FLAGS, ("-O2", *c_compiler.FLAGS[1:]))
+    # and so it does for kernels of devices and the interpreter of PTX, of which few are run
+    for module in (harness, interpreter):
+        module.FLAGS = selection.most(module.FLAGS, (*module.FLAGS, "-O0"))
     distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
     config.mat_bytecode = bytecode.share_bytecode(distributes)
     if not distributes:
@@ -93,13 +101,17 @@ def pytest_xdist_make_scheduler(config, log):
     return WorkStealingScheduling(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
     """Divide the compiling of tests among the processes of pytest-xdist."""
     worker = getattr(session.config, "workerinput", None)
-    if worker:
-        number = int(worker["workerid"].removeprefix("gw"))
-        bytecode.import_tests(session.config.args, number, worker["workercount"])
+    try:
+        if worker:
+            number = int(worker["workerid"].removeprefix("gw"))
+            bytecode.import_tests(session.config.args, number, worker["workercount"])
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
