@@ -17,7 +17,6 @@ from .elementwise import FRAME
 from .kernel import CpuKernel
 
 MOST_OPERANDS = 16  # of a loop
-TABLE = "mat_composed"  # the symbol of the addresses of loops
 _TYPES = {"f32": "float", "f64": "double", "b1": "uint8_t"}
 _BITS = {1: "uint8_t", 4: "uint32_t", 8: "uint64_t"}
 _WORDS = {"geem", "add_sign", "fill"}  # lines that are no functions of elements
@@ -302,7 +301,7 @@ def live_after(rest: Sequence[KernelStep], kept: Collection[int]) -> set[int]:
 
 
 def source_of_program(loops: Sequence[ComposedLoop]) -> str:
-    """Return C source whose symbol `TABLE` is an array of the loops."""
+    """Return C source that names the loops by MAT_KERNELS."""
     names = ", ".join(f"loop{k}" for k in range(len(loops)))
     return "\n".join(['#include "composed_inline.h"', "", *(one.source for one in loops),
-                      f"mat_kernel *const {TABLE}[] = {{{names}}};", ""])
+                      f"MAT_KERNELS({names})", ""])

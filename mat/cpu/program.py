@@ -15,7 +15,7 @@ from ..support.fork import WithLock, start
 from ..support.native import ffi, lib
 from ..support.plugins import plugin
 from ..support.types import CData
-from .composed import TABLE, ComposedLoop, KernelStep, compose, source_of_program
+from .composed import ComposedLoop, KernelStep, compose, source_of_program
 from .kernel import BRIEF, CpuKernel, Finish
 
 # bytes of the temporary elements of a block, of which several fit into the first cache; shorter
@@ -216,8 +216,7 @@ class Composer(WithLock):
             self.known[source] = ()
             compiler: Any = plugin("support.c_compiler")
             try:
-                found = compiler.library(source, TABLE, *machine_flags())
-                self.known[source] = list(ffi.cast("uintptr_t *", found)[0:count])
+                self.known[source] = compiler.kernels(source, count, *machine_flags())
                 self.compiled += 1
             except (KernelError, compiler.CompileError, OSError) as error:
                 self.faults.append(str(error))

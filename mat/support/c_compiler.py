@@ -23,6 +23,8 @@ from cffi import FFI
 
 from ..errors import KernelError
 from .cache_dir import cache, cached, directory
+from .native import ffi as types
+from .native import lib
 from .types import CData
 
 HEADERS = Path(__file__).parent.parent / "native"  # in folders: shared, cpu, cuda, python
@@ -95,6 +97,15 @@ def library(source: str, function: str, *flags: str) -> int:
             pass
     _compile([path, *FLAGS, *flags], source, target)
     return _load(target, function)
+
+
+def kernels(source: str, count: int, *flags: str) -> list[int]:
+    """Return the addresses of the `count` kernels that C source names by MAT_KERNELS; it is
+    compiled and loaded as by `library`.
+    """
+    table = types.cast("mat_apart *", library(source, "mat_kernels", *flags))
+    table.walk = types.addressof(lib, "mat_walk_strided")
+    return [int(types.cast("uintptr_t", table.kernels[k])) for k in range(count)]
 
 
 _LOADED: list[CData] = []  # libraries are never unloaded, since plans contain their addresses

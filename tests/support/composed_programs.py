@@ -4,15 +4,14 @@ one call of the compiler for all of them.
 
 import contextlib
 import re
+from itertools import islice
 
 from mat.cpu import program as cpu_program
-from mat.cpu.composed import TABLE, ComposedLoop, source_of_program
+from mat.cpu.composed import ComposedLoop, source_of_program
 from mat.cpu.program import composed_steps
 from mat.ops.expressions import passes, program
-from mat.support.c_compiler import library
-from mat.support.native import ffi
+from mat.support.c_compiler import kernels
 
-BATCH = "mat_batch"
 HEADER = '#include "composed_inline.h"\n'
 COMPILED = {}  # by the flags of the compiler: the addresses of the loops of each source
 
@@ -79,13 +78,11 @@ def addresses_of(sources):
 
 def compiled(sources):
     """Return the addresses of the loops of each source, compiled together."""
-    parts = []
-    for k, source in enumerate(sources):
-        text = source.removeprefix(HEADER)
-        text = re.sub(r"\bloop(\d+)\b", rf"loop{k}_\1", text)
-        parts.append(text.strip().replace(f"mat_kernel *const {TABLE}[]",
-                                          f"static mat_kernel *const {TABLE}{k}[]"))
-    tables = ", ".join(f"{TABLE}{k}" for k in range(len(parts)))
-    whole = "\n".join([HEADER, *parts, f"mat_kernel *const *const {BATCH}[] = {{{tables}}};", ""])
-    table = ffi.cast("uintptr_t **", library(whole, BATCH, *cpu_program.machine_flags()))
-    return {source: list(table[k][0:count]) for k, (source, count) in enumerate(sources.items())}
+    parts, names = [], []
+    for k, (source, count) in enumerate(sources.items()):
+        text, _ = source.removeprefix(HEADER).split("MAT_KERNELS")
+        parts.append(re.sub(r"\bloop(\d+)\b", rf"loop{k}_\1", text).strip())
+        names += [f"loop{k}_{j}" for j in range(count)]
+    whole = "\n".join([HEADER, *parts, f"MAT_KERNELS({', '.join(names)})", ""])
+    addresses = iter(kernels(whole, len(names), *cpu_program.machine_flags()))
+    return {source: list(islice(addresses, count)) for source, count in sources.items()}

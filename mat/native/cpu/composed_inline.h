@@ -3,6 +3,7 @@
 #ifndef MAT_COMPOSED_INLINE_H
 #define MAT_COMPOSED_INLINE_H
 
+#define MAT_APART
 #include "lines_inline.h"
 
 #include "functions_inline.h"
@@ -19,6 +20,15 @@ static int mat_has_rows(const mat_strided *w, int64_t spreads) {
         if (w->cast[k] || !(stride == w->size[k] || (stride == 0 && (spreads >> k & 1)))) return 0;
     }
     return 1;
+}
+
+/* Return the element from which on rows are done, up to `stop`: the beginning of the first row from
+   `start` on; `stop` if they are not one call each. */
+static int64_t mat_rows_from(const mat_strided *w, int64_t spreads, int64_t start, int64_t stop) {
+    if (!mat_has_rows(w, spreads)) return stop;
+    const int64_t n = w->sizes[1], before = start % n;
+    const int64_t first = before ? start + n - before : start;
+    return first < stop ? first : stop;
 }
 
 /* Let a loop do rows from element `start` on, where one begins. Rows can be short: what is done
@@ -46,12 +56,11 @@ static void mat_do_rows(const mat_strided *w, char *const *operands, const doubl
 #define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
     void name(const void *frame, char *const *operands, const double *numbers, double *result, \
               int64_t start, int64_t stop) { \
-        const mat_strided *const w = frame; \
-        if (start >= 0 && mat_has_rows(w, SPREADS) && start % w->sizes[1] == 0) \
-            mat_do_rows(w, operands, numbers, start, stop, loop); \
-        else \
-            mat_strided_range(frame, operands, numbers, result, start, stop, loop, READS, WRITES, \
+        const int64_t rows = start < 0 ? stop : mat_rows_from(frame, SPREADS, start, stop); \
+        if (start < 0 || start < rows) \
+            mat_strided_range(frame, operands, numbers, result, start, rows, loop, READS, WRITES, \
                               SPREADS); \
+        if (rows < stop) mat_do_rows(frame, operands, numbers, rows, stop, loop); \
     }
 
 #define MAT_OF_LIGHT(...) __VA_ARGS__

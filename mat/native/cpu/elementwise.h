@@ -31,11 +31,11 @@ void mat_walk_strided(const void *frame, char *const *operands, const double *nu
                       double *result, int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
                       int64_t writes, int64_t spreads);
 
-/* A kernel that is compiled apart from the library. Whoever loads it has `mat_walk_strided` in
-   `walk` before it is called. */
+/* Kernels that are compiled apart from the library. Whoever loads them stores `mat_walk_strided` in
+   `walk` before one is called. */
 typedef struct {
-    mat_kernel *kernel;
     mat_walk *walk;
+    mat_kernel *kernels[];
 } mat_apart;
 
 typedef struct {

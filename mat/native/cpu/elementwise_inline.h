@@ -30,9 +30,9 @@
    What is written may be the same elements as an input, one by one, but must not overlap it
    otherwise.
 
-   With MAT_APART defined, for kernels that are compiled outside of the library, `name` is a
-   `mat_apart` instead, without the code that walks: that takes two thirds of their compiler's
-   time. */
+   With MAT_APART defined, for kernels that are compiled outside of the library, the code that walks
+   is the library's: to compile it took most of the time. MAT_KERNELS(names), at the end of the
+   source, defines `mat_kernels`, which has it. */
 #ifndef MAT_ELEMENTWISE_INLINE_H
 #define MAT_ELEMENTWISE_INLINE_H
 
@@ -61,23 +61,12 @@ enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
 #define MAT_EACH for (int64_t i = 0; i < n; i++)
 #endif
 
-#ifdef MAT_APART
-#define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
-    extern mat_apart name; \
-    static void MAT_JOIN(name, kernel)(const void *frame, char *const *operands, \
-                                       const double *numbers, double *result, int64_t start, \
-                                       int64_t stop) { \
-        name.walk(frame, operands, numbers, result, start, stop, loop, READS, WRITES, SPREADS); \
-    } \
-    mat_apart name = {MAT_JOIN(name, kernel), NULL};
-#else
 #define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
     void name(const void *frame, char *const *operands, const double *numbers, double *result, \
               int64_t start, int64_t stop) { \
         mat_strided_range(frame, operands, numbers, result, start, stop, loop, READS, WRITES, \
                           SPREADS); \
     }
-#endif
 
 #define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...) \
     MAT_CLONES void MAT_JOIN(name, loop)(int64_t n, char *const *at, const int64_t *step, \
@@ -87,7 +76,11 @@ enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
     } \
     MAT_KERNEL_OF(name, MAT_JOIN(name, loop), READS, WRITES, SPREADS)
 
-#ifndef MAT_APART
+#ifdef MAT_APART
+extern mat_apart mat_kernels;
+#define mat_strided_range mat_kernels.walk
+#define MAT_KERNELS(...) mat_apart mat_kernels = {NULL, {__VA_ARGS__}};
+#else
 #include "walk_inline.h"
 #endif
 

@@ -199,7 +199,7 @@ class KernelSource(NamedTuple):
     # C
 
     def c_source(self, name: str) -> str:
-        """Return the C that defines the kernel `name`, a `mat_apart`."""
+        """Return the C that defines the kernel `name`, and names it by MAT_KERNELS."""
         setup = "".join(
             f"{'MAT_OUTPUT' if x.declared.written else 'MAT_INPUT'}({_stored(x.char)}, mat_at_{k}, "
             f"{k}); " for k, x in enumerate(self.mats) if not x.declared.radii)
@@ -220,7 +220,8 @@ class KernelSource(NamedTuple):
             "#include <stdbool.h>", "#include <tgmath.h>",
             f"typedef {_c_type(self.whole)} T;", f"typedef {_real(self.whole)} MAT_REAL_TYPE;",
             *self._c_functions(), *self._access(_c_type, _stored, _c_loaded),
-            self.function(_c_type, _stored, _c_loaded), *self._c_loop(name, setup, each), ""])
+            self.function(_c_type, _stored, _c_loaded), *self._c_loop(name, setup, each),
+            f"MAT_KERNELS({name})", ""])
 
     def _c_places(self) -> str:
         """Return declarations of what the loop knows of places."""

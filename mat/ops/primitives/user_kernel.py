@@ -26,7 +26,7 @@ from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, form_of_result
 from ...matrix.creation import from_numpy
 from ...matrix.mat import Mat
-from ...support.c_compiler import CompileError, library
+from ...support.c_compiler import CompileError, kernels
 from ...support.dtypes import (
     BY_CHAR,
     REAL_TYPES,
@@ -38,7 +38,7 @@ from ...support.dtypes import (
     is_integer,
     promoted,
 )
-from ...support.native import ffi, lib
+from ...support.native import lib
 from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
 from ..engine.functions import check_is_mat
@@ -404,12 +404,9 @@ class Kernel(Op):
 
     def _compiled(self, source: KernelSource) -> int:
         try:
-            found = library(source.c_source("mat_user_kernel"), "mat_user_kernel")
+            return kernels(source.c_source("mat_user_kernel"), 1)[0]
         except CompileError as error:
             raise KernelError(self._message(str(error), source)) from None
-        kernel = ffi.cast("mat_apart *", found)
-        kernel.walk = ffi.addressof(lib, "mat_walk_strided")
-        return int(ffi.cast("uintptr_t", kernel.kernel))
 
     def _on_device(self, *mats: Mat) -> bool:
         """Return whether a device's kernel supports the operands: so many, without overlap."""
