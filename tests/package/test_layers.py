@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.parsing import leave, nodes, parsed
+from ..support.parsing import nodes, parsed
 
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
@@ -159,10 +159,6 @@ def includes(folder):
 
 def tree_of(name):
     return parsed(MODULES[name].read_text(encoding="utf-8"))
-
-
-def teardown_module():
-    leave()  # to test_limits.py
 
 
 def declared(name):

@@ -8,21 +8,22 @@ from functools import cache
 @cache
 def parsed(text):
     """Return the tree of a source."""
-    return ast.parse(text)
+    return _frozen(ast.parse(text))
 
 
 @cache
 def nodes(tree):
     """Return all nodes of a tree, as `ast.walk` yields them."""
-    return tuple(ast.walk(tree))
+    return _frozen(tuple(ast.walk(tree)))
 
 
-def leave():
-    """Leave the trees to the next module: collections of garbage do not pass through them."""
+def _frozen(found):
+    """Have collections of garbage pass over what was found, as over all else that there is."""
     gc.freeze()
+    return found
 
 
 def forget():
-    """Forget all trees: collections of garbage would pass through them in later tests."""
+    """Forget all trees."""
     parsed.cache_clear()
     nodes.cache_clear()
