@@ -13,7 +13,7 @@ PRODUCTS = ["ij,jk->ik", "ij,jk", "ij,jk->ki", "ji,jk->ik", "ij,kj->ik", "ij,j->
             "ijk,kjl->il", "ijk,jkl->li", "nij,jk->nik", "ij,njk->nik", "i,i->", "i,i", "ij,ij->",
             "ij,ij", "ij,ji->", "ijk,ljk->li", " ij , jk -> ik ", "nijk,lk->nlij", "ij,k j"]
 PAIRS = ["ij,ij->ij", "ij,jk->ijk", "i,j->ij", "ij,jk->i", "ij,jk->", "nij,njk->nik", "ii,ij->ij",
-         "ii,ij", "...j,jk->...k", "ij,jk->k"]
+         "ii,ij", "...j,jk->...k", "ij,jk->k", "ni,nij->nj", "nij,nj->ni", "jin,nj->ni"]
 ONE_OR_MORE = ["ij->j", "ij->", "ii", "ii->i", "ijj->i", "ijk->ki", "ij->ji", "i->i", "->",
                "ij,jk,kl->il", "ij,ij,ij->j", "i,j,k->kij", "ii,ij,j->", "i,ij,i->ij"]
 
@@ -33,6 +33,18 @@ def test_values_are_numpys(subscripts, dtype):
         found = mat.einsum(subscripts, *map(mat.array, arrays), optimize=optimize)
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         assert_array_equal(found.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("length", [16, 17])  # of matrices with 256 elements, and more
+@pytest.mark.parametrize("subscripts", ["ni,nij->nj", "nij,nj->ni", "in,jni->nj", "n,nij->ij"])
+@pytest.mark.parametrize("step", [1, -2])
+def test_vectors_times_matrices_in_batches(subscripts, length, step):
+    rng, arrays = np.random.default_rng(3), []
+    for name in subscripts.partition("->")[0].split(","):
+        *shape, last = (6 if k == "n" else length for k in name)
+        arrays.append(rng.integers(-9, 9, [*shape, last * abs(step)])[..., ::step] / 2)
+    found = mat.einsum(subscripts, *map(mat.array, arrays))
+    assert_array_equal(found.to_numpy(), np.einsum(subscripts, *arrays), strict=True)
 
 
 @pytest.mark.parametrize("subscripts", PRODUCTS)
