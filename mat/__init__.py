@@ -87,6 +87,8 @@ _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
 _register_plugin("numpy_functions", f"{__name__}.numpy.namespace.functions")
+_register_plugin("numpy_objects", f"{__name__}.numpy.namespace.objects")
+_register_plugin("numpy_ufuncs", f"{__name__}.numpy.namespace.ufuncs")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
@@ -165,7 +167,14 @@ _METHODS = {
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 for _name in ("debug", "cpu.blas", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.nn",
               "cpu.permute", "cpu.reduce", "cpu.selection",
-              "numpy.ufunc_calls", "support.c_compiler", *_NAMES, *_METHODS):
+              "numpy.composites.selection", "numpy.composites.ufuncs", "numpy.ufunc_calls",
+              "ops.indexing.accumulate_at", "ops.indexing.advanced", "ops.indexing.gathering",
+              "ops.indexing.sorting", "ops.linear.blocked", "ops.linear.blocked_qr",
+              "ops.linear.decompositions", "ops.primitives.cut_reduce", "ops.primitives.missing",
+              "ops.primitives.scan", "ops.tiles.cut_products", "ops.tiles.cut_sorts",
+              "ops.tiles.file_tiles", "ops.tiles.signatures", "ops.tiles.staging",
+              "ops.tiles.tile_grid", "ops.tiles.tiling", "support.c_compiler",
+              *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():
     _bind_at_first_use(_name, *_methods.split())

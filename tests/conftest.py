@@ -3,7 +3,9 @@ on, and fixtures.
 """
 
 import gc
+import importlib
 import os
+import pkgutil
 from itertools import count
 
 import hypothesis
@@ -12,6 +14,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 import mat
+import mat.ops
 from mat.debug.direction_check import CHECK
 from mat.numpy.registry import load_all
 from mat.support import c_compiler
@@ -84,6 +87,8 @@ def _load_operations():
     load_all()
     for name in dict.fromkeys((*mat._NAMES, *mat._METHODS)):
         mat._plugin(name)
+    for module in pkgutil.walk_packages(mat.ops.__path__, "mat.ops."):
+        importlib.import_module(module.name)
 
 
 def pytest_unconfigure(config):

@@ -35,8 +35,8 @@ from ..ops.engine.operation import Op
 from ..ops.expressions.computing import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
 from ..ops.tiles.staging import on_host
+from ..ops.tiles.tile import being_cut
 from ..ops.tiles.tile_grid import tile_of
-from ..ops.tiles.tiling import being_cut
 from ..support.dtypes import is_known_dtype
 from ..support.formatting import html_table
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand

@@ -28,7 +28,8 @@ from ..core.span_copy import SpanCopy
 from ..errors import FormatError
 from ..matrix.mat import Mat
 from ..ops.expressions.nodes import PASS
-from ..ops.tiles.tiling import operand_of, origin_of, tile_now
+from ..ops.tiles.tile import operand_of, tile_now
+from ..ops.tiles.tiling import origin_of
 from ..support import formatting
 from . import trace_file
 from .counters import CopyCounter

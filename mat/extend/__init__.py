@@ -10,8 +10,7 @@ from ..core.observers import Observer, observe
 from ..core.registry import Facet, Memory, register_facet, register_memory
 from ..devices.library_facet import LibraryFacet
 from ..ops.engine.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
-from ..ops.tiles.signatures import by_elements
-from ..ops.tiles.tiling import Tile, TileTooLarge
+from ..ops.tiles.tile import Tile, TileTooLarge, by_elements
 from ..support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = [

@@ -32,6 +32,23 @@ def bind(name: str, function: Any) -> None:
         setattr(Methods, name, function)
 
 
+class _MadeAtFirstUse:
+    """Stands for a method of Mats that `make` returns when it is first used."""
+
+    def __init__(self, name: str, make: Callable[[], Function]) -> None:
+        self.name: str = name
+        self.make: Callable[[], Function] = make
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        bind(self.name, self.make())
+        return vars(Methods)[self.name].__get__(instance, owner)
+
+
+def bind_later(name: str, make: Callable[[], Function]) -> None:
+    """Make what `make` returns the method `name` of every `Mat`, when that is first used."""
+    setattr(Methods, name, _MadeAtFirstUse(name, make))
+
+
 def method(name: str) -> Callable[[F], F]:
     """Return a decorator that makes a function the method `name` of every `Mat`."""
     def decorate(function: F) -> F:

@@ -5,7 +5,7 @@ from mat.matrix.brief_calls cimport call_briefly
 from mat.numpy.short_calls cimport called_shortly
 
 cdef object _mat_type, _not_brief
-cdef frozenset _ordering
+cdef frozenset _on_devices, _ordering
 cdef dict _implementations, _holds, _waiting
 cdef list _in_use
 

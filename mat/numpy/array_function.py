@@ -26,7 +26,15 @@ from ..ops.engine.operation import named
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
 from .composites.there import with_mats_there
-from .registry import HOLDS, IMPLEMENTATIONS, OF_MANY, WAITING, load, numpy_function
+from .registry import (
+    HOLDS,
+    IMPLEMENTATIONS,
+    OF_MANY,
+    ON_DEVICES,
+    WAITING,
+    load,
+    numpy_function,
+)
 from .short_calls import called_shortly, leave_to_numpy, written_shortly
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
@@ -50,7 +58,7 @@ _numbers = frozenset((bool, int, float, complex))
 _MEMORY = bytes(16)  # of one element
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _not_brief = NOT_BRIEF
-_holds, _in_use, _waiting = HOLDS, IN_USE, WAITING
+_holds, _in_use, _on_devices, _waiting = HOLDS, IN_USE, ON_DEVICES, WAITING
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
@@ -100,7 +108,8 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
         dtype = short_floats.dtype_of(args, kwargs)
         if dtype is not None:
             return short_floats.computed(func, args, kwargs, dtype)
-    if func in _waiting:  # also while another thread imports the module
+    # also while another thread imports the module
+    if func in _waiting and (_in_use or func not in _on_devices):
         load(func)
     holds = _holds.get(func)
     if holds is not None and (holds >= 0 or _in_use):

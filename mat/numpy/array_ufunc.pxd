@@ -2,7 +2,7 @@ cimport cython
 
 from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly
-from mat.numpy.short_calls cimport called_shortly
+from mat.numpy.short_calls cimport called_shortly, product
 from mat.ops.engine.calls cimport Calls
 from mat.ops.primitives.copying cimport converted
 
@@ -12,7 +12,6 @@ cdef set _NUMBERS, _BY_NUMPY
 cdef object _mat_type, _matmul, _add, _float64, _float32, _int64, _float16, _positive
 cdef list _in_use, _observers
 cdef Py_ssize_t _FIRST, _FEW
-cdef Calls _product
 
 cpdef object call_ufunc(tuple args, dict kwargs)
 

@@ -7,7 +7,6 @@ delegated to NumPy.
 from __future__ import annotations
 
 import inspect
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,19 +26,29 @@ from ..ops.engine.functions import FunctionOfOne, FunctionOfTwo
 from ..ops.engine.loops import LOGIC, is_natural
 from ..ops.engine.operands import has_its_own_way, has_priority
 from ..ops.engine.operation import named
-from ..ops.linear.matmul import matmul, product
 from ..ops.primitives import elementwise as ew
-from ..ops.primitives import missing, reduce, scan, ufuncs
+from ..ops.primitives import reduce, ufuncs
 from ..ops.primitives.copying import converted
 from ..ops.primitives.few_elements import same, summed_between
 from ..ops.primitives.truth import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.options import FLOAT32, FLOAT64
+from ..support.plugins import at_first_use, plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
 from .operands import can_hold_sums, is_mat_or_array
-from .short_calls import WAYS, ByPlan, Running, called_shortly
+from .short_calls import WAYS, ByPlan, Running, called_shortly, product
 from .ufunc_at import at_briefly, at_places, composed
+
+missing = at_first_use("ops.primitives.missing")
+scan = at_first_use("ops.primitives.scan")
+
+
+def _multiply_matrices(*args: Operand, **kwargs: Operand) -> Operand:
+    """Compute a product of matrices, whose module is imported now, and this function replaced."""
+    multiply: Any = implementation_of(np.matmul)
+    return multiply(*args, **kwargs)
+
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
@@ -55,13 +64,13 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
-    np.matmul: matmul, np.divmod: ufuncs.quotient_and_remainder,
+    np.matmul: _multiply_matrices, np.divmod: ufuncs.quotient_and_remainder,
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min,
-    np.fmax: partial(missing.extreme, smallest=False),
-    np.fmin: partial(missing.extreme, smallest=True)}
+    np.fmax: lambda *args, **kwargs: missing.extreme(*args, smallest=False, **kwargs),
+    np.fmin: lambda *args, **kwargs: missing.extreme(*args, smallest=True, **kwargs)}
 # functions that reduce as a ufunc does
 _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
@@ -81,12 +90,12 @@ _BY_NUMPY = {f for f in vars(np).values() if type(f) is np.ufunc and f not in IM
 # methods of one operand, and of indices or an axis, by operations or by NumPy
 _OF_ONE = frozenset(("reduce", "accumulate", "reduceat"))
 WAYS.update({ufunc.reduce: ByPlan(vars(reduction)["op"], 0)
-             for ufunc, reduction in REDUCTIONS.items() if type(reduction) is not partial})
+             for ufunc, reduction in REDUCTIONS.items() if "op" in vars(reduction)})
 WAYS.update({np.logical_and.reduce: ByPlan(ALL, 0), np.logical_or.reduce: ByPlan(ANY, 0)})
-WAYS.update({ufunc.accumulate: Running(vars(running)["op"], 0)
-             for ufunc, running in scan.BY_UFUNC.items()})
+WAYS.update({ufunc.accumulate: Running(ufunc, 0)
+             for ufunc in (np.add, np.multiply, np.maximum, np.minimum)})
 # with types of C
-_mat_type, _implementations, _in_use, _product = Mat, IMPLEMENTATIONS, IN_USE, product
+_mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE
 _matmul, _add, _float64, _float32 = np.matmul, np.add, FLOAT64, FLOAT32
 _positive, _int64, _observers = np.positive, np.dtype(np.int64), OBSERVERS
 _float16, _FEW = np.dtype(np.float16), 1 << 12
@@ -94,6 +103,13 @@ _FIRST = 3  # position of the first operand
 _NO_KEYWORDS: Keywords = {}
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
+
+
+def implementation_of(ufunc: np.ufunc) -> Function | None:
+    """Return the function of `mat` that computes a ufunc, None if there is none."""
+    if ufunc is _matmul:
+        IMPLEMENTATIONS[ufunc] = plugin("ops.linear.matmul").matmul
+    return IMPLEMENTATIONS.get(ufunc)
 
 
 def _are_operands(inputs: Arguments) -> bool:
@@ -130,7 +146,7 @@ def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
     one, other, to = a, b, out
     if one.storage is to.storage or other.storage is to.storage:
         return None
-    return _product.carry_out((a, b, out), {})
+    return product().carry_out((a, b, out), {})
 
 
 def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -38,15 +37,26 @@ Examples
 
 def docstring(summarized: str, name: str, parameters: Iterable[str], where: str) -> str:
     """Return the docstring for ``numpy.{name}``, with the summary of the function `summarized`."""
-    summary, example = _summaries().get(summarized, (f"The function ``numpy.{name}`` of Mats.", ""))
+    summary, example = summary_of(summarized) or (f"The function ``numpy.{name}`` of Mats.", "")
     made = _DOC.format(summary=summary, name=name, where=where,
                        parameters=", ".join(parameters) or "none")
     return made + _EXAMPLE.format(example=dedent(example)) if example else made
 
 
+def summary_of(name: str) -> tuple[str, str] | None:
+    """Return the line and the example of a function, or None."""
+    text = _summaries()
+    start = text.find(f"\n{name}: ")
+    if start < 0:
+        return None
+    line = end = text.index("\n", start + 1)
+    while text[end + 1].isspace():  # the lines of the example
+        end = text.index("\n", end + 1)
+    return text[start + len(name) + 3:line], text[line + 1:end]
+
+
 @cache
-def _summaries() -> dict[str, tuple[str, str]]:
+def _summaries() -> str:
+    """Return the text, with an end that is no example."""
     text = Path(__file__).with_name("summaries.txt").read_text(encoding="utf-8")
-    entries = (entry.partition("\n") for entry in re.split(r"\n(?=\S)", text.rstrip()))
-    named = ((first.partition(": "), example) for first, _, example in entries)
-    return {name: (summary, example) for (name, _, summary), example in named}
+    return f"\n{text.rstrip()}\n."

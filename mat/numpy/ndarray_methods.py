@@ -22,15 +22,17 @@ from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat, is_foreign, is_operand, numpy_gives
 from ..ops.engine.operation import named
 from ..ops.engine.roles import method_like
-from ..ops.indexing.sorting import sort_in_place
-from ..ops.linear.matmul import matmul
 from ..ops.primitives.copying import sorted_in_place
 from ..support.dtypes import as_element
+from ..support.plugins import at_first_use
 from ..support.types import File, Function, Number, Operand
-from .array_function import call_numpy
+from ..support.unbound import DeferredSignature
+from .array_function import call_numpy, code_of
 from .registry import NO_VALUE
 from .short_calls import ShortMethod, TakeMethod, WritingMethod, matrix_product
 
+products = at_first_use("ops.linear.matmul")
+sorting = at_first_use("ops.indexing.sorting")
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
 # Writing
@@ -100,8 +102,8 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
     given = {"stable": stable, "descending": descending}
     more = {name: value for name, value in given.items() if value is not None}
     if kind is None or (kind in ("stable", "mergesort") and not more):
-        sort_in_place(self, k, stable=bool(stable) or kind is not None,
-                      descending=bool(descending))
+        sorting.sort_in_place(
+            self, k, stable=bool(stable) or kind is not None, descending=bool(descending))
         return
     _write_by(np.ndarray.sort, self, k, kind, **more)
 
@@ -192,7 +194,7 @@ def imatmul(self: Mat, other: Operand) -> Operand:
     """Compute ``self <- self @ other``, a product with the shape of self."""
     if not is_operand(other):
         return NotImplemented
-    found = matmul(self, other)
+    found: Mat = products.matmul(self, other)
     if found.shape != self.shape:
         raise ShapeError(f"x @= y requires a product of the shape of x, {self.shape}, got "
                          f"{found.shape}; x = x @ y makes a new Mat")
@@ -403,14 +405,27 @@ def bind_function(name: str, function: Function) -> None:
                 check(axis, self.ndim)
             raise
 
-    others = _parameters(function)
-    place = [p.name for p in others].index("axis") if any(p.name == "axis" for p in others) else -1
+    others = _parameter_names(function)
+    place = others.index("axis") if "axis" in others else -1
     check = as_axes if function in (np.all, np.any, np.std, np.var) else as_axis
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    method.__dict__["__signature__"] = inspect.Signature([own, *others])
+    method.__dict__["__signature__"] = DeferredSignature(lambda: _signature(function))
     NAMES.append(name)
-    described = named(method, name, _documentation(name, [p.name for p in others]))
+    described = named(method, name, _documentation(name, others))
     bind(name, (TakeMethod if function is np.take else ShortMethod)(function, described))
+
+
+def _signature(function: Function) -> inspect.Signature:
+    """Return the signature of the method for NumPy's `function`."""
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([own, *_parameters(function)])
+
+
+def _parameter_names(function: Function) -> tuple[str, ...]:
+    """Return the names of the parameters of NumPy's `function` after its first."""
+    code = code_of(function)
+    if code is None:
+        return tuple(p.name for p in _parameters(function))
+    return code.co_varnames[1:code.co_argcount + code.co_kwonlyargcount]
 
 
 def _parameters(function: Function) -> list[inspect.Parameter]:
@@ -422,7 +437,7 @@ def _parameters(function: Function) -> list[inspect.Parameter]:
     return [p for p in others if p.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
-def _documentation(name: str, parameters: list[str]) -> str:
+def _documentation(name: str, parameters: tuple[str, ...]) -> str:
     arguments = f"Parameters\n----------\n{', '.join(parameters)}\n    As for ``numpy.{name}``.\n\n"
     return (f"Return ``numpy.{name}`` of self and the arguments, as Mats.\n\n"
             f"{arguments if parameters else ''}"

@@ -145,12 +145,36 @@ MODULES = {  # with the functions that they implement
     "ufuncs": "linalg.vecdot",
     "variances": "average corrcoef cov ptp std var",
 }
-# the modules that compose ufuncs on devices, until they are imported
-_COMPOSING = ["comparison", "ufuncs"]
+# the modules that compose ufuncs on devices, until they are imported, and these ufuncs
+_COMPOSING = {
+    "comparison": "bitwise_count",
+    "ufuncs":
+        "degrees fabs float_power frexp ldexp logaddexp2 matvec modf positive radians spacing "
+        "vecdot vecmat"}
+COMPOSED_NAMES: frozenset[str] = frozenset(" ".join(_COMPOSING.values()).split())
+# functions whose implementations alone know what docstrings say: which keywords they have beyond
+# those of some version of NumPy, or that the host computes
+OF_OWN_KIND: frozenset[str] = frozenset((
+    "argsort", "astype", "clip", "fftfreq", "reshape", "rfftfreq", "sort", "unique"))
 # the modules that may not be imported yet, by functions; absent ones are of other versions of NumPy
 WAITING: dict[object, str] = {
     function: module for module, names in MODULES.items() for name in names.split()
     if not name.startswith("fft.") and (function := numpy_function(name)) is not None}
+# those that only devices compute by operations, and not NumPy as one of few elements: elsewhere
+# nothing has to be imported for them
+_BY_DEVICES = (
+    "allclose angle argpartition argwhere array_equiv choose compress convolve correlate cross "
+    "diag_indices_from diagflat ediff1d extract fill_diagonal fix flatnonzero histogram "
+    "histogram2d histogram_bin_edges intersect1d iscomplex isneginf isposinf isreal linalg.cond "
+    "linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.lstsq "
+    "linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr "
+    "linalg.slogdet linalg.svd linalg.svdvals linalg.vecdot linalg.vector_norm nan_to_num "
+    "nanmedian nanpercentile nanquantile packbits partition percentile polyadd polyder polyint "
+    "polymul polysub polyval put_along_axis quantile real_if_close resize setdiff1d setxor1d sinc "
+    "sort_complex take_along_axis tril_indices_from trim_zeros triu_indices_from union1d "
+    "unique_all unpackbits unravel_index unwrap vander")
+ON_DEVICES: frozenset[object] = frozenset(
+    function for name in _BY_DEVICES.split() if (function := numpy_function(name)) is not None)
 
 
 def _add_transforms(fft: ModuleType) -> None:

@@ -9,7 +9,7 @@ from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief, _result_type, _bool
+cdef object _mat, _not_brief, _nrm2, _result_type, _bool
 cdef dict _NO_KEYWORDS
 cdef Calls _product
 cdef dict _ways, _writers
@@ -30,6 +30,7 @@ cdef class ByPlan(Way):
 
 
 cdef class Running(ByPlan):
+    cdef object rule
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 
@@ -85,6 +86,7 @@ cdef class ResultType(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
+cpdef Calls product()
 @cython.locals(view=MatBase)
 cpdef object length(object x)
 @cython.locals(one=MatBase, other=MatBase)

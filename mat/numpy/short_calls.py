@@ -26,9 +26,7 @@ from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
-from ..ops.linear.blas_level1 import nrm2
-from ..ops.linear.matmul import product
-from ..ops.primitives import reduce, scan, truth
+from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
 from ..ops.primitives.few_elements import (
     all_equal,
@@ -50,11 +48,12 @@ from ..ops.primitives.few_elements import (
     truths,
 )
 from ..support.dtypes import BLAS_TYPES
+from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .registry import OF_MANY
 
 # with types of C
-_in_use, _observers, _mat, _not_brief, _product = IN_USE, OBSERVERS, Mat, NOT_BRIEF, product
+_in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
 _result_type, _bool = np.result_type, np.dtype(bool)
 _NO_KEYWORDS: Keywords = {}
 
@@ -80,8 +79,8 @@ class ByPlan(Way):
 
     __slots__ = ("axis", "operation")
 
-    def __init__(self, operation: Calls, axis: int | None = None) -> None:
-        self.operation: Calls = operation
+    def __init__(self, operation: Calls | None, axis: int | None = None) -> None:
+        self.operation: Any = operation
         self.axis: int | None = axis
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
@@ -97,11 +96,15 @@ class ByPlan(Way):
 
 
 class Running(ByPlan):
-    """By the operation of running totals, along an axis of a Mat, or with None of a packed one in
-    row-major order.
+    """By the operation of running totals by `rule`, along an axis of a Mat, or with None of a
+    packed one in row-major order.
     """
 
-    __slots__ = ()
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: np.ufunc, axis: int | None) -> None:
+        super().__init__(None, axis)  # many programs do without the operation
+        self.rule: np.ufunc = rule
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         axis = only_axis(args, kwargs, self.axis)
@@ -112,6 +115,8 @@ class Running(ByPlan):
             return None
         if axis is None:
             view, axis = view if len(view.layout.shape) == 1 else raveled(view), 0
+        if self.operation is None:
+            self.operation = vars(plugin("ops.primitives.scan").BY_UFUNC[self.rule])["op"]
         return None if view is None else self.operation.make((view, None, axis))
 
 
@@ -297,6 +302,19 @@ class ResultType(Way):
         return _result_type(*dtypes)
 
 
+# operations that many programs do without
+_product: Calls | None = None
+_nrm2: Function | None = None
+
+
+def product() -> Calls:
+    """Return the operation of products of matrices."""
+    global _product
+    if _product is None:
+        _product = plugin("ops.linear.matmul").product
+    return _product
+
+
 def length(x: object) -> Operand:
     """Return the Euclidean norm of all elements, if BLAS has their type."""
     if type(x) is not _mat:
@@ -304,7 +322,10 @@ def length(x: object) -> Operand:
     view: Any = x
     if view.element_type.char not in BLAS_TYPES or not view.layout.size:
         return None
-    return adopted(np.asarray(nrm2(x), view.element_type.char.lower()))
+    global _nrm2
+    if _nrm2 is None:
+        _nrm2 = plugin("ops.linear.blas_level1").nrm2
+    return adopted(np.asarray(_nrm2(x), view.element_type.char.lower()))
 
 
 def vector_product(a: Operand, b: Operand) -> Mat | None:
@@ -312,7 +333,7 @@ def vector_product(a: Operand, b: Operand) -> Mat | None:
     one, other = raveled(a), raveled(b)
     if one is None or other is None or one.layout.size != other.layout.size:
         return None
-    return None if one.element_type.kind == "c" else _product.make((one, other, None))
+    return None if one.element_type.kind == "c" else product().make((one, other, None))
 
 
 def matrix_product(a: Operand, b: Operand) -> Mat | None:
@@ -323,7 +344,7 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
     other: Any = b
     if not one.layout.shape or not 0 < len(other.layout.shape) < 3:
         return None
-    return a @ b if _in_use else _product.make((a, b, None))
+    return a @ b if _in_use else product().make((a, b, None))
 
 
 _argmax: Any = Mat.argmax
@@ -335,8 +356,7 @@ def _reductions() -> dict[object, Way]:
     found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
         found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
-    for name in ("cumsum", "cumprod"):
-        found[getattr(np, name)] = Running(vars(vars(scan)[name])["op"], None)
+    found |= {np.cumsum: Running(np.add, None), np.cumprod: Running(np.multiply, None)}
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
         found[np.count_nonzero] = OrNumPy(truths, ByPlan(truth.COUNT_NONZERO))
     return found

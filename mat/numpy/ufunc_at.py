@@ -19,21 +19,23 @@ from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
-from ..ops.indexing.accumulate_at import RULES, accumulated_at
 from ..ops.primitives.few_elements import added_at
+from ..support.plugins import at_first_use
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .operands import as_mat_if_possible
 from .registry import COMPOSED, Result, load_composed
 
+accumulation = at_first_use("ops.indexing.accumulate_at")
 _SILENT = frozenset((np.add, np.subtract, np.multiply, np.maximum, np.minimum))  # of integers
 
 
 def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
     """Combine the elements of the first operand at an index with a value, in place."""
     x = inputs[0]
-    if isinstance(x, Mat) and len(inputs) == 3 and ufunc in RULES and computes_elsewhere(x):
+    if isinstance(x, Mat) and len(inputs) == 3 and computes_elsewhere(x) and (
+            ufunc in accumulation.RULES):
         x.allowed(IO)
-        if accumulated_at(ufunc, x, inputs[1], inputs[2]):
+        if accumulation.accumulated_at(ufunc, x, inputs[1], inputs[2]):
             return
     token = STATE.set(QUIET)
     try:

@@ -13,11 +13,10 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
 from ..ops.engine.by_numpy import refuse_other_elements, ufunc_by_numpy
-from ..ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS
+from ..ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS, FunctionOfMatrices
 from ..ops.engine.operands import is_foreign, numpy_gives
-from ..ops.linear.matmul import matmul
 from ..support.types import Arguments, Function, Keywords, Operand
-from .array_ufunc import IMPLEMENTATIONS, by_method
+from .array_ufunc import IMPLEMENTATIONS, by_method, implementation_of
 from .operands import as_mat_if_possible
 from .ufunc_at import at_briefly
 
@@ -102,9 +101,13 @@ def _method(ufunc: np.ufunc, method: str) -> Function:
     return call
 
 
-def has_own_arguments(function: Function) -> bool:
-    """Return whether a function of ours passes arguments that it does not know to NumPy."""
-    return hasattr(function, "op") or function is matmul
+def add_own_methods(function: Function) -> None:
+    """Give a function of `mat` the methods and the facts of the ufunc that it computes, if any."""
+    if type(function) is FunctionOfMatrices:
+        implementation_of(np.matmul)  # which is in the table then
+    for ufunc, implementation in tuple(IMPLEMENTATIONS.items()):
+        if implementation is function:
+            add_methods(function, ufunc)
 
 
 def signature_of(ufunc: np.ufunc) -> inspect.Signature:
@@ -118,8 +121,3 @@ def signature_of(ufunc: np.ufunc) -> inspect.Signature:
         *(parameter(n, parameter.POSITIONAL_ONLY) for n in names),
         parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=out),
         *(parameter(n, parameter.KEYWORD_ONLY, default=v) for n, v in keywords.items())])
-
-
-for _ufunc, _function in IMPLEMENTATIONS.items():
-    if has_own_arguments(_function):
-        add_methods(_function, _ufunc)

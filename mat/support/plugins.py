@@ -36,6 +36,26 @@ def plugin(name: str) -> ModuleType:
     return imported(_modules[name])
 
 
+class PluginAtFirstUse:
+    """Stands for the module registered as `name`: imported when an attribute of it is first read.
+
+    ``ufuncs = at_first_use("ops.primitives.ufuncs")`` is used as an imported module is. What was
+    read is kept, and then read as fast.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = vars(self)[attribute] = getattr(plugin(self._name), attribute)
+        return found
+
+
+def at_first_use(name: str) -> Any:
+    """Return what stands for the module registered as `name`, for those who may not need it."""
+    return PluginAtFirstUse(name)
+
+
 def loaded_plugin(name: str) -> ModuleType | None:
     """Return the same module if it has been imported already, else None."""
     return sys.modules.get(_modules[name])

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import mat
-from mat.numpy.docstrings import _summaries
+from mat.numpy.docstrings import summary_of
 
 from ..support import blocks
 from ..support.docstrings import faults_of_summary, sections
@@ -38,7 +38,7 @@ def test_there_are_many():
 @pytest.mark.parametrize(("name", "function"), MADE)
 def test_a_function_has_a_summary_and_an_example(name, function):
     doc = function.__doc__
-    summary, example = _summaries()[name]
+    summary, example = summary_of(name)
     assert doc.startswith(summary)
     assert not faults_of_summary(doc)
     assert {"Parameters", "Returns", "Notes", "References"} <= sections(doc).keys()

@@ -11,9 +11,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import DTypeError, Mat
-from mat.numpy import array_ufunc
+from mat.numpy import array_ufunc, registry
 from mat.numpy.array_function import VIEWS
-from mat.numpy.registry import IMPLEMENTATIONS, MODULES, ON_HOST, numpy_function
+from mat.numpy.namespace import functions
+from mat.numpy.registry import (
+    COMPOSED,
+    HOLDS,
+    IMPLEMENTATIONS,
+    MODULES,
+    OF_MANY,
+    ON_HOST,
+    numpy_function,
+)
 from mat.ops.primitives import elementwise
 
 from ..support.layouts import LAYOUTS, numbers, place
@@ -304,6 +313,16 @@ def test_modules_implement_what_they_are_imported_for():
         assert own == {f for name in names.split() if (f := numpy_function(name)) is not None}
 
 
+def test_what_is_known_of_implementations_before_they_are_imported():
+    registry.load_all()
+    own = {f.__name__ for f in IMPLEMENTATIONS if functions._own_keywords(f)}
+    assert own | {f.__name__ for f in ON_HOST} <= registry.OF_OWN_KIND
+    assert {f for f, holds in HOLDS.items() if holds < 0 and f not in OF_MANY} == (
+        registry.ON_DEVICES | {np.fft.fftshift, np.fft.ifftshift})
+    composed = {f.__name__ for f, method in COMPOSED if method == "__call__"}
+    assert composed <= registry.COMPOSED_NAMES
+
+
 @pytest.mark.sample(1)
 def test_modules_are_imported_when_their_functions_are_called():
     code = """
@@ -313,7 +332,9 @@ def loaded():
     return {m.rpartition(".")[2] for m in sys.modules if m.startswith("mat.numpy.composites.")}
 x = mat.ones((3, 4))
 np.exp(x) + np.sum(x) + np.concatenate([x, x]).max()
-print(sorted(loaded() & {"arranging", "fourier", "linear_algebra", "quantiles", "sorting"}))
+mat.tril.__doc__, mat.float_power.__doc__, mat.einsum.__signature__
+print(sorted(loaded() & {"arranging", "einsum", "fourier", "linear_algebra", "quantiles", "sorting",
+                         "ufuncs"}))
 print(np.tril(x, -1).sum(), "arranging" in loaded(), "sorting" in loaded())
 with mat.use_device("emulated"):
     print(np.float_power(x, 2.0).sum(), "ufuncs" in loaded())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.ops.tiles.tiling import Patience
+from mat.ops.tiles.tile import Patience
 
 from ..support.threads import in_threads
 
@@ -94,7 +94,7 @@ def test_a_call_does_not_wait_for_its_own_thread():
         assert not Patience(device).lasts(raised.value)
 
 def test_a_call_gives_up(monkeypatch):
-    monkeypatch.setattr("mat.ops.tiles.tiling.PATIENCE", 0.02)
+    monkeypatch.setattr("mat.ops.tiles.tile.PATIENCE", 0.02)
     x, y = mat.ones(N), mat.ones(N)
     begun, leave = threading.Event(), threading.Event()
 

@@ -9,7 +9,7 @@ import mat
 from mat.ops.engine import operation
 from mat.ops.engine.operation import Input, op
 from mat.ops.tiles import tiling
-from mat.ops.tiles.tiling import Tile, TileTooLarge
+from mat.ops.tiles.tile import Tile, TileTooLarge
 
 from ..support import selection
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import mat
 from mat.layout.sliding_window import windows
 from mat.ops.engine.operation import REGISTRY
-from mat.ops.tiles.tiling import TileTooLarge
+from mat.ops.tiles.tile import TileTooLarge
 from mat.support.native import lib
 
 from ..support import random_cases, selection  # noqa: F401

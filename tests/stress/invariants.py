@@ -133,7 +133,7 @@ def in_use():
                        ("observers", [o for o in observers() if o not in ALWAYS])):
         if left:
             found.append(f"{what}: {left}")
-    if hidden("mat.ops.tiles.tiling", "being_cut", tuple)():
+    if hidden("mat.ops.tiles.tile", "being_cut", tuple)():
         found.append("an operation is being cut")
     if not CHECKED:  # else they are, as long as the process
         pages = hidden("mat.debug.protected_pages", "_all", {})

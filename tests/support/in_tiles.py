@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from mat.ops.tiles.staging import is_there
-from mat.ops.tiles.tiling import TileTooLarge, span_bytes
+from mat.ops.tiles.tile import TileTooLarge, span_bytes
 
 # operations whose cutters count the elements of strided operands, or have smallest tiles that they
 # do not refuse: their tiles may need more than they are given, and are cut again where that fails

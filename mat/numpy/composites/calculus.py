@@ -19,19 +19,20 @@ from ...ops.indexing.advanced import gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import argsort, searchsorted
 from ...ops.nn.nn import convolve
-from ...ops.primitives import elementwise, joining, reduce, scan, truth, ufuncs
+from ...ops.primitives import elementwise, joining, reduce, truth
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along, complex_of, imaginary_part, real_part
-from ...ops.primitives.ufuncs import logical_and
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import Function, Number, Operand
 from ..operands import as_mat_if_possible
 from ..registry import Result, implements
 from .in_tiles import in_one_pass, in_tiles
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
-
+scan = at_first_use("ops.primitives.scan")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 def _is_real(x: object) -> bool:
     return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
 
@@ -371,7 +372,7 @@ def _between_points(x: Mat, xp: Mat, fp: Mat) -> Mat:
     slope = elementwise.divide(elementwise.subtract(y1, y0), elementwise.subtract(x1, x0))
     found, other = (elementwise.add(elementwise.multiply(slope, elementwise.subtract(x, at)), value)
                     for at, value in ((x0, y0), (x1, y1)))
-    flat = logical_and(elementwise.isnan(other), elementwise.equal(y0, y1))
+    flat = ufuncs.logical_and(elementwise.isnan(other), elementwise.equal(y0, y1))
     found = where(elementwise.isnan(found), where(flat, y0, other), found)
     found = where(elementwise.equal(x, x0), y0, found)
     return where(elementwise.equal(k, xp.size - 1), fp[-1, ...], found)

@@ -10,17 +10,19 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
 from ...ops.engine.calls import may_meet
-from ...ops.primitives import elementwise, reduce, shape, truth, ufuncs
+from ...ops.primitives import elementwise, reduce, shape, truth
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true
 from ...ops.tiles.overlap import overlap
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
 from .there import as_dtype, as_floats, is_there, with_axis_moved
 
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _REAL = (int, float)
 
 

@@ -15,13 +15,15 @@ from ...matrix.creation import adopted
 from ...matrix.filled import empty_like, full, full_like, ones_like, zeros_like
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, truth, ufuncs
+from ...ops.primitives import elementwise, truth
 from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
+from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand, ShapeLike
 from ..registry import Result, implements
 from .there import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
 
+ufuncs = at_first_use("ops.primitives.ufuncs")
 # The fields of records that argmax and argmin of dask.array make of the extremes of chunks, with
 # places. Where this raises TypeError they use dicts instead, of Mats, which stay on a device.
 _PLACES_OF_DASK = ("vals", "arg")

@@ -20,15 +20,16 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...matrix.reading import call_reading
 from ...ops.engine.by_numpy import leave_if, or_leave
-from ...ops.linear import linalg
 from ...ops.primitives import elementwise, reduce
 from ...support.dtypes import BLAS_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import Arguments, DTypeLike, Keywords, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
 from .products import numpy_tensordot
 from .there import as_dtype, is_there
 
+products = at_first_use("ops.linear.matmul")
 _LONG = np.dtype(np.int64)
 _NO_KEYWORDS: Keywords = {}
 _SMALL_MATRIX = 256  # elements, of which calls of BLAS take longer than NumPy's loop
@@ -240,7 +241,7 @@ def _product(a: Term, b: Term, kept: set[str]) -> Term:
     names = "".join(batch + rows + columns)
     if not over:
         return Term(elementwise.multiply(_spread(a, names), _spread(b, names)), names)
-    product = linalg.matmul(_as_matrices(a, batch, rows, over),
+    product = products.matmul(_as_matrices(a, batch, rows, over),
                             _as_matrices(b, batch, over, columns))
     lengths = dict(zip(a.names + b.names, a.mat.shape + b.mat.shape, strict=True))
     return Term(product.reshape(tuple(lengths[n] for n in names)), names)

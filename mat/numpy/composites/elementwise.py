@@ -10,18 +10,19 @@ from ...layout.shapes import as_axis
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, truth, ufuncs
+from ...ops.primitives import elementwise, truth
 from ...ops.primitives.joining import concat
-from ...ops.primitives.scan import cumsum
 from ...ops.primitives.selecting import where
 from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
+from ...support.plugins import at_first_use
 from ...support.types import DType, Function, Number, Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 from .in_tiles import in_lines, in_tiles
 from .there import FLOATS, REAL, as_dtype, as_floats, is_there
 
+scan, ufuncs = at_first_use("ops.primitives.scan"), at_first_use("ops.primitives.ufuncs")
 _FLOATS = "e" + REAL_TYPES  # of NumPy
 _CLIPPED = _FLOATS + INTEGERS
 _REAL = (int, float)
@@ -268,7 +269,7 @@ def numpy_unwrap(p: Operand, discont: Number | None = None, axis: int = -1, *,
 def _unwrapped(p: Mat, half: Number, most: Number, period: Number) -> Mat:
     steps = p[..., 1:] - p[..., :-1]
     change = where(elementwise.abs(steps) < most, 0.0, _wrapped(steps, half, period) - steps)
-    return concat([p[..., :1], p[..., 1:] + cumsum(change, p.ndim - 1)], p.ndim - 1)
+    return concat([p[..., :1], p[..., 1:] + scan.cumsum(change, p.ndim - 1)], p.ndim - 1)
 
 
 def _wrapped(steps: Mat, half: Number, period: Number) -> Mat:

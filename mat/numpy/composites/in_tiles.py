@@ -17,9 +17,7 @@ from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat, new_like
-from ...ops.tiles.file_tiles import is_large, those_in_files
-from ...ops.tiles.signatures import over
-from ...ops.tiles.tiling import Cutter, Tile, being_cut, carry_out_in_tiles, cutting, span_bytes
+from ...ops.tiles.tile import Cutter, Tile, being_cut, cutting, is_large, span_bytes, those_in_files
 from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keyword, Keywords, Operand
 from ..registry import Result
@@ -154,7 +152,8 @@ class _Composition:
         self.result: Any = self.inputs
         self.reads_once = self.of_elements = of_elements
         self.whole = whole  # bytes of operands that are not cut
-        self.tiles = over(self, signature, free=True, packs=True)
+        self.tiles: Cutter = plugin("ops.tiles.signatures").over(self, signature, free=True,
+                                                                 packs=True)
         self.cutter: Cutter | None = self.cut
 
     def declared_direction(self, k: int, _: Arguments) -> Direction:
@@ -174,7 +173,7 @@ class _Composition:
         elif device.planner is not None:
             device.planner(self, args, kwargs)
         else:
-            carry_out_in_tiles(device, self, args, kwargs)
+            plugin("ops.tiles.tiling").carry_out_in_tiles(device, self, args, kwargs)
         return args[self.result]
 
     def compute(self, args: Arguments) -> None:

@@ -16,11 +16,13 @@ from ...ops.primitives import joining, reduce, truth
 from ...ops.primitives.selecting import is_true, number_as_mat
 from ...ops.primitives.shape import along
 from ...support.dtypes import represents
+from ...support.plugins import at_first_use
 from ...support.types import Array, DTypeLike, Function, Operand
 from ..operands import as_mat_if_possible, as_mats, is_mat_or_array, is_mat_or_none
 from ..registry import Casting, Result, implements
-from .selection import over_axis, take
 from .there import as_dtype, is_there, with_axis_moved
+
+selection = at_first_use("numpy.composites.selection")
 
 
 def _join(arrays: object, axis: Operand, out: Operand, dtype: DTypeLike, casting: Casting,
@@ -131,13 +133,13 @@ def numpy_column_stack(tup: Operand) -> Result:
 
 def taken(x: Mat, places: Array, axis: int) -> Result:
     """Return the items of `x` at places of an axis, all in range."""
-    return take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
+    return selection.take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
 
 
 def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:
     """Return the items along an axis, each repeated as often as its count says."""
     leave_if(axis is not None and type(axis) is not int)
-    x, k = over_axis(x.contiguous() if axis is None else x, axis)
+    x, k = selection.over_axis(x.contiguous() if axis is None else x, axis)
     leave_if(counts.dtype.kind not in "iu" or counts.shape not in ((1,), (x.shape[k],))
              or (counts.size and counts.min() < 0))  # NumPy's errors
     return taken(x, np.repeat(np.arange(x.shape[k]), counts), k)
@@ -154,11 +156,11 @@ def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Resu
 @implements("delete")
 def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
     if is_there(arr) and not isinstance(obj, int | slice):
-        x, k = over_axis(arr, axis)
+        x, k = selection.over_axis(arr, axis)
         places = obj if isinstance(obj, list | tuple) else np.asarray(obj)
         return taken(x, np.delete(np.arange(x.shape[k]), places), k)
     leave_if(not isinstance(obj, int | slice) or isinstance(obj, bool))
-    x, k = over_axis(arr, axis)
+    x, k = selection.over_axis(arr, axis)
     removed = range(x.shape[k])[obj] if isinstance(obj, slice) else _one_of(x.shape[k], obj)
     if removed is None or abs(removed.step) != 1:
         leave_if(not (is_there(arr) and isinstance(obj, slice)))
@@ -174,7 +176,7 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
     if type(obj) is not int or (axis is not None and arr.ndim != 1):
         leave_if(not is_there(arr))
         return _inserted(arr, obj, values, axis)
-    x, k = over_axis(arr, axis)
+    x, k = selection.over_axis(arr, axis)
     if isinstance(values, int | float) and represents(x.dtype, values):
         added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
     else:
@@ -190,7 +192,7 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
 
 def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result:
     """Return `x` with values before places of an axis: several before one, or one before each."""
-    x, k = over_axis(x, axis)
+    x, k = selection.over_axis(x, axis)
     if isinstance(obj, slice):
         obj = np.arange(*obj.indices(x.shape[k]))
     at, new = np.asarray(obj), as_mat_if_possible(values)

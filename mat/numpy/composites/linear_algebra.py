@@ -13,20 +13,22 @@ from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.indexing.sorting import argsort
-from ...ops.linear import decompositions, linalg
-from ...ops.linear.decompositions import determinants
 from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.arrangement import rolled
 from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DType, Function, Operand
 from ..registry import NO_VALUE, Result, implements
 from ..short_calls import length
 from .in_tiles import in_one_pass
-from .selection import take_along
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
-from .ufuncs import conjugated
+
+decompositions = at_first_use("ops.linear.decompositions")
+linalg = at_first_use("ops.linear.linalg")
+of_ufuncs = at_first_use("numpy.composites.ufuncs")
+selection = at_first_use("numpy.composites.selection")
+sorting = at_first_use("ops.indexing.sorting")
 
 
 def _is_square(a: Mat) -> bool:
@@ -72,7 +74,7 @@ def numpy_linalg_det(a: Operand) -> Result:
 def _sign_and_log(a: Mat) -> tuple[Mat, Mat]:
     """Return the signs of determinants, and the logarithms of their moduli."""
     sign, logarithm = (new_like(a, a.shape[:-2], t) for t in (a.dtype, real_of(a.dtype)))
-    determinants(a, sign, logarithm)
+    decompositions.determinants(a, sign, logarithm)
     return sign, logarithm
 
 
@@ -213,9 +215,9 @@ def _svd(a: Mat, full: bool) -> tuple[Mat, Mat, Mat]:
 
 def _svd_of_hermitian(a: Mat) -> tuple[Mat, Mat, Mat]:
     w, u = _eigh(a, True)
-    order = argsort(elementwise.abs(w), descending=True)
-    w = take_along(w, order, w.ndim - 1)
-    u = take_along(u, order[..., None, :].broadcast_to(u.shape), u.ndim - 1)
+    order = sorting.argsort(elementwise.abs(w), descending=True)
+    w = selection.take_along(w, order, w.ndim - 1)
+    u = selection.take_along(u, order[..., None, :].broadcast_to(u.shape), u.ndim - 1)
     sign = where(w < 0, -1.0, 1.0).astype(w.dtype)
     return u, elementwise.abs(w), _adjoint(u * sign[..., None, :])
 
@@ -259,7 +261,7 @@ def numpy_linalg_pinv(a: Operand, rcond: Operand = None, hermitian: bool = False
     share = _number(rcond if rtol is NO_VALUE else rtol)
     if share is None:
         share = 1e-15 if rtol is NO_VALUE else max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
-    conjugate = conjugated(a)
+    conjugate = of_ufuncs.conjugated(a)
     u, s, vh = _svd_of_hermitian(conjugate) if hermitian else _svd(conjugate, False)
     inverse = _inverses(s, reduce.max(s, -1, keepdims=True) * share)
     return linalg.matmul(vh.mT, inverse[..., None] * u.mT)
@@ -319,7 +321,7 @@ def _number(value: Operand) -> float | None:
 
 
 def _adjoint(x: Mat) -> Mat:
-    return conjugated(x).mT
+    return of_ufuncs.conjugated(x).mT
 
 
 # Eigenvalues

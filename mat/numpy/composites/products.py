@@ -13,18 +13,19 @@ from ...layout.shapes import Ints, as_axis
 from ...matrix.filled import eye
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.linear import linalg
-from ...ops.linear.matmul import matmul, product_shape
 from ...ops.primitives import elementwise
 from ...ops.primitives.joining import check_are_mats, stack
-from ...ops.primitives.ufuncs import conjugate
 from ...support.dtypes import BLAS_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import Operand
 from ..operands import as_mats, is_mat_or_array, is_mat_or_none
 from ..registry import Result, implements
 from ..short_calls import matrix_product
 from .there import is_there, mats_there
 
+linalg = at_first_use("ops.linear.linalg")
+products = at_first_use("ops.linear.matmul")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 Axes = list[int]
 AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of each operand
 
@@ -40,7 +41,7 @@ def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
     if not a.ndim or not b.ndim:
         return elementwise.multiply(a, b, out=out)
     if b.ndim < 3:
-        return linalg.matmul(a, b, out=out)
+        return products.matmul(a, b, out=out)
     leave_if(out is not None)
     return numpy_tensordot(a, b, (-1, -2))
 
@@ -53,7 +54,7 @@ def numpy_inner(a: Operand, b: Operand, /) -> Result:
     if b.ndim > 2:
         return numpy_tensordot(a, b, (-1, -1))
     leave_if(a.shape[-1] != b.shape[-1])
-    return linalg.matmul(a, b.T)
+    return products.matmul(a, b.T)
 
 
 @implements("outer", mats=0)
@@ -76,8 +77,8 @@ def numpy_vdot(a: Operand, b: Operand, /) -> Result:
     a, b = map(np.ravel, found)
     if a.dtype.kind == "c":
         leave_if(not is_there(a))
-        a = conjugate(a)
-    return linalg.matmul(a, b)
+        a = ufuncs.conjugate(a)
+    return products.matmul(a, b)
 
 
 @implements("linalg.tensordot", mats=0)
@@ -94,8 +95,8 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     length = prod(a.shape[k] for k in of_a)
     rows, columns = tuple(a.shape[k] for k in kept_a), tuple(b.shape[k] for k in kept_b)
     if not rows and not columns and of_a:
-        return linalg.matmul(a.permute(of_a).ravel(), b.permute(of_b).ravel())
-    product = linalg.matmul(_as_matrix(a, (*kept_a, *of_a), (prod(rows), length)),
+        return products.matmul(a.permute(of_a).ravel(), b.permute(of_b).ravel())
+    product = products.matmul(_as_matrix(a, (*kept_a, *of_a), (prod(rows), length)),
                             _as_matrix(b, (*of_b, *kept_b), (length, prod(columns))))
     return product.reshape(rows + columns)
 
@@ -129,7 +130,7 @@ def _as_matrix(x: Mat, order: Ints, shape: tuple[int, int]) -> Mat:
 @implements("linalg.matmul", mats=0)
 def numpy_linalg_matmul(x1: Operand, x2: Operand, /) -> Result:
     leave_if(not is_mat_or_array(x1) or not is_mat_or_array(x2))
-    return linalg.matmul(x1, x2)
+    return products.matmul(x1, x2)
 
 
 @implements("linalg.multi_dot", mats=0)
@@ -155,12 +156,12 @@ def _power(a: Mat, n: int) -> Mat:
     square = a
     while True:
         if n & 1:
-            found = square if found is None else linalg.matmul(found, square)
+            found = square if found is None else products.matmul(found, square)
         n >>= 1
         if not n:
             assert found is not None
             return found.copy() if found is a else found
-        square = linalg.matmul(square, square)
+        square = products.matmul(square, square)
 
 
 @implements("cross", on_device=2)
@@ -242,7 +243,7 @@ def multi_dot(mats: Sequence[Mat]) -> Mat:
     chain[0] = chain[0].expand_dims(0) if first else chain[0]
     chain[-1] = chain[-1].expand_dims(1) if last else chain[-1]
     for left, right in pairwise(chain):
-        product_shape(left.shape, right.shape)
+        products.product_shape(left.shape, right.shape)
     split = _best_splits([chain[0].shape[0], *(m.shape[1] for m in chain)])
     result = _in_order(chain, split, 0, len(chain) - 1)
     return result.squeeze(tuple(k for k, gone in ((0, first), (1, last)) if gone))
@@ -266,4 +267,4 @@ def _in_order(chain: list[Mat], split: dict[tuple[int, int], int], i: int, j: in
     if i == j:
         return chain[i]
     k = split[i, j]
-    return matmul(_in_order(chain, split, i, k), _in_order(chain, split, k + 1, j))
+    return products.matmul(_in_order(chain, split, i, k), _in_order(chain, split, k + 1, j))

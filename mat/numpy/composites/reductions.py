@@ -4,6 +4,7 @@ products.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 
 import numpy as np
@@ -14,16 +15,19 @@ from ...errors import ShapeError
 from ...layout.shapes import as_axis, integer
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, missing, reduce, scan, truth, ufuncs
+from ...ops.primitives import elementwise, reduce, truth
 from ...ops.primitives.declare_reduce import mask_of, plain_axis
-from ...ops.primitives.missing import without_nan
 from ...support.dtypes import FLOATING, INEXACT
+from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
 from .there import keeps_parts
 
+missing = at_first_use("ops.primitives.missing")
+scan = at_first_use("ops.primitives.scan")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
 
 
@@ -99,43 +103,47 @@ def numpy_linalg_trace(x: Mat, /, *, offset: int = 0, dtype: DTypeLike = None) -
     return reduce.sum(x.diagonal(offset, -2, -1), -1)
 
 
-def _running(function: Function, of_nan: int | None = None) -> Function:
-    """Return the function of running totals, with `of_nan` in place of NaN unless that is None."""
+def _running(found: Callable[[], Function], of_nan: int | None = None) -> Function:
+    """Return the function of the running totals that `found` returns, with `of_nan` in place of NaN
+    unless that is None.
+    """
     def running(a: Mat, axis: int | None = None, dtype: DTypeLike = None,
                 out: Operand = None) -> Result:
         leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
         leave_if(axis is not None and type(axis) is not int)
         if of_nan is not None:
-            a = without_nan(a, of_nan)
+            a = missing.without_nan(a, of_nan)
         if dtype is None:
-            return function(a, axis, None, out)
+            return found()(a, axis, None, out)
         wanted = np.dtype(dtype)
         leave_if(out is not None or not keeps_parts(a, wanted))
-        return function(a, axis, wanted)
+        return found()(a, axis, wanted)
 
     return running
 
 
-implements("cumsum")(_running(scan.cumsum))
-implements("cumprod")(_running(scan.cumprod))
-implements("nancumsum")(_running(scan.cumsum, of_nan=0))
-implements("nancumprod")(_running(scan.cumprod, of_nan=1))
+implements("cumsum")(_running(lambda: scan.cumsum))
+implements("cumprod")(_running(lambda: scan.cumprod))
+implements("nancumsum")(_running(lambda: scan.cumsum, of_nan=0))
+implements("nancumprod")(_running(lambda: scan.cumprod, of_nan=1))
 
 
-def _cumulative(function: Function, first: int) -> Function:
-    """Return the standard's function of running totals, which may begin with `first`."""
+def _cumulative(found: Callable[[], Function], first: int) -> Function:
+    """Return the standard's function of the running totals that `found` returns, which may begin
+    with `first`.
+    """
     def cumulative(x: Mat, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    out: Operand = None, include_initial: bool = False) -> Result:
         leave_if(out is not None or not x.ndim or (axis is not None and type(axis) is not int))
         wanted = None if dtype is None else np.dtype(dtype)
         leave_if(wanted is not None and not keeps_parts(x, wanted))
-        return scan.cumulative(function, x, axis, wanted, first if include_initial else None)
+        return scan.cumulative(found(), x, axis, wanted, first if include_initial else None)
 
     return cumulative
 
 
-implements("cumulative_sum")(_cumulative(scan.cumsum, 0))
-implements("cumulative_prod")(_cumulative(scan.cumprod, 1))
+implements("cumulative_sum")(_cumulative(lambda: scan.cumsum, 0))
+implements("cumulative_prod")(_cumulative(lambda: scan.cumprod, 1))
 
 
 @implements("diff", of_many=True)
@@ -209,7 +217,7 @@ def _place_of(a: Mat, place: Function, last: float | None, axis: int | None, out
         if bool(truth.any_true(truth.all_true(elementwise.isnan(a), axis))):
             raise ShapeError(f"{_ONLY}: of NaN only, shape {a.shape}, axis {axis}, there is "
                              "no index; numpy.isnan finds it")
-        a = without_nan(a, last)
+        a = missing.without_nan(a, last)
     return place(a, axis, out, keepdims=keepdims)
 
 
@@ -232,7 +240,7 @@ def _total(total: Function, neutral: Number) -> Function:
 @in_one_pass
 def _total_of(x: Mat, total: Function, neutral: Number, axis: AxisLike, out: Operand,
               keepdims: bool) -> Result:
-    return total(without_nan(x, neutral), axis, None, out, keepdims)
+    return total(missing.without_nan(x, neutral), axis, None, out, keepdims)
 
 
 implements("nansum")(_total(reduce.sum, 0))
@@ -253,7 +261,7 @@ def numpy_nanmean(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
 @in_one_pass
 def _mean_of(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
     """Return the mean of the floating-point elements that are not NaN."""
-    total = reduce.sum(without_nan(x, 0), axis, keepdims=keepdims)
+    total = reduce.sum(missing.without_nan(x, 0), axis, keepdims=keepdims)
     return _quotient(total, _numbers_in(x, axis, keepdims))
 
 
@@ -279,8 +287,8 @@ implements("nanstd")(_variance(root=True))
 def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
     """Return the variance of the floating-point elements that are not NaN."""
     count = _numbers_in(x, axis, True)
-    mean = _quotient(reduce.sum(without_nan(x, 0), axis, keepdims=True), count)
-    distances = elementwise.subtract(without_nan(x, mean), mean)
+    mean = _quotient(reduce.sum(missing.without_nan(x, 0), axis, keepdims=True), count)
+    distances = elementwise.subtract(missing.without_nan(x, mean), mean)
     squares = reduce.sum(elementwise.square(distances), axis, keepdims=keepdims)
     left = elementwise.subtract(count.reshape(squares.shape), ddof)
     found = _quotient(squares, left)

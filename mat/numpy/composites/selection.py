@@ -15,19 +15,21 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ...ops.engine.operands import as_mat
-from ...ops.indexing.advanced import all_within, combined, gathered_at
-from ...ops.indexing.gathering import LONG, gather_along, positions_of, scatter
 from ...ops.indexing.selection import taken, written
-from ...ops.primitives import elementwise, selecting, ufuncs
+from ...ops.primitives import elementwise, selecting
 from ...ops.primitives.joining import stack
 from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...ops.tiles.overlap import DEVICE_AXES, apart_from, must_copy
 from ...support.dtypes import is_known_dtype, represents
+from ...support.plugins import at_first_use
 from ...support.types import Array, DType, Function, Operand
 from ..registry import NO_VALUE, Casting, Result, implements
 from .in_tiles import in_tiles
 from .there import as_dtype, is_there, mats_there
 
+advanced = at_first_use("ops.indexing.advanced")
+gathering = at_first_use("ops.indexing.gathering")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of dtypes that can take them
 _WEAK = tuple(_KINDS)
 _ADAPTING = (int, float, complex)  # numbers that adapt to the dtype of arrays, in `select`
@@ -121,8 +123,8 @@ def _chosen(x: Mat, mode: str, *choices: Mat) -> Mat:
     """Return for each integer the element of the choice of that number."""
     n = len(choices)
     leave_if(not n or x.dtype.kind not in "biu" or mode not in _MODES)
-    at = as_dtype(x, LONG)
-    leave_if(mode == "raise" and not all_within(at, 0, n))  # NumPy's error
+    at = as_dtype(x, gathering.LONG)
+    leave_if(mode == "raise" and not advanced.all_within(at, 0, n))  # NumPy's error
     shape = _together(x.shape, *(c.shape for c in choices))
     at = ufuncs.remainder(at, n) if mode == "wrap" else elementwise.clip(at, 0, n - 1)
     found = choices[0]
@@ -215,7 +217,7 @@ def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
         _put_where(x, condition, values)
         return
     leave_if(by_place or condition.size != x.size or not source.size or not is_there(x))
-    _put(x, positions_of(selecting.is_true(condition)), source, "raise")
+    _put(x, gathering.positions_of(selecting.is_true(condition)), source, "raise")
 
 
 @implements("nan_to_num", on_device=1)
@@ -247,12 +249,12 @@ def in_range(indices: Mat, n: int, mode: str, x: Mat) -> Mat:
     """Return integers as positions among `n` of `x`, by the rule `mode`."""
     leave_if(indices.dtype.kind not in "iu" or indices.dtype == np.uint64 or mode not in _MODES
              or (not n and mode != "raise"))
-    at = as_dtype(indices, LONG)
+    at = as_dtype(indices, gathering.LONG)
     if mode == "wrap":
         at = ufuncs.remainder(at, n)
     elif mode == "clip":
         at = elementwise.clip(at, 0, n - 1)
-    elif not all_within(at, -n, n):
+    elif not advanced.all_within(at, -n, n):
         raise IndexOutOfRange(f"{x.label()} has {n} elements there; indices reach from "
                               f"{indices.min().item()} to {indices.max().item()}")
     return at.contiguous()
@@ -286,7 +288,7 @@ def take(x: Mat, indices: Mat, axis: int, mode: str = "raise") -> Mat:
     leave_if(not x.ndim or not _few(x, indices))
     if 0 in x.shape[:axis] and x.shape[axis]:
         mode = "clip"  # as in NumPy, any integers give nothing of nothing
-    return gathered_at(x, in_range(indices, x.shape[axis], mode, x), axis, (axis,))
+    return advanced.gathered_at(x, in_range(indices, x.shape[axis], mode, x), axis, (axis,))
 
 
 def _integers(indices: Operand) -> Mat:
@@ -320,9 +322,9 @@ def numpy_extract(condition: Operand, arr: Operand) -> Result:
 def compress(condition: Mat, x: Mat, axis: int) -> Mat:
     """Return the items of `x` along an axis where a vector is true."""
     leave_if(condition.ndim != 1 or not x.ndim)
-    at = positions_of(selecting.is_true(condition))
+    at = gathering.positions_of(selecting.is_true(condition))
     known = condition.size <= x.shape[axis] and _few(x, at)  # that they are in range
-    return gathered_at(x, at, axis, (axis,)) if known else take(x, at, axis)
+    return advanced.gathered_at(x, at, axis, (axis,)) if known else take(x, at, axis)
 
 
 @implements("take_along_axis", on_device=2)
@@ -337,7 +339,7 @@ def take_along(x: Mat, indices: Mat, axis: int) -> Mat:
     shape = _shape_along(x, indices, axis)
     at = in_range(indices, x.shape[axis], "raise", x)
     out = new_like(x, shape, x.dtype)
-    return gather_along(x, at, out, axis) if out.size else out
+    return gathering.gather_along(x, at, out, axis) if out.size else out
 
 
 def _shape_along(x: Mat, indices: Mat, axis: int) -> Ints:
@@ -386,7 +388,7 @@ def _repeated(values: Mat, n: int) -> Mat:
         return flat.broadcast_to((n,))
     if flat.size >= n:
         return flat[:n]
-    return gathered_at(flat, adopted(np.arange(n) % flat.size), 0, (0,))
+    return advanced.gathered_at(flat, adopted(np.arange(n) % flat.size), 0, (0,))
 
 
 @implements("put_along_axis", on_device=2)
@@ -401,7 +403,7 @@ def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand,
     for j, n in enumerate(arr.shape):
         ones = (1,) * (arr.ndim - 1 - j)
         own = at if j == k else adopted(np.arange(n).reshape(n, *ones))
-        found = combined(found, own, (n,), False)
+        found = advanced.combined(found, own, (n,), False)
     assert found is not None
     _put_at(arr, found, source.broadcast_to(found.shape), False)
 
@@ -411,7 +413,7 @@ def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> None:
     source, at = (m.copy() if m.storage is x.storage else m
                   for m in (as_dtype(source, x.dtype), at.contiguous()))
     if at.size:
-        scatter(at, source, x, 0, tuple(range(x.ndim)), unique)
+        gathering.scatter(at, source, x, 0, tuple(range(x.ndim)), unique)
 
 
 # Positions
@@ -420,7 +422,7 @@ def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> None:
 @implements("nonzero", on_device=1, of_many=True)
 def numpy_nonzero(a: Operand) -> Result:
     leave_if(not a.ndim)
-    at = positions_of(selecting.is_true(a))
+    at = gathering.positions_of(selecting.is_true(a))
     found: list[Mat] = []
     for n in a.shape[:0:-1]:
         found.append(ufuncs.remainder(at, n) if at.size else at.copy())
@@ -430,7 +432,7 @@ def numpy_nonzero(a: Operand) -> Result:
 
 @implements("flatnonzero", on_device=1)
 def numpy_flatnonzero(a: Operand) -> Result:
-    return positions_of(selecting.is_true(a))
+    return gathering.positions_of(selecting.is_true(a))
 
 
 @implements("argwhere", on_device=1)
@@ -474,8 +476,8 @@ def numpy_unravel_index(indices: Operand, shape: Operand, order: str = "C") -> R
     lengths = _shape(shape)
     leave_if(not lengths or order not in ("C", "F")
              or (indices.dtype.kind not in "iu" or indices.dtype == np.uint64))
-    at = as_dtype(indices, LONG)
-    leave_if(not all_within(at, 0, int(np.prod(lengths))))  # NumPy's error
+    at = as_dtype(indices, gathering.LONG)
+    leave_if(not advanced.all_within(at, 0, int(np.prod(lengths))))  # NumPy's error
     found: list[Mat] = []
     for n in lengths[::-1] if order == "C" else lengths:
         found.append(ufuncs.remainder(at, n))
@@ -491,9 +493,9 @@ def numpy_ravel_multi_index(multi_index: Operand, dims: Operand, mode: str = "ra
     mats = mats_there(*multi_index)
     leave_if(len(mats) != len(lengths) or mode != "raise" or order not in ("C", "F"))
     leave_if(any(m.dtype.kind not in "iu" or m.dtype == np.uint64 for m in mats))
-    mats = [as_dtype(m, LONG) for m in mats]
+    mats = [as_dtype(m, gathering.LONG) for m in mats]
     # NumPy's error
-    leave_if(not all(all_within(m, 0, n) for m, n in zip(mats, lengths, strict=True)))
+    leave_if(not all(advanced.all_within(m, 0, n) for m, n in zip(mats, lengths, strict=True)))
     steps = np.cumprod([1, *(lengths[:0:-1] if order == "C" else lengths[:-1])]).tolist()
     found: Mat | None = None
     for m, step in zip(mats, steps[::-1] if order == "C" else steps, strict=True):

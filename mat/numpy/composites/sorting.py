@@ -25,7 +25,7 @@ from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
 from ...ops.primitives import elementwise, reduce, selecting, truth
 from ...ops.primitives.joining import concat
 from ...ops.primitives.shape import along
-from ...ops.primitives.ufuncs import logical_and
+from ...support.plugins import at_first_use
 from ...support.types import Array, Function, Operand
 from ..operands import as_mat_if_possible
 from ..registry import NO_VALUE, Result, implements
@@ -33,6 +33,7 @@ from .in_tiles import in_tiles
 from .selection import compress, take
 from .there import as_dtype, as_floats, is_there, mats_there, with_axis_moved
 
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _MOST_KEYS = 64  # to sort items by: the elements of one
 _MANY = 1 << 14  # integers below which NumPy counts as fast, on the host
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
@@ -419,7 +420,7 @@ def numpy_setxor1d(ar1: Mat, ar2: Mat, assume_unique: bool = False) -> Result:
         return ordered
     end = adopted(np.ones(1, np.bool_))
     differs = concat([end, elementwise.not_equal(*_neighbours(ordered)), end])
-    return _where(logical_and(*_neighbours(differs)), ordered)
+    return _where(ufuncs.logical_and(*_neighbours(differs)), ordered)
 
 
 @implements("intersect1d", on_device=2)
@@ -440,7 +441,7 @@ def _only_in(x: Mat, y: Mat, invert: bool = True) -> tuple[Mat, Mat]:
     """
     ordered = sort(_as_vector(x))
     different = elementwise.not_equal(sorting.firsts.new((ordered, None, True)), 0)
-    return logical_and(different, _is_member(ordered, y, invert)), ordered
+    return ufuncs.logical_and(different, _is_member(ordered, y, invert)), ordered
 
 
 def _as_vector(x: Mat) -> Mat:

@@ -10,18 +10,21 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
 from ...ops.engine.loops import LOGIC, loop_dtypes
 from ...ops.engine.operands import as_mat
-from ...ops.indexing.accumulate_at import accumulated_at
-from ...ops.linear.matmul import matmul
-from ...ops.primitives import elementwise, reduce, scan, ufuncs
+from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along
+from ...support.plugins import at_first_use
 from ...support.types import Array, Function, Operand
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
-from .selection import take
 from .there import FLOATS, as_dtype, in_floats, with_axis_moved
 
+accumulation = at_first_use("ops.indexing.accumulate_at")
+products = at_first_use("ops.linear.matmul")
+scan = at_first_use("ops.primitives.scan")
+selection = at_first_use("numpy.composites.selection")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _LOG2_E = 1.4426950408889634  # log2(e)
 _SUBNORMAL, _SHIFT = 2.0 ** -1000, 100  # below this, numbers are first shifted by so many bits
 _STEP, _STEPS = 1000.0, 3  # exponents that are added at once, and how often
@@ -157,19 +160,19 @@ def _scaled(x: Mat, exponents: Mat) -> Mat:
 @composes("vecdot")
 def vecdot(x: Operand, y: Operand) -> Result:
     leave_if(not _are_vectors(x, y))
-    return _without(_without(matmul(_as_row(conjugated(x)), _as_column(y)), -1), -1)
+    return _without(_without(products.matmul(_as_row(conjugated(x)), _as_column(y)), -1), -1)
 
 
 @composes("matvec")
 def matvec(x: Operand, y: Operand) -> Result:
     leave_if(not _are_vectors(x, y) or x.ndim < 2)
-    return _without(matmul(x, _as_column(y)), -1)
+    return _without(products.matmul(x, _as_column(y)), -1)
 
 
 @composes("vecmat")
 def vecmat(x: Operand, y: Operand) -> Result:
     leave_if(not isinstance(y, Mat) or y.ndim < 2 or not _are_vectors(x, y.swapaxes(-1, -2)))
-    return _without(matmul(_as_row(conjugated(x)), y), -2)
+    return _without(products.matmul(_as_row(conjugated(x)), y), -2)
 
 
 @implements("linalg.vecdot", on_device=2)
@@ -309,9 +312,10 @@ def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
     x = as_dtype(x, ufunc.reduceat(np.ones(1, x.dtype), [0]).dtype)
     places, pieces = _followers(starts.astype(_RANGE), length)
     moved = x.permute((k, *(i for i in range(x.ndim) if i != k)))
-    found = take(moved, adopted(starts.astype(_RANGE)), 0)
-    rest = take(moved, adopted(places), 0) if places.size else None
-    leave_if(rest is not None and not accumulated_at(ufunc, found, adopted(pieces), rest))
+    found = selection.take(moved, adopted(starts.astype(_RANGE)), 0)
+    rest = selection.take(moved, adopted(places), 0) if places.size else None
+    leave_if(rest is not None and not accumulation.accumulated_at(ufunc, found, adopted(pieces),
+                                                                  rest))
     return found.permute((*range(1, k + 1), 0, *range(k + 1, x.ndim))).contiguous()
 
 

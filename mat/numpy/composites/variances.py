@@ -8,20 +8,21 @@ from ...errors import DTypeError
 from ...layout.shapes import as_axes
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.linear import linalg
-from ...ops.linear.blas_gemm import gemm
 from ...ops.primitives import elementwise, joining, reduce, truth
 from ...ops.primitives.declare_reduce import axes_of, chosen, mask_of, plain_axis
 from ...ops.primitives.shape import complex_of, imaginary_part, real_part
-from ...ops.primitives.ufuncs import conjugate
 from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
+from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
 from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, flag, implements
 from .in_tiles import in_one_pass, limit_if_large
 from .there import as_dtype, different_axes, is_there
 
+blas_gemm = at_first_use("ops.linear.blas_gemm")
+products = at_first_use("ops.linear.matmul")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _REAL = (int, float)
 _TIMES = 6  # as many bytes as observations take, those that follow and their distances take, too
 _FEWEST = 16  # observations at a time, below which the product takes longer than copies
@@ -186,21 +187,22 @@ def _covariance(x: Mat, mean: Mat, factor: float, weights: Mat | None = None) ->
     """
     width = _observations_at_once(x)
     if not width:
-        found: Mat = linalg.matmul(*_distances(x, mean, weights))
+        found: Mat = products.matmul(*_distances(x, mean, weights))
         found *= factor
         return found
     found = new_like(x, (x.shape[0],) * 2, x.dtype).fill_(0)
     for start in range(0, x.shape[1], width):
         part = slice(start, start + width)
-        gemm(factor, *_distances(x[:, part], mean, None if weights is None else weights[part]), 1,
-             found)
+        blas_gemm.gemm(
+            factor, *_distances(x[:, part], mean, None if weights is None else weights[part]), 1,
+            found)
     return found
 
 
 def _distances(x: Mat, mean: Mat, weights: Mat | None) -> tuple[Mat, Mat]:
     """Return the distances from the mean, and their conjugates, with weights, as columns."""
     off = x - mean
-    other = conjugate(off) if x.dtype.kind == "c" else off
+    other = ufuncs.conjugate(off) if x.dtype.kind == "c" else off
     return off, (other if weights is None else other * weights).T
 
 

@@ -11,10 +11,8 @@ from types import BuiltinFunctionType, CodeType
 
 import numpy as np
 
-from ...core.compiled import give_vectorcall
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import refuse_other_elements
-from ...ops.engine.functions import Ufunc
 from ...ops.engine.operands import is_foreign, is_of_others, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature, unbound
@@ -28,15 +26,11 @@ from ..array_function import (
     code_of,
     positional_names,
 )
-from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
-from ..array_ufunc import of_few_elements
 from ..docstrings import docstring
 from ..operands import as_mat_if_possible, as_mats_if_possible
-from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST, is_implemented, load, load_composed
+from ..registry import IMPLEMENTATIONS, OF_OWN_KIND, ON_HOST, is_implemented, load
 from ..short_calls import called_shortly
-from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
-_mat = Mat  # with a type of C
 # the parameters of NumPy's functions that are array-likes, and those that are sequences of them
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
@@ -47,10 +41,10 @@ _POSITIONS = frozenset(("axes", "axis", "condition", "indices", "indices_or_sect
 # functions whose arguments are not converted, besides those that write an array: they decide on
 # copies, or count how deep lists are nested
 _AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block"))
-_BY_US = ("An operation of `mat` computes it, on the device in use; for arguments that it does "
+BY_US = ("An operation of `mat` computes it, on the device in use; for arguments that it does "
           "not know,\nNumPy computes on the host.")
 _VIEW = "The result is a view, wherever the data is, if it is one in NumPy."
-_BY_NUMPY = "NumPy computes it on the host."
+BY_NUMPY = "NumPy computes it on the host."
 
 
 def make_function(name: str, function: Function, qualified: str) -> Function:
@@ -82,7 +76,10 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
             refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
 
-    described = _described(call, name, function, qualified)
+    if function.__name__ in OF_OWN_KIND:  # others need not be imported for their docstrings
+        load(function)
+    signature, parameters = _signature(function)
+    described = describe(call, name, qualified, signature, parameters, where_computed(function))
     return unbound(described) if isinstance(function, BuiltinFunctionType) else described
 
 
@@ -172,46 +169,14 @@ def _converted(function: Function, name: str, value: Operand) -> Operand:
     return value
 
 
-def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
-    """Return the function of `mat` for `ufunc`: the operation of that name, if there is one."""
-    ours = UFUNCS.get(ufunc)
-    if ours is not None and has_own_arguments(ours):
-        return ours
-
-    return add_methods(_described(NumpysUfunc(ufunc), name, ufunc, ufunc.__name__), ufunc)
-
-
-class NumpysUfunc(Ufunc):
-    """A ufunc of NumPy's that is no operation of `mat`."""
-
-    def __init__(self, ufunc: np.ufunc) -> None:
-        self.ufunc: np.ufunc = ufunc
-        self.count: int = ufunc.nin
-
-    def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
-        if count != self.count or (type(x) is not _mat and type(y) is not _mat):
-            return None
-        return of_few_elements(self.ufunc, (x,) if count == 1 else (x, y))
-
-    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
-        return call_ufunc(self.ufunc, args, kwargs)
-
-
-give_vectorcall(NumpysUfunc)
-
-
-def _described(call: Function, name: str, function: Function, qualified: str) -> Function:
+# the parameters are what is described
+def describe(call: Function, name: str, qualified: str, signature: inspect.Signature | None,
+             parameters: Iterable[str], where: str) -> Function:
     """Give a made function its name, signature and docstring; return it."""
-    code = code_of(function)
-    own = _own_keywords(function)
-    signature = (_signature(function) if code is None
-                 else DeferredSignature(lambda: _with_keywords(inspect.signature(function), own)))
-    parameters: Iterable[str] = ("*args", "**kwargs") if signature is None else (
-        signature.parameters if code is None else (*_parameters(code), *own))
     module, _, _ = qualified.rpartition(".")
     call.__name__ = call.__qualname__ = name
     call.__module__ = f"mat.{module}" if module else "mat"
-    call.__doc__ = docstring(qualified, qualified, parameters, where_computed(function))
+    call.__doc__ = docstring(qualified, qualified, parameters, where)
     if signature:
         call.__dict__["__signature__"] = signature
     return call
@@ -231,7 +196,6 @@ def _own_keywords(function: Function) -> dict[str, object]:
     """Return the keywords, with defaults, that an implementation has and the installed NumPy's
     function does not: those of the array API standard and of newer versions.
     """
-    load(function)
     theirs, ours = code_of(function), IMPLEMENTATIONS.get(function)
     defaults = getattr(ours, "__kwdefaults__", None)
     if theirs is None or defaults is None:
@@ -246,23 +210,24 @@ def _with_keywords(signature: inspect.Signature, more: dict[str, object]) -> ins
     return signature.replace(parameters=[*signature.parameters.values(), *added])
 
 
-def _signature(function: Function) -> inspect.Signature | None:
-    if isinstance(function, np.ufunc):
-        return signature_of(function)
+def _signature(function: Function) -> tuple[inspect.Signature | None, Iterable[str]]:
+    """Return the signature of a function made of NumPy's, if that can be known, and the names of
+    its parameters.
+    """
+    code = code_of(function)
+    if code is not None:
+        own = _own_keywords(function)
+        return (DeferredSignature(lambda: _with_keywords(inspect.signature(function), own)),
+                (*_parameters(code), *own))
     try:
-        return inspect.signature(function)
+        found = inspect.signature(function)
     except ValueError:  # of functions in C, before NumPy 2.3
-        return None
+        return None, ("*args", "**kwargs")
+    return found, found.parameters
 
 
 def where_computed(function: Function) -> str:
     """Return a sentence that says who computes a NumPy function."""
     if function in VIEWS:
         return _VIEW
-    load(function)
-    if isinstance(function, np.ufunc):
-        load_composed()
-    if function in ON_HOST:
-        return _BY_NUMPY
-    composed = (function, "__call__") in COMPOSED
-    return _BY_US if function in IMPLEMENTATIONS or function in UFUNCS or composed else _BY_NUMPY
+    return BY_US if is_implemented(function) and function not in ON_HOST else BY_NUMPY

@@ -22,7 +22,6 @@ from ...support.options import default_float
 from ...support.plugins import plugin
 from ...support.types import DType, Function, Operand
 from ...support.unbound import unbound
-from . import objects
 
 # The kinds of names
 FUNCTION: Final = "function"  # NumPy's function, computed by us where we have it, else on the host
@@ -162,10 +161,10 @@ def lookup(module: str, name: str) -> Operand:
     found = numpy_object(module, name)
     if kind == SAME:
         return found
-    functions = plugin("numpy_functions")  # with all that are composed of operations
     if kind == UFUNC:
-        return functions.make_ufunc(name, found)
-    return functions.make_function(name, found, f"{module}.{name}".lstrip("."))
+        return plugin("numpy_ufuncs").make_ufunc(name, found)
+    qualified = f"{module}.{name}".lstrip(".")
+    return plugin("numpy_functions").make_function(name, found, qualified)
 
 
 def numpy_object(module: str, name: str) -> Operand:
@@ -205,7 +204,7 @@ def _wrapped(module: str, name: str) -> Operand:
         return plugin(name)
     if name == "__array_namespace_info__":
         return __array_namespace_info__
-    return getattr(objects, name)
+    return getattr(plugin("numpy_objects"), name)
 
 
 def _refusal(name: str) -> Operand:

@@ -29,6 +29,43 @@ def is_largest(args: Arguments, k: int) -> bool:
     return all(x.size <= size for x in args if isinstance(x, Mat))
 
 
+class Parameters:
+    """The parameters of a check by their positions in a call, and their roles; never changed."""
+
+    __slots__ = ("at_numbers", "numbers", "operands", "positional", "roles", "settings", "written",
+                 "zero_at")
+
+    def __init__(self, check: Function) -> None:
+        self.positional = _positional(check)
+        self.roles = roles_of(check)
+        directions = {k: self.roles[n].direction for k, n in enumerate(self.positional)
+                      if n in self.roles}
+        self.numbers = [(k, self.positional[k]) for k, d in directions.items() if d is None]
+        self.at_numbers = tuple(k for k, _ in self.numbers)
+        self.operands = [k for k, d in directions.items() if d is not None]
+        self.written = [k for k in self.operands if directions[k] is not INPUT]
+        # such as an axis: part of a plan's key
+        self.settings = tuple(k for k in range(len(self.positional)) if k not in directions)
+        conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
+        # the number whose being 0 matters
+        self.zero_at = self.positional.index(conditions[0]) if conditions else -1
+
+
+# by what says them of checks of `mat`, their code and annotations: many operations have the same
+_PARAMETERS: dict[object, Parameters] = {}
+
+
+def parameters_of(check: Function) -> Parameters:
+    """Return the parameters of a check."""
+    code = getattr(check, "__code__", None)
+    if code is None or vars(check) or not (check.__module__ or "").startswith("mat."):
+        return Parameters(check)
+    key = code, *check.__annotations__.items()
+    if key not in _PARAMETERS:
+        _PARAMETERS[key] = Parameters(check)
+    return _PARAMETERS[key]
+
+
 class Declaration(Calls):
     """The parameters of an operation and their roles, by their positions in a call."""
 
@@ -40,34 +77,26 @@ class Declaration(Calls):
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
-        self.positional: list[str] = _positional(check)
-        arity = len(self.positional)
-        self.roles: dict[str, Role] = roles_of(check)
-        self.__signature__: DeferredSignature = DeferredSignature(
-            lambda: readable(inspect.signature(check), self.roles))
-        self.numbers: list[tuple[int, str]] = [
-            (k, n) for k, n in enumerate(self.positional) if n in self.roles
-            and self.roles[n].direction is None]
-        self.at_numbers: tuple[int, ...] = tuple(k for k, _ in self.numbers)
-        self.operands: list[int] = [k for k, n in enumerate(self.positional) if n in self.roles
-                                    and self.roles[n].direction is not None]
-        self.written: list[int] = [k for k in self.operands if self.role(k).direction is not INPUT]
+        found = parameters_of(check)
+        self.positional: list[str] = found.positional
+        self.roles: dict[str, Role] = found.roles
+        self.numbers: list[tuple[int, str]] = found.numbers
+        self.at_numbers: tuple[int, ...] = found.at_numbers
+        self.operands: list[int] = found.operands
+        self.written: list[int] = found.written
         self.result: int | None = self.written[-1] if self.written else None
+        self.__signature__: DeferredSignature = DeferredSignature(
+            lambda: readable(inspect.signature(check), found.roles))
         # what the host waits for in a call on a device; "": nothing
         self.waits_for: str = "" if self.written else f"the result of {self.__name__}"
         if not self.operands:
             raise DTypeError(f"{self.__name__}{self.__signature__} has no operand; annotate "
                              "parameters, in the function's module by the names Input, Output or "
                              "InOut of mat.extend")
-        conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
-        # the number whose being 0 matters
-        zero_at = self.positional.index(conditions[0]) if conditions else -1
-        known = {*self.operands, *self.at_numbers}
-        # such as an axis: part of a plan's key
-        settings = tuple(k for k in range(arity) if k not in known)
         # of operations that read operands once: whether a call does so at that position
         self.once: Callable[[Arguments, int], bool] = is_largest
-        self.set_positions(arity, self.operands[-1], tuple(self.operands[:-1]), settings, zero_at)
+        self.set_positions(len(self.positional), self.operands[-1], tuple(self.operands[:-1]),
+                           found.settings, found.zero_at)
 
     def role(self, k: int) -> Role:
         """Return the role of parameter `k`."""

@@ -19,7 +19,7 @@ from ...cpu.kernel import CpuKernel
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.mat import Mat
-from ...matrix.methods import bind
+from ...matrix.methods import bind, bind_later
 from ...matrix.operators import OPERATORS
 from ...support.dtypes import (
     BOOL,
@@ -38,7 +38,7 @@ from ...support.native import compiled, lib
 from ...support.plugins import imported
 from ...support.types import Arguments, DType, Engine, Function, Operand
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
-from ..tiles.signatures import by_elements
+from ..tiles.tile import by_elements
 from .by_numpy import equal_by_numpy
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, as_booleans, as_floats, as_loop_numbers, beyond_integers, loop_dtypes
@@ -219,8 +219,8 @@ def _bind_unary_methods(name: str, doc: str, kernel: MatOp, function: Function) 
     def method(self: Mat, out: Mat | None = None) -> Mat:
         return function(self, out)
 
-    _bind_method(name, method, unary_doc(name, doc, method=True))
-    _bind_method(name + "_", in_place, in_place_doc(name, doc))
+    _bind_method(name, method, lambda: unary_doc(name, doc, method=True))
+    _bind_method(name + "_", in_place, lambda: in_place_doc(name, doc))
 
 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
@@ -254,7 +254,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values, shortcut)
     if methods:
-        _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
+        _bind_method(name + "_", in_place, lambda: in_place_doc(name, doc, binary=True))
     if operator:
         _bind_operators(kernel, operator, function, None if compares else in_place,
                         check_values is None)
@@ -517,6 +517,6 @@ def _public(function: Function, kernel: MatOp, doc: str) -> Function:
     return public
 
 
-def _bind_method(name: str, function: Function, doc: str) -> None:
-    assert function.__code__.co_varnames[0] == "self"
-    bind(name, named(function, name, doc))
+def _bind_method(name: str, function: Function, doc_of: Callable[[], str]) -> None:
+    """Bind a method, which gets its docstring when it is first used."""
+    bind_later(name, lambda: named(function, name, doc_of()))

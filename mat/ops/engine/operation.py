@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
 
@@ -27,9 +28,9 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...matrix.with_facets import with_facets
 from ...support.dtypes import check_exact, check_number, is_integer
+from ...support.plugins import plugin
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
-from ..tiles.file_tiles import carry_out_over_files
-from ..tiles.tiling import Cutter, Patience, carry_out_in_tiles, is_too_large
+from ..tiles.tile import Cutter, Patience, is_too_large
 from .declaration import Declaration
 from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
@@ -46,6 +47,13 @@ R = TypeVar("R")  # its result
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: Keywords = {}
 Fits = Callable[[Layout], object]  # whether an implementation can take an operand of a layout
+
+
+@cache
+def _set_of(dtypes: str) -> frozenset[str]:
+    """Return the dtype characters in a text."""
+    return frozenset(dtypes)
+
 
 class Op(Declaration):
     """An operation: call it like the function that declares it.
@@ -116,7 +124,7 @@ class Op(Declaration):
         def register(function: Function) -> Any:
             if dtypes == "":  # a compiled implementation where nothing is compiled
                 return self
-            chars = None if dtypes is None else frozenset(dtypes)
+            chars = None if dtypes is None else _set_of(dtypes)
             alone = bare or isinstance(function, np.ufunc)
             self._add([Implementation(known(n), function, fits, chars, pack, alone, silent)
                        for n in facet_names])
@@ -156,7 +164,7 @@ class Op(Declaration):
         """
         def register(function: Function) -> Function:
             if dtypes:
-                self._add([Implementation(known(n), function, fits, frozenset(dtypes), pack, True,
+                self._add([Implementation(known(n), function, fits, _set_of(dtypes), pack, True,
                                           prepares=True, when=when, needs=needs)
                            for n in facet_names])
             return function
@@ -259,7 +267,7 @@ class Op(Declaration):
                 shortage = error.with_traceback(None)  # whose frames keep what the callers have
         if shortage is not None and not of_device:
             raise shortage
-        result = carry_out_in_tiles(device, self, now, kwargs, shortage)
+        result = plugin("ops.tiles.tiling").carry_out_in_tiles(device, self, now, kwargs, shortage)
         return result if self.result is None else args[self.result]
 
     def _planned(self, device: Device, implementation: Implementation, args: Arguments,
@@ -276,7 +284,9 @@ class Op(Declaration):
         return plan
 
     def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
-        return carry_out_over_files(self, _as_now(args), kwargs)
+        found: tuple[object] | None = plugin("ops.tiles.file_tiles").carry_out_over_files(
+            self, _as_now(args), kwargs)
+        return found
 
     # Calls that have no plan yet, or that compute on a device
 

@@ -5,7 +5,6 @@ shown to people.
 from __future__ import annotations
 
 import inspect
-import re
 from types import FunctionType
 from typing import Annotated, NamedTuple
 
@@ -33,7 +32,6 @@ Scalar = Annotated[Number, Role(None)]
 _ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO),
           "Accumulated": Role(IO, "beta"),
           "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
-_MARGIN = re.compile(r"\n( *)\S")
 
 
 def named(function: Function, name: str, doc: str) -> Function:
@@ -70,8 +68,13 @@ def unindented(doc: str) -> str:
     """Return a docstring as `inspect.cleandoc` does, sooner."""
     if "\t" in doc:
         return inspect.cleandoc(doc)
-    margin = min(map(len, _MARGIN.findall(doc)), default=0)
-    return (doc.replace("\n" + " " * margin, "\n") if margin else doc).strip()
+    margin = len(doc)
+    for line in doc.split("\n")[1:]:
+        if line and not line.isspace():
+            margin = min(margin, len(line) - len(line.lstrip(" ")))
+            if not margin:
+                return doc.strip()
+    return doc.replace("\n" + " " * margin, "\n").strip()
 
 
 def method_like(function: object, method: Function, name: str, operand: str) -> Function:

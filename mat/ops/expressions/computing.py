@@ -17,7 +17,7 @@ from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
-from ..tiles.tiling import CUTS, calls_of_their_own
+from ..tiles.tile import CUTS, calls_of_their_own
 from .folds import (
     IN_PROGRAM,
     IN_TILES,

@@ -24,7 +24,7 @@ from ..engine.calls import Deferral, defer_by
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
-from ..tiles.tiling import CUTS, being_cut
+from ..tiles.tile import CUTS, being_cut
 from .computing import EXPRESSIONS, Computing
 from .folds import (
     IN_PROGRAM,

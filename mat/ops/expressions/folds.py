@@ -16,8 +16,7 @@ from ...memories import file_pages
 from ...memories.file_pages import spills
 from ...support.types import Arguments
 from ..engine.operation import Op
-from ..tiles.file_tiles import is_large, those_in_files
-from ..tiles.tiling import is_too_large
+from ..tiles.tile import is_large, is_too_large, those_in_files
 from .nodes import Argument, Leaf, Node
 from .program import fold_of, fold_part_of
 

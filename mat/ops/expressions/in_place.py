@@ -15,7 +15,7 @@ from ...core.registry import host
 from ...matrix.base import MatBase
 from ...matrix.mat import Mat
 from ...memories.file_pages import is_only_map
-from ..tiles.tiling import calls_of_their_own
+from ..tiles.tile import calls_of_their_own
 from .folds import leaf_or_node, read_by
 from .nodes import VALUES, Argument, Leaf, Node, new_leaf, readers_of
 

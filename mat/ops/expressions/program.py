@@ -28,8 +28,7 @@ from ...support.types import Arguments, DType, Engine, Function, Keywords, Opera
 from ..engine.operation import NO_KEYWORDS, InOut, Input, InputOrNumber, Op, Output
 from ..engine.planning import choose, is_of_device
 from ..tiles.overlap import apart
-from ..tiles.signatures import by_elements
-from ..tiles.tiling import Tile, TileTooLarge, is_too_large, span_bytes
+from ..tiles.tile import Tile, TileTooLarge, by_elements, is_too_large, span_bytes
 from .fold_tiles import FoldTile, FoldTiles, in_tiles, start_of, tiles_alone
 
 

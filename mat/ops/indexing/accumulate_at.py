@@ -16,16 +16,14 @@ from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...support.dtypes import EVERY, represents
+from ...support.plugins import plugin
 from ...support.types import Arguments, Array, DType, Engine, Index, Keywords, Number, Operand
 from ..engine.operands import as_mat
 from ..engine.operation import InOut, Input, op
 from ..primitives.elementwise import fill
 from ..primitives.selecting import number_as_mat
-from ..primitives.ufuncs import remainder
 from ..tiles.overlap import DEVICE_AXES
-from ..tiles.staging import by_host
-from ..tiles.tile_grid import TileGrid
-from ..tiles.tiling import Tile, TileTooLarge
+from ..tiles.tile import Tile, TileTooLarge
 from .advanced import Advanced, advanced
 from .gathering import gathered_shape, item_axes, items_by_position
 from .sorting import argsort, count_weights
@@ -56,13 +54,13 @@ def accumulation_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterat
     tile finds the order of its own positions.
     """
     at, _, source, x, _, chosen = args
-    grid = TileGrid(source.shape, {0: (0,), 2: tuple(range(source.ndim)),
-                                   3: item_axes(x.ndim, chosen, 0, 1)}, args,
-                    besides=[(at, (0,))] * 2)
+    grids = plugin("ops.tiles.tile_grid")
+    axes = {0: (0,), 2: tuple(range(source.ndim)), 3: item_axes(x.ndim, chosen, 0, 1)}
+    grid = grids.TileGrid(source.shape, axes, args, besides=[(at, (0,))] * 2)
     try:
         lengths = grid.blocks(budget)
     except TileTooLarge:
-        yield by_host(accumulate_at, args, kwargs)
+        yield plugin("ops.tiles.staging").by_host(accumulate_at, args, kwargs)
         return
     for window in grid.windows(lengths):
         part = grid.arguments(window)
@@ -123,7 +121,7 @@ def _positions(chosen: Advanced) -> Mat:
     at, _ = chosen.positions()
     if chosen.mask is not None or len(chosen.indices) > 1 or not at.size:
         return at
-    return remainder(at, prod(chosen.lengths()))
+    return plugin("ops.primitives.ufuncs").remainder(at, prod(chosen.lengths()))
 
 
 def _positions_first(source: Mat, ndim: int, place: int) -> Mat:

@@ -18,15 +18,14 @@ from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...matrix.nested import without_mats
-from ...support.dtypes import becomes_array
 from ...support.native import core
+from ...support.plugins import plugin
 from ...support.types import Index, Operand
 from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import BOOL, select
-from ..primitives.ufuncs import remainder
 from ..tiles.overlap import DEVICE_AXES
 from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
-from .values import as_mat_of, fitted
+from .values import as_mat_of, fitted, selects_as_array
 
 _ALL = slice(None)
 _FEW = 1 << 13  # integers that the host has looked at before a device has answered
@@ -108,7 +107,7 @@ def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
     if index.dtype.kind == "b":
         index = positions_of(index)
     elif not alone:
-        index = remainder(index, lengths[0])
+        index = plugin("ops.primitives.ufuncs").remainder(index, lengths[0])
     return index if found is None else add(multiply(found, prod(lengths)), index)
 
 
@@ -182,13 +181,6 @@ def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,
     if view.ndim + max(i.ndim for i in at) > DEVICE_AXES:
         return None
     return Advanced(view, at, counts, chosen, before if together else 0)
-
-
-def selects_as_array(item: object) -> bool:
-    """Return whether an item of an index is an array of another library, or a sequence."""
-    if isinstance(item, np.generic) or getattr(item, "shape", None) == ():
-        return False
-    return hasattr(type(item), "__array__") or becomes_array(item)
 
 
 def _plain(item: Any) -> Any:

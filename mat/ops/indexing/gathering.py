@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +18,16 @@ from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import EVERY
+from ...support.plugins import at_first_use
 from ...support.types import Arguments, Array, Engine, Keywords
 from ..engine.operation import InOut, Input, Output, number_op, op
 from ..primitives.elementwise import add
 from ..tiles.overlap import DEVICE_AXES
-from ..tiles.signatures import all_of, by_pieces, or_by_host, over
-from ..tiles.staging import on_host
-from ..tiles.tile_grid import GridAxes, TileGrid
-from ..tiles.tiling import Tile, TileTooLarge
+from ..tiles.tile import GridAxes, Tile, TileTooLarge, made_later, or_by_host, over
 
+signatures = at_first_use("ops.tiles.signatures")
+staging = at_first_use("ops.tiles.staging")
+tile_grid = at_first_use("ops.tiles.tile_grid")
 TILE = 4096  # elements of a mask that are counted together
 LONG = np.dtype(np.int64)
 
@@ -59,9 +61,9 @@ def gather(x: Input, at: Input, out: Output, place: int, chosen: Ints) -> None:
     """Copy the items of `x` at the positions `at` to `out`."""
 
 
-def _grid_of_gather(args: Arguments, kwargs: Keywords) -> TileGrid:
+def _grid_of_gather(args: Arguments, kwargs: Keywords) -> Any:
     x, at, out, place, chosen = args
-    return TileGrid(out.shape, {0: item_axes(x.ndim, chosen, place, at.ndim),
+    return tile_grid.TileGrid(out.shape, {0: item_axes(x.ndim, chosen, place, at.ndim),
                                 1: tuple(range(place, place + at.ndim)),
                                 2: tuple(range(out.ndim))}, args)
 
@@ -99,11 +101,11 @@ def gather_along(x: Input, at: Input, out: Output, axis: int) -> None:
     """
 
 
-def _grid_of_gather_along(args: Arguments, kwargs: Keywords) -> TileGrid:
+def _grid_of_gather_along(args: Arguments, kwargs: Keywords) -> Any:
     x, at, out, axis = args
     every = tuple(range(out.ndim))
     items = tuple(None if k == axis else k for k in every[out.ndim - x.ndim:])
-    return TileGrid(out.shape, {0: items, 1: every[out.ndim - at.ndim:], 2: every}, args)
+    return tile_grid.TileGrid(out.shape, {0: items, 1: every[out.ndim - at.ndim:], 2: every}, args)
 
 
 gather_along.cut_by(over(gather_along, _grid_of_gather_along, or_by_host(gather_along)))
@@ -127,12 +129,12 @@ def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique
     """
 
 
-def _grid_of_scatter(args: Arguments, kwargs: Keywords) -> TileGrid:
+def _grid_of_scatter(args: Arguments, kwargs: Keywords) -> Any:
     """Return the grid of tiles: positions are cut along their first axis only, so that the last one
     for a place remains the last.
     """
     at, source, x, place, chosen, _ = args
-    return TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
+    return tile_grid.TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
                                    1: tuple(range(source.ndim)),
                                    2: item_axes(x.ndim, chosen, place, at.ndim)}, args,
                     whole=range(place + 1, place + at.ndim))
@@ -164,7 +166,8 @@ def within(at: Input, low: int, high: int) -> None:
 
 
 within.waits_for = "whether indices are in range"
-within.cut_by(by_pieces(within, all_of))
+within.reads_once = True
+within.cut_by(made_later(lambda: signatures.by_pieces(within, signatures.all_of)))
 within.prepare("cuda", dtypes=LONG.char)(
     lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
 
@@ -241,7 +244,7 @@ def cut_mask_starts(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[
     counts = np.zeros(starts.size, LONG)
     for part in _parts(mask, budget // 2):
         yield Tile(partial(_count, mask[part], counts[1 + part.start // TILE:]), (mask[part],))
-    yield Tile(lambda: on_host(starts).assign_(adopted(np.cumsum(counts))))
+    yield Tile(lambda: staging.on_host(starts).assign_(adopted(np.cumsum(counts))))
 
 
 def _starts(part: Mat) -> Mat:

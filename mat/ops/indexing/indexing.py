@@ -7,6 +7,7 @@ Reading or writing single elements is slow: use operations on views instead.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +27,13 @@ from ...matrix.methods import method
 from ...matrix.nested import as_plain, converted
 from ...support.dtypes import check_number
 from ...support.options import current
+from ...support.plugins import plugin
 from ...support.types import Index, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
-from .advanced import Advanced, advanced, selects_as_array
 from .selection import Selection, selected
-from .values import as_array_of, as_source
+from .values import as_array_of, as_source, selects_as_array
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
@@ -186,13 +187,13 @@ def _on_host(self: Mat, index: tuple[Index, ...]) -> Selection | None:
 _ALL = slice(None)
 
 
-def _there(self: Mat, index: Index, name: str) -> Advanced | None:
+def _there(self: Mat, index: Index, name: str) -> Any:
     """Return the selection that the device in use carries out; None if the host has to, to which
     the elements are copied then.
     """
     if not _in_use or not computes_elsewhere(self):
         return None
-    there = advanced(self, index)
+    there = plugin("ops.indexing.advanced").advanced(self, index)
     if there is None:
         _checked_shape(self, _plain(index), index)
         note_fallback(name, self)
@@ -223,7 +224,7 @@ def _gather_by_numpy(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    chosen: Advanced | Selection | None = _there(self, index, "setitem")
+    chosen = _there(self, index, "setitem")
     if chosen is None:
         chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
     if chosen is not None:

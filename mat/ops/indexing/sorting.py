@@ -20,6 +20,7 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import EXTENSIONS
 from ...support.native import compiled
+from ...support.plugins import at_first_use, plugin
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.operation import Input, MatOp, Output, op
 from ..primitives import reduce
@@ -27,16 +28,14 @@ from ..primitives.copying import sorted_along
 from ..primitives.declare_reduce import DEVICE_RANK, ON_DEVICE
 from ..primitives.elementwise import add, assign, fill, less, negative, not_equal, subtract
 from ..primitives.joining import concat
-from ..primitives.scan import cumsum, differences
 from ..primitives.selecting import select
-from ..primitives.ufuncs import invert
-from ..tiles.cut_sorts import Sorting, argsort_runs, by_sorted_lines, sort_runs
 from ..tiles.overlap import check_disjoint, overlap
-from ..tiles.signatures import or_by_host, over
-from ..tiles.staging import by_host
-from ..tiles.tiling import Tile, TileTooLarge
+from ..tiles.tile import Cutter, Tile, TileTooLarge, made_later, or_by_host, over
 from .gathering import gather, gather_along, positions_of, scatter
 
+cut_sorts = at_first_use("ops.tiles.cut_sorts")
+scan = at_first_use("ops.primitives.scan")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _INDICES = np.dtype(np.int64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
 _COMPILED = compiled(_INDICES.char)
@@ -98,14 +97,20 @@ _sort = _declare("sort", "Write the elements of x in ascending or descending ord
 _argsort = _declare("argsort", "Write the indices that sort the elements of x along `axis`.", True)
 
 
-_IN_TILES = Sorting(
-    sort=lambda x, out: _sort(x, out, 0, False, True),
-    argsort=lambda x, out: _argsort(x, out, 0, False, True),
-    # whose ascending order is the descending one
-    opposite=lambda x: (invert if x.dtype.kind in "biu" else negative)(x),
-    take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
-_sort.cut_by(by_sorted_lines(_sort, _IN_TILES, sort_runs))
-_argsort.cut_by(by_sorted_lines(_argsort, _IN_TILES, argsort_runs))
+def _in_tiles(operation: MatOp, by_runs: Function) -> Cutter:
+    """Return the cutter of sorts, or sorted indices, which sorts runs of long lines `by_runs`."""
+    sorting = cut_sorts.Sorting(
+        sort=lambda x, out: _sort(x, out, 0, False, True),
+        argsort=lambda x, out: _argsort(x, out, 0, False, True),
+        # whose ascending order is the descending one
+        opposite=lambda x: (ufuncs.invert if x.dtype.kind in "biu" else negative)(x),
+        take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
+    cutter: Cutter = cut_sorts.by_sorted_lines(operation, sorting, by_runs)
+    return cutter
+
+
+_sort.cut_by(made_later(lambda: _in_tiles(_sort, cut_sorts.sort_runs)))
+_argsort.cut_by(made_later(lambda: _in_tiles(_argsort, cut_sorts.argsort_runs)))
 
 
 def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
@@ -268,7 +273,7 @@ def cut_count_bins(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[T
     x, out = args
     rest = budget - 2 * out.nbytes
     if rest < x.element_size:
-        yield by_host(count_bins, args, kwargs)
+        yield plugin("ops.tiles.staging").by_host(count_bins, args, kwargs)
         return
     for part in _parts(x.size, x.element_size, rest):
         yield Tile(partial(_count_part, x[part], out, part.start > 0), (x[part],), (out,))
@@ -457,7 +462,7 @@ class Different:
         self.length = x.size
         self.sorted: Mat = sort(x)
         self.order: Mat | None = argsort(x) if ordered else None
-        self.ranks: Mat = cumsum(firsts.new((self.sorted, None, equal_nan)))
+        self.ranks: Mat = scan.cumsum(firsts.new((self.sorted, None, equal_nan)))
         self.count: int = self.ranks._size_at(-1) if x.size else 0
 
     def _placed(self, x: Mat) -> Mat:
@@ -519,7 +524,7 @@ class Counted:
 
     def inverse(self, shape: Ints) -> Mat:
         """Return the index of each element among the values, in this shape."""
-        ranks = subtract(cumsum(self._found.astype(_INDICES, copy=False)), 1)
+        ranks = subtract(scan.cumsum(self._found.astype(_INDICES, copy=False)), 1)
         return ranks[self.x].reshape(shape)
 
     def counts(self) -> Mat:
@@ -532,4 +537,5 @@ def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:
     at = adopted(np.asarray(edges))
     flat = sort(x.contiguous().reshape(-1))
     starts, end = searchsorted(flat, at[:-1]), searchsorted(flat, at[-1:], right=True)
-    return differences([starts, end], 1, 0)
+    found: Mat = scan.differences([starts, end], 1, 0)
+    return found

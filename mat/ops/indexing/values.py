@@ -65,3 +65,10 @@ def fitted(value: V, shape: Ints) -> V:
         raise ShapeError(f"a value of shape {value.shape} does not broadcast to the selected "
                          f"{shape}")
     return plain
+
+
+def selects_as_array(item: object) -> bool:
+    """Return whether an item of an index is an array of another library, or a sequence."""
+    if isinstance(item, np.generic) or getattr(item, "shape", None) == ():
+        return False
+    return hasattr(type(item), "__array__") or becomes_array(item)

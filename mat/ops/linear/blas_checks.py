@@ -14,6 +14,11 @@ from ...support import blas_library
 from ...support.dtypes import BLAS_TYPES, conversion
 from ...support.types import Array
 
+# keywords of a product; those that are False are left out, as in its key
+TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
+    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
+    (True, True): {"transpose_a": True, "transpose_b": True}}
+
 
 def blas_dtype(*mats: Mat) -> None:
     """Raise `DTypeError` unless all are of one dtype that BLAS knows."""

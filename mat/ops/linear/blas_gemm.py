@@ -22,9 +22,9 @@ from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, product_tiles, stack_tiles
 from ..tiles.overlap import check_disjoint
-from ..tiles.tiling import Tile
+from ..tiles.tile import Tile
 from . import rowmajor
-from .blas_checks import GemmParts, blas_dtype, check_bool, check_countable
+from .blas_checks import TRANSPOSES, GemmParts, blas_dtype, check_bool, check_countable
 from .integer_matmul import (
     FACTORED,
     check_gemm,
@@ -200,12 +200,6 @@ def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
     if ld is None:
         return x.over(x.layout.part((slice(shape[0]), slice(shape[1]))))
     return x.over(Layout(shape, (ld, 1), x.layout.bounds[0]))
-
-
-# keywords of a product; those that are False are left out, as in its key
-TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
-    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
-    (True, True): {"transpose_a": True, "transpose_b": True}}
 
 
 def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,

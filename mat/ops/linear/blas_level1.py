@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy
 import numpy as np
@@ -25,12 +26,17 @@ from ...support import blas_library
 from ...support.c_pointers import ForeignArray
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.native import compiled
-from ...support.types import Array, Engine, Function, Number
+from ...support.plugins import at_first_use
+from ...support.types import Array, DType, Engine, Function, Number
 from ...support.unbound import documented
 from ..engine.operation import InOut, Input, Op, Output, Scalar, number_op, op
 from ..tiles.overlap import check_disjoint
-from ..tiles.signatures import Combine, added, as_norm, by_first_of_largest, by_pieces
+from ..tiles.tile import made_later
 from .blas_checks import blas_dtype
+
+signatures = at_first_use("ops.tiles.signatures")
+# makes the result of the numbers of pieces
+Combine: TypeAlias = Callable[[list[Any], DType], Any]
 
 
 def vector(layout: Layout) -> bool:
@@ -97,12 +103,14 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
     x.flat[positions if inc > 0 else positions[::-1]] = values
 
 
-def on_vectors(operation: Op, combine: Combine | None = None) -> None:
+def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> None:
     """Give `operation` the engine's routine of its name: one call by value, else by pieces; and
-    tiles, whose numbers `combine` puts together.
+    tiles, whose numbers what `combine` returns puts together.
     """
     verb = operation.__name__
-    operation.cut_by(by_pieces(operation, combine))
+    operation.reads_once = True
+    operation.cut_by(made_later(lambda: signatures.by_pieces(
+        operation, None if combine is None else combine())))
     on_device(operation)
 
     def prepare_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
@@ -416,7 +424,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
     check_pair(x, y, n, incx, incy)
 
 
-on_vectors(dot, added)
+on_vectors(dot, lambda: signatures.added)
 
 
 @dot.on("array")
@@ -425,7 +433,7 @@ def dot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 
     return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-on_vectors(vdot, added)
+on_vectors(vdot, lambda: signatures.added)
 
 
 @vdot.on("array")
@@ -442,7 +450,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-on_vectors(nrm2, as_norm)
+on_vectors(nrm2, lambda: signatures.as_norm)
 
 
 @nrm2.on("array")
@@ -462,7 +470,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-on_vectors(asum, added)
+on_vectors(asum, lambda: signatures.added)
 
 
 @asum.on("array")
@@ -511,7 +519,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
 on_device(iamax, device_forward)
-iamax.cut_by(by_first_of_largest(iamax, asum))
+iamax.cut_by(made_later(lambda: signatures.by_first_of_largest(iamax, asum)))
 
 
 @iamax.on("array")

@@ -19,9 +19,8 @@ from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, InOut, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, panel_tiles, product_tiles
 from ..tiles.overlap import check_disjoint
-from ..tiles.signatures import over
 from ..tiles.staging import StagedResult, staged
-from ..tiles.tiling import Tile, TileTooLarge
+from ..tiles.tile import Tile, TileTooLarge, over
 from . import rowmajor
 from .blas_checks import (
     blas_dtype,

@@ -19,10 +19,9 @@ from ...matrix.mat import Mat, new_like
 from ...support.plugins import imported
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import InOut, Input, Output, op
-from ..tiles.signatures import over
 from ..tiles.staging import StagedResult, on_host, staged
-from ..tiles.tile_grid import Gridded
-from ..tiles.tiling import Cutter, Tile, TileTooLarge, note_origin
+from ..tiles.tile import Cutter, Gridded, Tile, TileTooLarge, over
+from ..tiles.tiling import note_origin
 from .blas_gemm import gemm
 from .blas_level23 import trsm, trsm_tiles
 

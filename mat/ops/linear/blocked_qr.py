@@ -11,7 +11,8 @@ from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Engine, Keywords
 from ..engine.operation import InOut, Input, Output, op
 from ..tiles.staging import on_host, staged
-from ..tiles.tiling import Tile, TileTooLarge, note_origin
+from ..tiles.tile import Tile, TileTooLarge
+from ..tiles.tiling import note_origin
 from .blas_gemm import gemm
 from .blocked import after, block, conjugated, each_matrix, leave_device, room_within, slices
 

@@ -11,13 +11,14 @@ from typing import Any
 from ...layout.matrix_operand import MatrixOperand
 from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.plugins import at_first_use
 from ...support.types import Array, Engine, Function
 from ..engine.operation import Input, Output, op
-from ..tiles.signatures import over
-from .blocked import determinant_tiles
-from .blocked_qr import factor_tiles, triangle_tiles
+from ..tiles.tile import made_later, over
 from .integer_matmul import DEVICE_AXES, stack_of
 from .linalg import WHOLE, or_raise
+
+blocked, blocked_qr = at_first_use("ops.linear.blocked"), at_first_use("ops.linear.blocked_qr")
 
 
 def _fits_device(a: Mat, *results: Mat) -> bool:
@@ -196,7 +197,10 @@ for _operation, _signature in (
     _operation.cut_by(over(_operation, _signature, f"a matrix is not cut, since {WHOLE}",
                            free=True))
 triangular_factor.waits_for = orthogonal_factors.waits_for = "the factors"
-triangular_factor.cut_by(over(triangular_factor, "...__", triangle_tiles, free=True))
-orthogonal_factors.cut_by(over(orthogonal_factors, "...__", factor_tiles, free=True))
+triangular_factor.cut_by(over(triangular_factor, "...__",
+                              made_later(lambda: blocked_qr.triangle_tiles), free=True))
+orthogonal_factors.cut_by(over(orthogonal_factors, "...__",
+                               made_later(lambda: blocked_qr.factor_tiles), free=True))
 determinants.waits_for = "the pivots"
-determinants.cut_by(over(determinants, "...__,...,...", determinant_tiles, free=True))
+determinants.cut_by(over(determinants, "...__,...,...",
+                         made_later(lambda: blocked.determinant_tiles), free=True))

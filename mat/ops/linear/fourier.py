@@ -17,8 +17,8 @@ from ...support.dtypes import BLAS_TYPES
 from ...support.plugins import imported
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import Input, Output, op
-from ..tiles.signatures import over
-from ..tiles.tile_grid import GridAxes, TileGrid
+from ..tiles.tile import GridAxes, over
+from ..tiles.tile_grid import TileGrid
 from .integer_matmul import DEVICE_AXES
 
 # what ducc0 multiplies by: nothing, or one over the root of the length, or over the length

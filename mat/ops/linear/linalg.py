@@ -20,14 +20,15 @@ from ...matrix.methods import bind
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.dtypes import REAL_TYPES
 from ...support.native import compiled
-from ...support.plugins import imported
+from ...support.plugins import at_first_use, imported
 from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.operation import Input, Output, number_op, op
 from ..engine.roles import method_like
-from ..tiles.signatures import by_stacks
-from .blocked import cholesky_tiles, inverse_tiles, one_determinant_tiles, solution_tiles
+from ..tiles.tile import by_stacks, made_later
 from .integer_matmul import DEVICE_AXES, stack_of
 from .matmul import matmul as matmul  # NumPy has it here, too
+
+blocked = at_first_use("ops.linear.blocked")
 
 
 def _check_square(name: str, a: object) -> Mat:
@@ -100,7 +101,7 @@ def inverse(a: Input, out: Output) -> None:
 
 
 inverse.waits_for = "whether a matrix is singular"
-inverse.cut_by(by_stacks(inverse, inverse_tiles))
+inverse.cut_by(by_stacks(inverse, made_later(lambda: blocked.inverse_tiles)))
 
 
 @inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -161,7 +162,7 @@ def solution(a: Input, b: Input, out: Output) -> None:
 
 
 solution.waits_for = inverse.waits_for
-solution.cut_by(by_stacks(solution, solution_tiles))
+solution.cut_by(by_stacks(solution, made_later(lambda: blocked.solution_tiles)))
 
 
 @solution.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -241,7 +242,7 @@ def cholesky_factor(a: Input, out: Output) -> None:
 
 
 cholesky_factor.waits_for = "whether a matrix is positive definite"
-cholesky_factor.cut_by(cholesky_tiles(cholesky_factor))
+cholesky_factor.cut_by(made_later(lambda: blocked.cholesky_tiles(cholesky_factor)))
 
 
 @cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
@@ -332,7 +333,7 @@ def slogdet(a: Input) -> None:
         raise ShapeError(f"slogdet requires one matrix, got shape {a.shape}")
 
 
-slogdet.cut_by(one_determinant_tiles)
+slogdet.cut_by(made_later(lambda: blocked.one_determinant_tiles))
 
 
 @slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")

@@ -22,17 +22,16 @@ from ...support import blas_library
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.dtypes import promoted
 from ...support.native import compiled
+from ...support.plugins import plugin
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from ..engine.by_numpy import call_by_numpy
 from ..engine.functions import check_is_mat, of_matrices
 from ..engine.operands import as_operand, decides, is_foreign, is_operand, numpy_gives
 from ..engine.operation import Input, Output, named, op
-from ..tiles.cut_products import MatrixProduct, stack_tiles
 from ..tiles.overlap import apart_from, check_disjoint, overlap
-from ..tiles.tiling import Tile
+from ..tiles.tile import Tile
 from . import rowmajor
-from .blas_checks import check_bool
-from .blas_gemm import TRANSPOSES, gemm
+from .blas_checks import TRANSPOSES, check_bool
 from .integer_matmul import (
     DEVICE_AXES,
     FACTORED,
@@ -175,7 +174,10 @@ def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
     if a.ndim == 1:
         left, out = left[None], out[..., None, :]
     inner = _can_add(a, b, out)
-    return stack_tiles(MatrixProduct(left, right, out, None, _multiply, inner), budget)
+    cuts = plugin("ops.tiles.cut_products")
+    tiles: Iterator[Tile] = cuts.stack_tiles(
+        cuts.MatrixProduct(left, right, out, None, _multiply, inner), budget)
+    return tiles
 
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
@@ -189,7 +191,9 @@ def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
 
 def _multiply(a: Mat, b: Mat, beta: Number | None, c: Mat) -> object:
     """Compute a product, or add it to `c`."""
-    return product(a, b, c) if beta is None else gemm(1, a, b, beta, c)
+    if beta is None:
+        return product(a, b, c)
+    return plugin("ops.linear.blas_gemm").gemm(1, a, b, beta, c)
 
 
 @of_matrices(product)

@@ -32,8 +32,8 @@ from ..engine.operation import InOut, Input, Op, op
 from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
 from ..tiles.overlap import check_disjoint
-from ..tiles.tile_grid import Gridded, Span, TileGrid, tiles_over
-from ..tiles.tiling import Cutter, Tile
+from ..tiles.tile import Cutter, Gridded, Tile
+from ..tiles.tile_grid import Span, TileGrid, tiles_over
 
 FLOATS = compiled(REAL_TYPES)
 MOST_AXES = 8  # that the compiled kernels take, with the batch

@@ -34,7 +34,7 @@ from ..primitives.elementwise import add, clip, divide, equal, maximum, negative
 from ..primitives.reduce import max as largest_of
 from ..primitives.reduce import min as least_of
 from ..tiles.overlap import check_disjoint
-from ..tiles.signatures import over
+from ..tiles.tile import over
 
 FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
 INT32, INT64 = (np.dtype(t).char for t in (np.int32, np.int64))

@@ -19,8 +19,8 @@ from ...support.dtypes import FLOAT8, HALVES, INEXACT
 from ...support.types import Arguments, DType, Function, Keywords
 from ..engine.operation import Op
 from ..tiles.signatures import over
+from ..tiles.tile import Cutter, Tile
 from ..tiles.tile_grid import TileGrid
-from ..tiles.tiling import Cutter, Tile
 from . import elementwise, ufuncs
 from .selecting import select
 

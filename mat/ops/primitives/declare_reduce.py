@@ -31,6 +31,7 @@ from ...support.dtypes import (
     represents,
 )
 from ...support.native import compiled
+from ...support.plugins import plugin
 from ...support.types import (
     Array,
     AxisLike,
@@ -47,9 +48,8 @@ from ..engine.functions import ReducingMethod, check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, MatOp, Op, Output, named, op
 from ..tiles.overlap import meets_read
-from ..tiles.tiling import Cutter
+from ..tiles.tile import made_later
 from . import elementwise
-from .cut_reduce import Merged, by_parts
 from .selecting import where as selected
 
 # Signatures of reductions, which are NumPy's, each written once: for `mat.f`, `x.f` and `np.f`. The
@@ -247,11 +247,10 @@ class Reduction:
         """Return the class of the device's kernels, or None if there is none."""
         return None
 
-    def cutter(self, operation: Op) -> Cutter | None:
-        """Return how the operation is cut into tiles; None if it is not."""
-        if self.merge is None:
-            return None
-        return by_parts(operation, Merged(operation, self.merge, self.accumulates), self.axes)
+    def cutter(self, operation: Op, cutters: Any) -> Any:
+        """Return how the operation is cut into tiles, by the module of such cutters."""
+        return cutters.by_parts(
+            operation, cutters.Merged(operation, self.merge, self.accumulates), self.axes)
 
     def implementation(self) -> Function:
         """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""
@@ -470,9 +469,8 @@ def _operation(kind: Reduction) -> MatOp:
                    when=kind.fits_compiled)(kind.prepare)
     if type(kind).device_type is not Reduction.device_type:
         kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
-    cutter = kind.cutter(kernel)
-    if cutter is not None:
-        kernel.cut_by(cutter)
+    kernel.reads_once = kernel.folds = True
+    kernel.cut_by(made_later(lambda: kind.cutter(kernel, plugin("ops.primitives.cut_reduce"))))
     return kernel
 
 

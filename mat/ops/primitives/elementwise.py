@@ -22,7 +22,7 @@ from ..engine.calls import may_meet
 from ..engine.declare_elementwise import binary, clipping, result_dtype, special, test, unary
 from ..engine.operation import InputOrNumber, Op, Output, Scalar, op
 from ..tiles.overlap import apart, few_axes, is_shift, large, must_copy
-from ..tiles.signatures import by_elements
+from ..tiles.tile import by_elements
 
 MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
 # bytes of copies within one storage: up to so many, NumPy is as fast, and up to so many also where

@@ -14,7 +14,7 @@ from ...support.unbound import documented
 from ..engine.operands import accumulate, check_factors, same_dtype, same_shape
 from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import apart, check_disjoint, one_by_one
-from ..tiles.signatures import by_elements, over
+from ..tiles.tile import by_elements, over
 
 
 @op(by_form=True)

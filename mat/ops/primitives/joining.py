@@ -17,11 +17,12 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.with_facets import with_facets
 from ...support.dtypes import as_dtype, promoted
 from ...support.native import lib
+from ...support.plugins import plugin
 from ...support.types import ArrayLike, DTypeLike, Function
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..tiles.overlap import check_disjoint
-from ..tiles.tiling import is_too_large, undone_on_error
+from ..tiles.tile import is_too_large
 from .elementwise import MOST_AXES_THERE, assign
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
@@ -165,7 +166,7 @@ def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
     with ExitStack() as stack:
         fits = not is_too_large(device, target, *(part for _, part in moves))
         if not (fits and _is_entered(stack, block(target))):
-            stack.enter_context(undone_on_error(target))
+            stack.enter_context(plugin("ops.tiles.tiling").undone_on_error(target))
         for index, part in moves:
             target.over(target.layout[index]).assign_(part)
 

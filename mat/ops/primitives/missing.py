@@ -16,7 +16,7 @@ from ...support.types import Array, AxisLike, Engine, Function, Operand
 from ..engine.declare_elementwise import check_out
 from ..engine.operation import Input, InputOrNumber, Output, op
 from ..tiles.overlap import apart, of_one_dtype
-from ..tiles.signatures import by_elements
+from ..tiles.tile import by_elements
 from . import reduce, ufuncs
 from .declare_reduce import UfuncReduction, core_of
 

@@ -21,13 +21,11 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, conversion, is_integer
 from ...support.native import compiled
+from ...support.plugins import plugin
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords, Number, Operand
 from ..engine.operation import Input, Op, Output, Scalar, op
-from ..linear.blas_level23 import gemv
-from ..linear.linalg import cholesky
 from ..tiles.passing import nothing
-from ..tiles.signatures import by_stacks
-from ..tiles.tiling import Cutter, Tile, TileTooLarge
+from ..tiles.tile import Cutter, Tile, TileTooLarge, by_stacks
 from . import philox
 
 
@@ -455,14 +453,14 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
                          f"covariances of shape (n, n), got {means.shape} and {covariances.shape}")
     source = generator(rng)
     try:
-        factor = cholesky(covariances)
+        factor = plugin("ops.linear.linalg").cholesky(covariances)
     except LinAlgError:
         raise LinAlgError(f"multivariate_normal: the covariances {covariances.label()} are not "
                           "positive definite") from None
 
     def moved(draws: Mat) -> Mat:
         found = means.copy()
-        gemv(1.0, factor, draws, 1.0, found.reshape(n))
+        plugin("ops.linear.blas_level23").gemv(1.0, factor, draws, 1.0, found.reshape(n))
         return found
 
     return _drawn(normal, new_like(means, (n,), means.dtype), (0.0, 1.0), source, moved)

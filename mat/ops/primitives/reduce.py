@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
 from ...support.native import compiled
+from ...support.plugins import plugin
 from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
 from ..engine.operands import accumulate, check_factors, same_dtype
 from ..engine.operation import Accumulated, Input, Op, Scalar, op
 from ..tiles.overlap import check_disjoint
-from ..tiles.tiling import Cutter
+from ..tiles.tile import made_later
 from . import elementwise
-from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
     RANK,
@@ -118,9 +118,9 @@ class Mean(Reduction):
                   where: Operand) -> Mat:
         return mean_chosen(sum, x, axis, keepdims, where)
 
-    def cutter(self, operation: Op) -> Cutter:
-        sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
-        return by_parts(operation, sums, self.axes)
+    def cutter(self, operation: Op, cutters: Any) -> Any:
+        sums = cutters.Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
+        return cutters.by_parts(operation, sums, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.MeanKernels()
@@ -175,8 +175,9 @@ class ArgMax(Reduction):
     def kernel(self, char: str) -> str:
         return f"mat_{self.name}_1" if char in BOOL else Reduction.kernel(self, char)
 
-    def cutter(self, operation: Op) -> Cutter:
-        return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)
+    def cutter(self, operation: Op, cutters: Any) -> Any:
+        return cutters.by_places(operation, vars(max)["op"], elementwise.greater, np.argmax,
+                                 self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels()
@@ -190,8 +191,8 @@ class ArgMin(ArgMax):
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
 
-    def cutter(self, operation: Op) -> Cutter:
-        return by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
+    def cutter(self, operation: Op, cutters: Any) -> Any:
+        return cutters.by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels(smallest=True)
@@ -222,7 +223,8 @@ def sum_into(x: Input, axis: AxisLike, alpha: Scalar, beta: Scalar, y: Accumulat
     check_disjoint("sum_", y, x)
 
 
-sum_into.cut_by(by_accumulated_parts(sum_into, axes_of))
+sum_into.cut_by(made_later(lambda: plugin("ops.primitives.cut_reduce").by_accumulated_parts(
+    sum_into, axes_of)))
 
 
 def _fits_compiled(x: Mat, y: Mat) -> bool:

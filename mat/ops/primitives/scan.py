@@ -18,19 +18,21 @@ from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
 from ...support.native import compiled
+from ...support.plugins import at_first_use
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, MatOp, Op, Output, op
 from ..tiles.overlap import must_copy
 from ..tiles.passing import nothing
-from ..tiles.signatures import lines_along, over
-from ..tiles.staging import by_host
-from ..tiles.tile_grid import TileGrid
-from ..tiles.tiling import Cutter, Tile
+from ..tiles.tile import Cutter, Tile, over
 from . import elementwise
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .joining import concat
 from .shape import along
+
+signatures = at_first_use("ops.tiles.signatures")
+staging = at_first_use("ops.tiles.staging")
+tile_grid = at_first_use("ops.tiles.tile_grid")
 
 
 def by_lines(operation: Op, continued: Op | None, step: Function) -> Cutter:
@@ -46,7 +48,7 @@ def by_lines(operation: Op, continued: Op | None, step: Function) -> Cutter:
             return _along_chunks(operation, continued, (x, out, axis), budget)
         return _along_lines(operation, step, (x, out, axis), budget)
 
-    return over(operation, lines_along, cut, free=True)
+    return over(operation, lambda *call: signatures.lines_along(*call), cut, free=True)
 
 
 def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
@@ -54,7 +56,7 @@ def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
     """Yield tiles that cut the lines."""
     x, out, axis = args
     every = tuple(range(x.ndim))
-    grid = TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
+    grid = tile_grid.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     for window in grid.windows(grid.blocks(budget), last=(axis,)):
         part, target, _ = grid.arguments(window)
         first = window[axis].start
@@ -73,13 +75,13 @@ def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
     """
     x, out, axis = args
     every = tuple(range(x.ndim))
-    grid = TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
+    grid = tile_grid.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     lengths = list(grid.blocks(budget))
     if lengths[axis] < 2 * CHUNK:
         lengths = [1] * x.ndim
     lengths[axis] = max(2, lengths[axis] // CHUNK) * CHUNK
     if grid.nbytes(tuple(lengths)) > budget:
-        yield by_host(operation, args, {})
+        yield staging.by_host(operation, args, {})
         return
     for window in grid.windows(tuple(lengths), last=(axis,)):
         part, target, _ = grid.arguments(window)

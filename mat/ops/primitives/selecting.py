@@ -17,7 +17,7 @@ from ...support.options import FLOAT32, FLOAT64
 from ...support.types import Array, DType, Engine, Number, Operand
 from ..engine.operation import Input, Output, op
 from ..tiles.overlap import apart, few_axes, must_copy
-from ..tiles.signatures import by_elements
+from ..tiles.tile import by_elements
 from .elementwise import not_equal
 
 BOOL = np.dtype(np.bool_)

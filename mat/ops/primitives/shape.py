@@ -16,13 +16,16 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import DISTINCT, INEXACT
+from ...support.plugins import at_first_use
 from ...support.types import Array, AxisLike, Engine, Function, Number, Operand, ShapeLike
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, number_op
 from ..tiles.overlap import check_disjoint
-from ..tiles.signatures import all_true
+from ..tiles.tile import made_later
 from .copying import axes_of_loop, copy, note_packed, only_by_columns
+
+signatures = at_first_use("ops.tiles.signatures")
 
 # Parts: a view along one axis, and copies of the parts of complex elements
 
@@ -156,7 +159,8 @@ def _fits_device(a: Mat, b: Mat) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
 
 
-same.cut_by(all_true(same))
+same.reads_once = True
+same.cut_by(made_later(lambda: signatures.all_true(same)))
 same.prepare("cuda", dtypes=DISTINCT, when=_fits_device)(
     lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
 
@@ -175,7 +179,8 @@ def close(a: Input, b: Input, rtol: Number, atol: Number, equal_nan: bool) -> No
             raise ShapeError(f"{name} is a number not below 0, got {value!r}")
 
 
-close.cut_by(all_true(close))
+close.reads_once = True
+close.cut_by(made_later(lambda: signatures.all_true(close)))
 
 
 @close.prepare("cuda", dtypes=INEXACT, when=_fits_device)

@@ -4,6 +4,7 @@ number. NumPy's functions use them.
 
 from __future__ import annotations
 
+from typing import Any as _Any
 from typing import ClassVar
 
 import numpy as np
@@ -13,8 +14,10 @@ from ...devices.in_use import has_kernels
 from ...matrix.filled import full
 from ...matrix.mat import Mat
 from ...support.dtypes import BY_NAME, EVERY
+from ...support.plugins import plugin
 from ...support.types import AxisLike, DType, Engine, Function
-from . import elementwise, reduce, ufuncs
+from ..engine.operation import Op
+from . import elementwise, reduce
 from .declare_reduce import Reduction, core_of, plain_axis, reduced_by
 from .selecting import is_true
 
@@ -48,7 +51,10 @@ class Any(Truth):
     summary = "Return whether any element over `axis` is true."
     example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
     function: ClassVar[Function] = staticmethod(np.any)
-    merge = ufuncs.logical_or
+
+    def cutter(self, operation: Op, cutters: _Any) -> _Any:
+        merge = plugin("ops.primitives.ufuncs").logical_or
+        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
 
 
 class All(Truth):
@@ -58,7 +64,10 @@ class All(Truth):
     summary = "Return whether all elements over `axis` are true."
     example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
     function: ClassVar[Function] = staticmethod(np.all)
-    merge = ufuncs.logical_and
+
+    def cutter(self, operation: Op, cutters: _Any) -> _Any:
+        merge = plugin("ops.primitives.ufuncs").logical_and
+        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
 
 
 def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,

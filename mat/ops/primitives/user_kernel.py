@@ -46,7 +46,7 @@ from ..engine.operation import InOut, Input, Op, Output, Scalar
 from ..engine.roles import readable
 from ..expressions.program import NotOnePassError, fold_of
 from ..tiles.overlap import apart, check_disjoint
-from ..tiles.signatures import by_elements, or_by_host, over
+from ..tiles.tile import by_elements, or_by_host, over
 from . import reduce
 from .declare_reduce import plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of

@@ -11,12 +11,14 @@ import numpy as np
 from ...matrix.mat import Mat
 from ...support.dtypes import BOOL, COMPLEX_TYPES, HALVES, INTEGERS, REAL_TYPES
 from ...support.native import compiled
+from ...support.plugins import at_first_use
 from ...support.types import Array, AxisLike, Engine, Function, Number
 from ..engine.operation import Input, Output, op
+from ..tiles.tile import made_later
 from . import elementwise, reduce
-from .cut_reduce import Moments, by_parts
 from .declare_reduce import Reduction, plain_axis, reduced_by, reduced_on_device
 
+cut_reduce = at_first_use("ops.primitives.cut_reduce")
 # dtype characters of real numbers, as which NumPy sees booleans
 REAL = REAL_TYPES + HALVES + INTEGERS + BOOL
 
@@ -39,7 +41,9 @@ def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int,
     _KIND.check(x, out, axis, keepdims)
 
 
-moments.cut_by(by_parts(moments, Moments(vars(reduce.mean)["op"], moments), _KIND.axes))
+moments.reads_once = moments.folds = True
+moments.cut_by(made_later(lambda: cut_reduce.by_parts(
+    moments, cut_reduce.Moments(vars(reduce.mean)["op"], moments), _KIND.axes)))
 moments.result_of = lambda x, out, axis, keepdims, ddof, root: _KIND.result_of(x, axis, keepdims)
 
 

@@ -26,8 +26,8 @@ from ...support.dtypes import HALVES
 from ...support.types import DType, Number
 from .passing import nothing
 from .staging import StagedResult, is_there, staged
-from .tile_grid import GridAxes, TileGrid
-from .tiling import Tile, TileTooLarge, span_bytes
+from .tile import GridAxes, Tile, TileTooLarge, span_bytes
+from .tile_grid import TileGrid
 
 _FLOAT32 = np.dtype(np.float32)
 # parts of the room that panels take, two by two: a device keeps several for another product, files

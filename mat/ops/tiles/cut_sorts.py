@@ -20,8 +20,7 @@ from ...support.types import Arguments, Array, Keywords
 from .passing import nothing
 from .signatures import lines_along, over
 from .staging import StagedResult, on_host, staged
-from .tile_grid import Gridded
-from .tiling import Cutter, Tile, TileTooLarge
+from .tile import Cutter, Gridded, Tile, TileTooLarge
 
 _INDICES = np.dtype(np.int64)
 

@@ -12,21 +12,23 @@ from threading import Thread
 from typing import TypeAlias
 
 from ...matrix.mat import Mat
-from ...memories import file_pages
-from ...memories.file_pages import FilePages, pages_of
+from ...memories.file_pages import FilePages
 from ...memories.host import HOST
 from ...support.fork import start as start_thread
-from ...support.types import Arguments, Array, Keywords, Operand
-from .tiling import (
+from ...support.types import Arguments, Array, Keywords
+from .tile import (
     Cuttable,
     Tile,
-    TileProgress,
     TileTooLarge,
     being_cut,
     calls_of_their_own,
     cutting,
+    is_large,
+    pages_under,
     span_bytes,
+    those_in_files,
 )
+from .tiling import TileProgress
 
 FileRange: TypeAlias = tuple[FilePages, int, int]  # from one byte to another
 FileRanges: TypeAlias = Collection[FileRange]
@@ -57,16 +59,6 @@ def carry_out_over_files(operation: Cuttable, args: Arguments,
         if tiles is None:
             return None
         return (_walk(tiles, TileProgress(operation.__name__, span_bytes(*in_files))),)
-
-
-def is_large(*mats: Mat) -> bool:
-    """Return whether operations on these Mats, in files, are carried out in tiles."""
-    return span_bytes(*mats) >= file_pages.LEAST_LARGE
-
-
-def those_in_files(operands: Iterable[Operand]) -> list[Mat]:
-    """Return the Mats whose host copies are in files."""
-    return [x for x in operands if isinstance(x, Mat) and _pages(x) is not None]
 
 
 def cut_over_files(operation: Cuttable, args: Arguments, kwargs: Keywords, whole: int,
@@ -210,7 +202,7 @@ def _ranges(views: tuple[Mat, ...]) -> dict[tuple[int, int, int], FileRange]:
     """Return the ranges of bytes in files that views take, each once."""
     found = {}
     for x in views:
-        pages = _pages(x)
+        pages = pages_under(x)
         if pages is not None:
             low, high = x.layout.bounds
             start = HOST.address_of(x.storage.handles[HOST]) - pages.address
@@ -228,7 +220,7 @@ def read_ahead(views: Iterable[Mat]) -> None:
 
 def read_rows_ahead(x: Mat, rows: Array) -> None:
     """Do so for the rows of `x` at some integers, unless the first of them are in memory."""
-    pages = _pages(x)
+    pages = pages_under(x)
     if pages is None or not len(rows) or not x.size:
         return
     _, begin, end = next(iter(_ranges((x[:1],)).values()))
@@ -237,9 +229,3 @@ def read_rows_ahead(x: Mat, rows: Array) -> None:
     if not all(_is_cached(pages, start, start + nbytes) for start in starts[:PROBED_ROWS]):
         for start in starts:
             pages.announce(start, start + nbytes)
-
-
-def _pages(x: Mat) -> FilePages | None:
-    """Return the pages of the file that is the host copy of a Mat, or None."""
-    copies = x.storage.handles
-    return pages_of(copies[HOST]) if HOST in copies else None

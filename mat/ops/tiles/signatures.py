@@ -22,9 +22,9 @@ from ...matrix.mat import Mat
 from ...support.types import Arguments, DType, Keywords, Number
 from .overlap import must_copy
 from .passing import nothing
-from .staging import StagedResult, by_host, staged, without_gaps
-from .tile_grid import GridAxes, Gridded, PackedGrid, TileGrid, tile_of, tiles_over
-from .tiling import Cutter, Tile, TileTooLarge, calls_of_their_own, span_bytes
+from .staging import StagedResult, staged, without_gaps
+from .tile import Cutter, GridAxes, Gridded, Tile, TileTooLarge, calls_of_their_own, span_bytes
+from .tile_grid import PackedGrid, TileGrid, tile_of, tiles_over
 
 GridOf: TypeAlias = Callable[[Arguments, Keywords], TileGrid]
 FEWER = 4  # how many times as many views cost as much as packing
@@ -67,24 +67,6 @@ def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = 
     return cut
 
 
-def by_elements(operation: Gridded) -> Cutter:
-    """Return the cutter of an operation that computes element by element.
-
-    Parameters
-    ----------
-    operation : Op
-        An operation each element of whose result depends on those elements of the operands,
-        broadcast to its shape, that are at its position.
-
-    Returns
-    -------
-    callable
-        What `Op.cut_by` takes.
-    """
-    operation.reads_once = operation.of_elements = True
-    return over(operation, "...", free=True, packs=True)
-
-
 # Grids of signatures
 
 
@@ -124,13 +106,6 @@ def with_copies(operation: Gridded, args: Arguments) -> Arguments:
         copies = {id(x): x.copy() for k in operation.operands
                   if isinstance(x := args[k], Mat) and must_copy(x, out)}
     return tuple(copies.get(id(x), x) for x in args)
-
-
-def or_by_host(operation: Gridded) -> Cutter:
-    """Return the cutter that leaves an operation to the host: a device would be given all of an
-    operand for a few elements.
-    """
-    return lambda args, kwargs, budget: iter((by_host(operation, args, kwargs),))
 
 
 # Packed operands

@@ -11,7 +11,8 @@ from ...devices.in_use import CPU, in_use, note_fallback
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, DType, Function, Keywords
-from .tiling import Tile, note_origin
+from .tile import Tile
+from .tiling import note_origin
 
 
 def is_there(x: Mat) -> bool:

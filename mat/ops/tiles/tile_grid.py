@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any, Protocol, TypeAlias
 
-from ...core.direction import INPUT, OUTPUT, Direction
+from ...core.direction import INPUT, OUTPUT
 from ...layout.shapes import Ints
 from ...layout.sliding_window import WindowAxis
 from ...matrix.mat import Mat
-from ...support.types import Arguments, Keyword, Keywords, Operand
+from ...support.types import Arguments, Keywords
 from .passing import nothing
-from .tiling import Tile, TileTooLarge
-
-# for each axis of an operand, the axis of the grid with which it is cut; None: it stays whole
-GridAxes: TypeAlias = tuple[int | None, ...]
-
-
-class Gridded(Protocol):
-    """The operation's interface used by this module."""
-
-    operands: list[int]
-    positional: list[str]
-    result: Any
-    reads_once: bool
-    of_elements: bool
-
-    def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand: ...
-
-    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
+from .tile import GridAxes, Gridded, Tile, TileTooLarge
 
 
 class TileGrid:

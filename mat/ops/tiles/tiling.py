@@ -1,26 +1,20 @@
-"""Tiles: carrying out an operation piece by piece on a device that has no room for its operands.
+"""Carrying out an operation in tiles on a device that has no room for its operands.
 
-An operation declares how it can be cut by a *cutter* (`Op.cut_by`): a function that yields tiles,
-each of which calls operations on views of the operands. The views that the next tile reads are
-copied to the device while a tile computes, and what a tile has written is copied to the host
-meanwhile, unless all of the results have room on the device.
+The views that the next tile reads are copied to the device while a tile computes, and what a tile
+has written is copied to the host meanwhile, unless all of the results have room on the device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain, islice
 from pathlib import Path
-from time import monotonic, sleep
-from typing import NamedTuple, Protocol, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from ...core.cube import Cube
-from ...core.direction import Direction
 from ...core.observers import notify_cut
 from ...core.registry import Memory
 from ...devices.device import Device
@@ -32,205 +26,24 @@ from ...matrix.prefetch import Prefetch
 from ...matrix.with_facets import with_facets
 from ...memories.file_pages import LEAST_LARGE, pages_of
 from ...memories.host import HOST
-from ...support.open_blocks import Block, Nested, enter, leave, remove, still_open
 from ...support.options import current
 from ...support.progress import callback_of
-from ...support.types import Arguments, Array, Keywords, Operand
+from ...support.types import Arguments, Array, Keywords
 from .overlap import overlap
 from .passing import Passing
-
-
-class Tile(NamedTuple):
-    """A part of an operation.
-
-    Attributes
-    ----------
-    run : callable
-        Carries out the operation on views of this tile's elements. What that of the last tile
-        returns is the result of an operation that returns a number.
-    reads : tuple of Mat
-        The views that it reads; they are copied to the device ahead.
-    writes : tuple of Mat
-        The views that it overwrites; one that it also reads is in both.
-    free : bool
-        Whether the tiles of the call give the same bits in any order. Then those come first whose
-        operands are on the device already.
-    stays : tuple of Mat
-        The views that it reads as well, and those after it: they are copied when it runs.
-    numbers : int
-        The bytes of intermediate results that the host reads.
-    passed : callable or None
-        What `mat.debug.plan` does in place of `run` after many tiles alike; None if it has to carry
-        out all.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, y = mat.ones(4), mat.empty(4)
-    >>> tile = mat.extend.Tile(lambda: mat.square(x[:2], out=y[:2]), (x[:2],), (y[:2],))
-    >>> tile.nbytes
-    32
-    """
-
-    run: Callable[[], object]
-    reads: tuple[Mat, ...] = ()
-    writes: tuple[Mat, ...] = ()
-    free: bool = False
-    stays: tuple[Mat, ...] = ()
-    numbers: int = 0
-    passed: Callable[[], object] | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that the views need on a device at once."""
-        return span_bytes(*self.reads, *self.writes)
-
-    @property
-    def has_operands(self) -> bool:
-        """Whether it is a part of the work, not an action between two parts."""
-        return bool(self.reads or self.writes or self.stays)
-
-
-# Takes all positional arguments, checked, the keywords that were given, and a number of bytes. It
-# yields the tiles one by one, each of which needs at most that many bytes; two that follow one
-# another and share views may need twice as many together. A tile is asked for before the one ahead
-# of it runs. If the smallest tile needs more, `TileTooLarge` is raised.
-Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
-
-
-class TileTooLarge(OutOfDeviceMemory):
-    """Raised by a cutter whose smallest tile needs `needed` bytes, more than allowed.
-
-    `reason` says why there is no smaller one, if that is not obvious.
-    """
-
-    def __init__(self, needed: int, reason: str = "") -> None:
-        super().__init__(f"the smallest tile needs {needed:,} bytes{reason and '; '}{reason}")
-        self.needed: int = needed
-        self.reason: str = reason
-
-
-class Cuttable(Protocol):
-    """The operation's interface used by this module."""
-
-    __name__: str
-    operands: list[int]
-    written: list[int]
-    cutter: Cutter | None
-    whole_because: str
-
-    def read_once(self, args: Arguments) -> list[int]: ...
-
-    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
-
+from .tile import (
+    Cut,
+    Cuttable,
+    Cutter,
+    Tile,
+    TileTooLarge,
+    being_cut,
+    calls_of_their_own,
+    cutting,
+    span_bytes,
+)
 
 MOST_ORDERED = 10_000  # tiles of a call that are ordered
-PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it room
-
-
-class _Cut(Nested):
-    """The operations with a tile in progress, its number, from 1 on, and the operands of the
-    outermost one.
-    """
-
-    __slots__ = ("number", "operands", "operations")
-
-    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
-        self.operations: tuple[Cuttable, ...] = operations
-        self.operands: tuple[Mat, ...] = operands
-        self.number: int = 0
-
-
-CUT_NOW: ContextVar[_Cut | None] = ContextVar("matCUT_NOW", default=None)
-CUTS: list[object] = []  # one item for each block of tiles, of any thread
-
-
-def being_cut() -> tuple[Cuttable, ...]:
-    """Return the operations with a tile in progress."""
-    cut = still_open(CUT_NOW.get())
-    return () if cut is None else cut.operations
-
-
-def tile_now() -> tuple[str, int]:
-    """Return the operation that is carried out in tiles, the outermost one, and the number of the
-    tile, from 1 on; "" and 0 if there is none. Before the first tile, the number is 0.
-    """
-    cut = still_open(CUT_NOW.get())
-    return ("", 0) if cut is None or not cut.operations else (cut.operations[0].__name__,
-                                                              cut.number)
-
-
-def operand_of(cube: Cube) -> Mat | None:
-    """Return the operand with that storage of the operation that is carried out in tiles."""
-    cut = still_open(CUT_NOW.get())
-    return next((x for x in (() if cut is None else cut.operands) if x.storage is cube), None)
-
-
-def cutting(operation: Cuttable, args: Arguments) -> _Cutting:
-    """Return a block for the tiles of a call; they are not cut again."""
-    outer = still_open(CUT_NOW.get())
-    if outer is not None and outer.operations:
-        return _Cutting((*outer.operations, operation), outer.operands)
-    return _Cutting((operation,), tuple(x for x in args if isinstance(x, Mat)))
-
-
-def calls_of_their_own() -> AbstractContextManager[object]:
-    """Return a block whose operations are no parts of a tile, and may be cut."""
-    return _Cutting(()) if being_cut() else nullcontext()
-
-
-class _Cutting(Block["_Cut"]):
-    """The block that `cutting` returns."""
-
-    __slots__ = ("cut",)
-
-    def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
-        self.cut = _Cut(operations, operands)
-
-    def begin(self) -> _Cut:
-        CUTS.append(self.cut)
-        enter(CUT_NOW, self.cut)
-        return self.cut
-
-    def end(self, error: BaseException | None) -> None:
-        leave(CUT_NOW, self.cut)
-        remove(CUTS, self.cut)
-
-
-class Patience:
-    """How long a call that finds no room is tried again, since other threads use the memory."""
-
-    def __init__(self, device: Device) -> None:
-        self.memory = device.memory
-        self.end: float | None = None
-
-    def lasts(self, shortage: OutOfDeviceMemory) -> bool:
-        """Wait until another thread has ended a use; return False if none had begun one, or it is
-        too late, or the call is a part of another one that has to make room first.
-        """
-        if not shortage.used_by_others or being_cut():
-            return False
-        now, before = monotonic(), self.memory.used_by_others()
-        self.end = self.end or now + PATIENCE
-        while before <= self.memory.used_by_others() and before and now < self.end:
-            sleep(0.0005)
-            now = monotonic()
-        return now < self.end
-
-
-def span_bytes(*views: Operand) -> int:
-    """Return the bytes that a device needs for these views: each takes the range of its storage
-    from its lowest element to its highest. Numbers take none.
-    """
-    spans = {(id(x.storage), *(edge * x.element_size for edge in x.layout.bounds))
-             for x in views if isinstance(x, Mat)}
-    return sum(high - low for _, low, high in spans)
-
-
-def is_too_large(device: Device, *views: Operand) -> bool:
-    """Return whether the limit of a device leaves no room for these views at once."""
-    limit = device.limit
-    return limit is not None and span_bytes(*views) > limit
 
 
 def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
@@ -350,7 +163,7 @@ class _Execution:
         self.written = span_bytes(*(args[k] for k in operation.written))
         self.number = 0  # of the tile that is carried out
         self.count = 0  # of those that were, without what has no operands
-        self.cut_now = _Cut(())
+        self.cut_now = Cut(())
         self.shortage: OutOfDeviceMemory | None = None  # the first one that was found out
         self.before: list[Contents] = []  # of what it writes
         self.progress: TileProgress | None = None  # of a call that is no part of a tile
