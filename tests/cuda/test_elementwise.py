@@ -22,7 +22,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
 from mat.cuda.kernels import elementwise as device
-from mat.cuda.runtime.kernel import magic as magic_of
+from mat.cuda.kernels.division import magic as magic_of
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

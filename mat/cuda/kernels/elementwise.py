@@ -22,8 +22,9 @@ from ...layout.strided import Layout
 from ...support.c_compiler import HEADERS
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from ...support.types import DType, Function, Number, Operand
-from ..runtime.kernel import CudaKernel, magic
+from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
+from .division import magic
 
 THREADS = 256
 MOST_AXES = 8

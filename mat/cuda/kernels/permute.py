@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...layout.merged_axes import CopyAxis, merged, starts, upwards
 from ...layout.shapes import Ints
-from ..runtime.kernel import magic
+from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
 # in one launch, after merging: those of a frame, but for two that tiles add

@@ -16,7 +16,6 @@ from typing import TypeAlias
 from ...core.compiled import CudaLaunch, CudaLaunches, DriverCall
 from ...core.recorder import RECORDERS
 from ...errors import DeviceError
-from ...layout.shapes import signed
 from ...support.native import ffi
 from ...support.types import Arguments, CData, Number, Presented
 from .driver import driver
@@ -261,17 +260,3 @@ def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int
 def _pair(value: Number) -> tuple[float, float]:
     number = complex(value)
     return number.real, number.imag
-
-
-# Kernels divide by numbers that are known before, to compute coordinates, by a multiplication and a
-# shift. Source: Granlund and Montgomery, "Division by invariant integers using multiplication"
-# (1994)
-
-
-def magic(n: int, bits: int) -> tuple[int, int]:
-    """Return a factor, as a signed word, and a shift: ``x // n`` is
-    ``((x * factor >> bits) + x) >> shift`` for x below ``2**(bits - 1)``.
-    """
-    n = max(n, 1)
-    shift = (n - 1).bit_length()
-    return signed(((1 << bits) * ((1 << shift) - n)) // n + 1), shift

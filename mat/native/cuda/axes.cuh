@@ -1,6 +1,6 @@
 /* Seeking: from a position, counted over axes, to the offsets of the elements there in two
    operands. Divisions are multiplications by the numbers of `magic`, in
-   mat/cuda/runtime/kernel.py. */
+   mat/cuda/kernels/division.py. */
 #ifndef MAT_AXES_CUH
 #define MAT_AXES_CUH
 
