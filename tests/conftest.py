@@ -164,7 +164,7 @@ def pytest_runtest_protocol(item, nextitem):
 
 def pytest_runtest_logfinish():
     """Have collections of garbage pass over what earlier tests have left, too."""
-    if next(_FINISHED) % 1000 == 0:
+    if next(_FINISHED) % 200 == 0:
         _freeze()
 
 
