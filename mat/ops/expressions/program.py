@@ -6,6 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import merge
 from math import prod
 from operator import itemgetter
@@ -431,8 +432,7 @@ def _signature_of(letters: str) -> Function:
 # one kernel of a device
 
 
-ROWS: dict[tuple[object, ...], FusedRows] = {}
-_MOST = 512
+_MOST = 512  # operations that are kept, of rows and of reductions together
 
 
 class FusedRows(FusedOp):
@@ -507,20 +507,14 @@ class RowPrograms(Operands):
 
     def operation(self) -> FusedRows:
         """Return the operation that carries the programs out."""
-        key = "".join(self.letters), tuple(self.programs)
-        found = ROWS.get(key)
-        if found is None:
-            if len(ROWS) >= _MOST:
-                ROWS.clear()
-            found = ROWS[key] = FusedRows(*key)
-        return found
+        return _of_rows("".join(self.letters), tuple(self.programs))
+
+
+_of_rows = lru_cache(_MOST)(FusedRows)
 
 
 # Reductions that are carried out in tiles, together: each part of their operands is read from its
 # file, or copied to the device, once for all of them
-
-
-TOGETHER: dict[tuple[object, ...], Together] = {}
 
 
 @dataclass(frozen=True)
@@ -602,12 +596,4 @@ class Together(FusedOp):
         return refuse
 
 
-def together(letters: str, members: tuple[JoinedFold, ...]) -> Together:
-    """Return the operation that carries out these reductions together."""
-    key = letters, members
-    found = TOGETHER.get(key)
-    if found is None:
-        if len(TOGETHER) >= _MOST:
-            TOGETHER.clear()
-        found = TOGETHER[key] = Together(letters, members)
-    return found
+together = lru_cache(_MOST)(Together)  # the operation that carries out reductions together
