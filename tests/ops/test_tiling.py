@@ -19,7 +19,7 @@ from ..support.cases import BUILT_IN, CASES
 from ..support.in_tiles import in_tiles, same_bits
 from ..support.layouts import MIXES, check_hidden, place, tolerance
 
-CUT = [name for name in CASES if name in BUILT_IN and BUILT_IN[name].cutter is not None]
+CUT = [name for name, op in BUILT_IN.items() if name in CASES and op.cutter is not None]
 BUDGETS = (8, 40, 100, 400)
 # whose results depend on the order in which elements are added or multiplied, which tiles change
 REORDERED = {"reduce.sum", "reduce.prod", "reduce.mean", "reduce.sum_into", "variance.moments",
