@@ -284,15 +284,6 @@ def delegating(name: str, owner: type) -> Function:
     return method
 
 
-# methods that NumPy computes with
-_DISTRIBUTIONS = (
-    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
-    "hypergeometric integers laplace logistic lognormal logseries multinomial "
-    "multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare "
-    "noncentral_f pareto permutation permuted poisson power rayleigh standard_cauchy "
-    "standard_exponential standard_gamma standard_t triangular vonmises wald weibull zipf")
-
-
 _NumpysOwn: Any = np.random.Generator  # which SciPy and scikit-learn ask for
 
 
@@ -389,11 +380,6 @@ mat.random.default_rng(1).standard_normal((2, 2), dtype="float32").dtype.name
         return [Generator(int(seed)) for seed in seeds.tolist()]
 
 
-for _name in _DISTRIBUTIONS.split():
-    if hasattr(np.random.Generator, _name):
-        setattr(Generator, _name, delegating(_name, np.random.Generator))
-
-
 def default_rng(seed: object = None) -> Generator:
     """Return a new `Generator`.
 
@@ -417,13 +403,6 @@ def default_rng(seed: object = None) -> Generator:
     return seed if isinstance(seed, Generator) else Generator(seed)
 
 
-# methods that NumPy computes with
-_OLD_DISTRIBUTIONS = (
-    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
-    "hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal "
-    "negative_binomial noncentral_chisquare noncentral_f pareto permutation poisson power randint "
-    "random_integers rayleigh standard_cauchy standard_exponential standard_gamma standard_t "
-    "tomaxint triangular vonmises wald weibull zipf")
 STATE_NAME = "Philox4x32"
 
 
@@ -579,6 +558,7 @@ mat.random.standard_normal((2, 3)).shape
         self._shuffled(x)
 
 
-for _name in _OLD_DISTRIBUTIONS.split():
-    if hasattr(np.random.RandomState, _name):
-        setattr(RandomState, _name, delegating(_name, np.random.RandomState))
+for _class in (Generator, RandomState):  # NumPy computes what they lack of its methods
+    for _name in vars(_class.numpy_class):
+        if not _name.startswith("_") and _name not in {**vars(Draws), **vars(_class)}:
+            setattr(_class, _name, delegating(_name, _class.numpy_class))
