@@ -1,8 +1,8 @@
 """NumPy's names in `mat`, made on demand: the table of their meaning, and its lookup.
 
-The table holds the names of NumPy 2.0 to 2.5; one that the installed NumPy lacks does not exist.
-Names that `mat` declares itself, such as ``mat.exp``, are found before it is asked. A test compares
-it with the names of the installed NumPy.
+The table holds the names of the installed NumPy, and those that NumPy 2.0 to 2.5 have had; one that
+the installed NumPy lacks does not exist. Names that `mat` declares itself, such as ``mat.exp``, are
+found before it is asked.
 """
 
 from __future__ import annotations
@@ -30,57 +30,15 @@ SAME: Final = "same"  # NumPy's own object
 WRAPPED: Final = "wrapped"  # a class or an object of ours in `objects`
 ABSENT: Final = "absent"  # exists, and raises an error that names the way out
 
+# those that are not of the kind that NumPy's object says, and modules that it would import
 _ROOT = {
-    FUNCTION: """
-        all allclose amax amin angle any append apply_along_axis apply_over_axes arange argmax
-        argmin argpartition argsort argwhere around array array2string array_equal array_equiv
-        array_repr array_split array_str asanyarray asarray asarray_chkfinite ascontiguousarray
-        asfortranarray astype atleast_1d atleast_2d atleast_3d average bartlett bincount blackman
-        block broadcast_arrays broadcast_to can_cast choose clip column_stack common_type compress
-        concat concatenate convolve copy copyto corrcoef correlate count_nonzero cov cross cumprod
-        cumsum cumulative_prod cumulative_sum delete diag diag_indices diag_indices_from diagflat
-        diagonal diff digitize dot dsplit dstack ediff1d einsum einsum_path empty empty_like
-        expand_dims extract eye fill_diagonal fix flatnonzero flip fliplr flipud from_dlpack
-        frombuffer fromfile fromiter fromregex fromstring full full_like genfromtxt geomspace
-        gradient hamming hanning histogram histogram2d histogram_bin_edges histogramdd hsplit hstack
-        i0 identity imag in1d indices inner insert interp intersect1d isclose iscomplex iscomplexobj
-        isfortran isin isneginf isposinf isreal isrealobj ix_ kaiser kron lexsort linspace load
-        loadtxt logspace mask_indices matrix_transpose max may_share_memory mean median meshgrid min
-        min_scalar_type moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean
-        nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim nonzero ones
-        ones_like outer packbits pad partition percentile permute_dims piecewise place poly polyadd
-        polyder polydiv polyfit polyint polymul polysub polyval prod ptp put put_along_axis putmask
-        quantile ravel ravel_multi_index real real_if_close repeat require reshape resize
-        result_type roll rollaxis roots rot90 round row_stack save savetxt savez savez_compressed
-        searchsorted select setdiff1d setxor1d shape shares_memory sinc size sort sort_complex split
-        squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid
-        trapz tri tril tril_indices tril_indices_from trim_zeros triu triu_indices
-        triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values
-        unpackbits unravel_index unstack unwrap vander var vdot vsplit vstack where zeros
-        zeros_like""",
-    UFUNC: """
-        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
-        atan atan2 atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not
-        bitwise_or bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh
-        deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor floor_divide fmax
-        fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan isnat
-        lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and
-        logical_not logical_or logical_xor matmul matvec maximum minimum mod modf multiply negative
-        nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift rint
-        sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc vecdot
-        vecmat""",
+    FUNCTION: "in1d row_stack trapz",  # which older NumPys have
     SAME: """
-        False_ ScalarType True_ base_repr binary_repr bool bool_ broadcast_shapes byte bytes_
-        cdouble char character clongdouble complex128 complex256 complex64 complexfloating csingle
-        ctypeslib datetime64 double dtype dtypes e errstate euler_gamma exceptions finfo flatiter
-        flexible float128 float16 float32 float64 floating format_float_positional
-        format_float_scientific generic get_include get_printoptions getbufsize geterr geterrcall
-        half iinfo index_exp inexact inf info int16 int32 int64 int8 int_ intc integer intp isdtype
-        isscalar issubdtype iterable little_endian long longdouble longlong ma mintypecode nan
-        ndindex newaxis number object_ pi polynomial printoptions promote_types rec s_ sctypeDict
-        set_printoptions setbufsize seterr seterrcall short show_runtime signedinteger single str_
-        strings timedelta64 typecodes typename typing ubyte uint uint16 uint32 uint64
-        uint8 uintc uintp ulong ulonglong unsignedinteger ushort void""",
+        base_repr binary_repr broadcast_shapes char ctypeslib dtypes exceptions
+        format_float_positional format_float_scientific get_include get_printoptions getbufsize
+        geterr geterrcall info isdtype isscalar issubdtype iterable ma mintypecode polynomial
+        printoptions promote_types rec set_printoptions setbufsize seterr seterrcall show_runtime
+        strings typename typing""",
     WRAPPED: """
         broadcast c_ emath fft fromfunction lib linalg mgrid ndarray ndenumerate nditer ogrid poly1d
         r_ random testing ufunc vectorize __array_namespace_info__""",
@@ -88,44 +46,33 @@ _ROOT = {
         asmatrix bmat busday_count busday_offset busdaycalendar datetime_as_string datetime_data
         frompyfunc is_busday matrix memmap nested_iters recarray record test""",
 }
-_LINALG = {
-    FUNCTION: """
-        cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm
-        matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr slogdet solve svd
-        svdvals tensordot tensorinv tensorsolve trace vecdot vector_norm""",
-    SAME: "LinAlgError",
-}
-_FFT = {
-    FUNCTION: """
-        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn
-        rfft rfft2 rfftfreq rfftn""",
-}
-_EMATH = {FUNCTION: "arccos arcsin arctanh log log10 log2 logn power sqrt"}
 _STRIDE_TRICKS = {FUNCTION: "broadcast_arrays broadcast_shapes broadcast_to sliding_window_view",
                   WRAPPED: "as_strided"}
-_LIB = {SAME: "NumpyVersion add_docstring array_utils format introspect mixins npyio scimath",
-        WRAPPED: "stride_tricks"}
-# `mat.random` has these itself: methods of its `Generator` and `RandomState`, and bit generators
-_RANDOM = {
-    SAME: "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence",
-    WRAPPED: """
-        Generator RandomState beta binomial bytes chisquare choice default_rng dirichlet exponential
-        f gamma geometric get_bit_generator get_state gumbel hypergeometric laplace logistic
-        lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare
-        noncentral_f normal pareto permutation poisson power rand randint randn random
-        random_integers random_sample ranf rayleigh sample seed set_bit_generator set_state shuffle
-        standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular
-        uniform vonmises wald weibull zipf""",
-}
-_MODULES = {"": _ROOT, "linalg": _LINALG, "fft": _FFT, "emath": _EMATH, "random": _RANDOM,
-            "lib": _LIB, "lib.stride_tricks": _STRIDE_TRICKS}
+# `mat.random` has its own names, methods of its `Generator` and `RandomState`
+_RANDOM = {SAME: "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence",
+           WRAPPED: "get_bit_generator set_bit_generator"}
+_MODULES = {"": _ROOT, "linalg": {}, "fft": {}, "emath": {}, "random": _RANDOM,
+            "lib": {SAME: "add_docstring", WRAPPED: "stride_tricks"},
+            "lib.stride_tricks": _STRIDE_TRICKS}
+_LEFT_OUT = {"__version__", "core", "f2py", "show_config", "Arrayterator", "add_newdoc",
+             "tracemalloc_domain"}
 MODULES: Final = tuple(_MODULES)
 
 
 @cache
 def kinds(module: str) -> dict[str, str]:
     """Return the kind of each name of a module: ``""`` is NumPy's root, ``"linalg"`` ..."""
-    return {name: kind for kind, names in _MODULES[module].items() for name in names.split()}
+    given = {name: kind for kind, names in _MODULES[module].items() for name in names.split()}
+    numpys = numpy_module(module)
+    others = sorted(set(getattr(numpys, "__all__", ())) - given.keys() - _LEFT_OUT)
+    return given | {name: WRAPPED if module == "random" else _kind_of(getattr(numpys, name))
+                    for name in others}
+
+
+def _kind_of(numpys: object) -> str:
+    if isinstance(numpys, np.ufunc):
+        return UFUNC
+    return FUNCTION if callable(numpys) and not isinstance(numpys, type) else SAME
 
 
 _DATES = "a Mat has no dates; compute with numpy's arrays of them, or with a Mat of numbers"
