@@ -1,9 +1,9 @@
-"""BLAS by value: its routines as `CpuKernel` kernels, for operands that one call takes.
+"""BLAS on the CPU: its routines as `CpuKernel` kernels, for operands that one call takes.
 
-No C object is made for a call. Operands that are longer than BLAS can count, and all where nothing
-is compiled, are left to ``blas.py``. Long vectors of adjacent elements have kernels of their own,
-since BLAS does not do them at the speed of memory; their sums, by blocks in double precision, do
-not depend on the number of threads.
+No C object is made for a call, but of those that are called seldom, or take long. Vectors that are
+longer than BLAS can count are left to NumPy. Long vectors of adjacent elements have kernels of
+their own, since BLAS does not do them at the speed of memory; their sums, by blocks in double
+precision, do not depend on the number of threads. Nothing here checks: the caller has.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from functools import cache
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
+from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, MatrixOperand, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support import blas_library
-from ..support.blas_library import address, routine_name
+from ..support.blas_library import FLAGS, INTS, BlasRoutine, address, routine_name, scalar
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
-from . import blas
 from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .kernel import BRIEF, CpuKernel
 from .thread_pool import share
@@ -46,8 +44,7 @@ def routine(verb: str, letter: str) -> int:
 
 def one_call(n: int, *steps: int) -> bool:
     """Return whether one call of a BLAS kernel can take vectors of `n` elements with such steps."""
-    return lib is not None and n <= blas_library.LIMIT and all(0 < abs(step) <= blas_library.LIMIT
-                                                               for step in steps)
+    return n <= blas_library.LIMIT and all(0 < abs(step) <= blas_library.LIMIT for step in steps)
 
 
 @cache
@@ -74,8 +71,6 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> CpuKer
 
 def prepare_gemm(letter: str, form: GemmForm) -> Function:
     """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``."""
-    if lib is None:
-        return blas.prepare_gemm(letter, form)
     return prepare_thin(letter, form) or _gemm(letter, form)
 
 
@@ -96,8 +91,6 @@ def _gemm(letter: str, form: GemmForm) -> CpuKernel:
 def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
                          steps: tuple[Ints, Ints, Ints]) -> Function:
     """Prepare the same for stacks; `steps` are those of a, b and c along the axes `batch`."""
-    if lib is None:
-        return blas.prepare_gemm_batched(letter, form, batch, steps)
     if is_small(letter, form, batch):
         return prepare_small(letter, form, batch, steps)
     size, one = BY_CHAR[letter].size, _gemm(letter, form)
@@ -113,8 +106,6 @@ def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
 
 def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
     """Prepare ``out <- sum x_i y_i``, not conjugated, as a function of ``(x, y, out)``."""
-    if lib is None:
-        return blas.dot_into
     frame = ffi.new("struct mat_vectors *",
                     (routine("dot", letter), KINDS[letter], n, (incx, incy), (0, 0)))
     # a sum is not divided among threads
@@ -131,8 +122,6 @@ def without_factors(product: CpuKernel, swap: bool) -> CpuKernel:
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
     """Prepare ``y <- alpha op(A) x + beta y`` as a function of ``(alpha, a, x, beta, y)``."""
-    if lib is None:
-        return lambda alpha, a, x, beta, y: blas.gemv(letter, form, alpha, a.pointer, x, beta, y)
     trans, m, n, lda = form
     (x_start, incx), (y_start, incy) = _lowest(x), _lowest(y)
     frame = ffi.new("struct mat_matrix_vector *",
@@ -143,39 +132,86 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
                      called=(routine_name("gemv", letter), reported))
 
 
-def prepare_scale_vector(letter: str, layout: Layout) -> Function:
-    """Prepare ``y <- beta y``, called like a gemv: BLAS leaves it out for empty axes."""
-    source = np.zeros(1, letter)
-
-    def scale(_alpha: Number, _a: object, _x: object, beta: Number, y: ForeignArray) -> None:
-        if beta != 0:
-            blas.scal(beta, y)
-            return
-        zero = ForeignArray(source, Layout((layout.size,), (0,), 0))
-        zero.low, zero.increment = zero.pointer, 0
-        blas.copy(zero, y)
-    return scale
-
-
 def _lowest(x: Layout) -> tuple[int, int]:
     """Return the lowest address of a vector, where it begins for BLAS, and its increment."""
     assert x.vector is not None, "fits has let it through"
     return x.vector[0] - x.displacement, x.vector[1]
 
 
-def prepare_ger(_letter: str, form: GerForm, _x: Layout, _y: Layout) -> Function:
+# Routines that cffi calls, without the GIL; matrices are column-major
+
+
+_axpy = BlasRoutine("axpy", "ippipi")
+_iamax = BlasRoutine("iamax", "ipi", "int")
+_ger = BlasRoutine("ger", "iippipipi")
+_syrk = BlasRoutine("syrk", "cciippippi")
+_trsm = BlasRoutine("trsm", "cccciippipi")
+
+
+def axpy(alpha: Number, x: ForeignArray, y: ForeignArray) -> None:
+    """Compute ``y <- alpha x + y`` of packed vectors, in pieces that BLAS can count."""
+    factor, one = scalar(y.letter, alpha), INTS[1]
+    for start in range(0, y.size, blas_library.LIMIT):
+        count = INTS[min(y.size - start, blas_library.LIMIT)]
+        _axpy[y.letter](count, factor, x.pointer + start, one, y.pointer + start, one)
+
+
+def prepare_iamax(letter: str, n: int, inc: int) -> Function:
+    """Prepare the first index of the largest ``|re x_i| + |im x_i|``, from 0; `inc` is above 0."""
+    def iamax(x: ForeignArray) -> int:
+        if OBSERVERS:
+            _notify("iamax", letter, n=n, incx=inc)
+        return int(_iamax[letter](INTS[n], x.pointer, INTS[inc])) - 1
+    return iamax
+
+
+def prepare_ger(letter: str, form: GerForm, x: Layout, y: Layout) -> Function:
     """Prepare ``A <- alpha x y^T + A`` as a function of ``(alpha, x, y, a)``."""
-    return lambda alpha, x, y, a: blas.ger(form, alpha, x, y, a.pointer)
+    m, n, lda, swap = form
+    (x_start, x_inc), (y_start, y_inc) = _lowest(x), _lowest(y)
+    incx, incy = (y_inc, x_inc) if swap else (x_inc, y_inc)
+
+    def ger(alpha: Number, x: ForeignArray, y: ForeignArray, a: ForeignArray) -> None:
+        first, second = x.pointer + x_start, y.pointer + y_start
+        if swap:
+            first, second = second, first
+        if OBSERVERS:
+            _notify("ger", letter, m=m, n=n, lda=lda, incx=incx, incy=incy)
+        _ger[letter](INTS[m], INTS[n], scalar(letter, alpha), first, INTS[incx], second, INTS[incy],
+                     a.pointer, INTS[lda])
+    return ger
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
     """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in a triangle, of ``(alpha, a, beta, c)``."""
-    return lambda alpha, a, beta, c: blas.syrk(letter, form, alpha, a.pointer, beta, c.pointer)
+    uplo, trans, n, k, lda, ldc = form
+
+    def syrk(alpha: Number, a: ForeignArray, beta: Number, c: ForeignArray) -> None:
+        if OBSERVERS:
+            _notify("syrk", letter, **form._asdict())
+        _syrk[letter](FLAGS[uplo], FLAGS[trans], INTS[n], INTS[k], scalar(letter, alpha), a.pointer,
+                      INTS[lda], scalar(letter, beta), c.pointer, INTS[ldc])
+    return syrk
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
     """Prepare ``B <- alpha op(A)^-1 B``, or for side R ``B op(A)^-1``, of ``(alpha, a, b)``."""
-    return lambda alpha, a, b: blas.trsm(letter, form, alpha, a.pointer, b.pointer)
+    side, uplo, trans, diag, m, n, lda, ldb = form
+
+    def trsm(alpha: Number, a: ForeignArray, b: ForeignArray) -> None:
+        if OBSERVERS:
+            _notify("trsm", letter, **form._asdict())
+        _trsm[letter](FLAGS[side], FLAGS[uplo], FLAGS[trans], FLAGS[diag], INTS[m], INTS[n],
+                      scalar(letter, alpha), a.pointer, INTS[lda], b.pointer, INTS[ldb])
+    return trsm
+
+
+def _notify(verb: str, letter: str, **arguments: object) -> None:
+    for observer in tuple(OBSERVERS):
+        observer.called(routine_name(verb, letter), **arguments)
+
+
+# Long vectors
 
 
 LONG = 1 << 18  # elements from which on threads pay
@@ -187,8 +223,7 @@ SAFE = 1e-250, 1e300
 
 def is_long(letter: str, n: int, *steps: int) -> bool:
     """Return whether these kernels, not BLAS, are for vectors of `n` elements with such steps."""
-    return (lib is not None and n >= LONG and letter in PRECISION
-            and all(step == 1 for step in steps))
+    return n >= LONG and letter in PRECISION and all(step == 1 for step in steps)
 
 
 def long_vectors(verb: str, letter: str, n: int, vectors: int,
@@ -288,7 +323,7 @@ def prepare_thin(letter: str, form: GemmForm) -> CpuKernel | None:
     """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``, if
     the kernel has it and is faster than BLAS: it reads the tall matrix once.
     """
-    if lib is None or letter not in "fd":
+    if letter not in "fd":
         return None
     m, n, k = form.sizes
     rows, thin = (n, m) if m < n else (m, n)

@@ -23,9 +23,8 @@ from .kernel import CpuKernel
 
 # functions of modules that are imported at their first use
 _NAMES = {
-    "cpu.blas": "asum axpy copy dot iamax nrm2 scal swap vdot",
     "cpu.blas_kernels": """is_long long_vectors one_call prepare_dot prepare_gemm
-        prepare_gemm_batched prepare_gemv prepare_ger prepare_scale_vector prepare_syrk
+        prepare_gemm_batched prepare_gemv prepare_ger prepare_iamax prepare_syrk
         prepare_systems prepare_trsm vectors""",
     "cpu.conv": "prepare_conv prepare_conv_to_w prepare_conv_to_x",
     "cpu.integer_matmul": "prepare_integer_matmul prepare_scaled_matmul",

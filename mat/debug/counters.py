@@ -302,6 +302,8 @@ def guard(implicit: str = "raise") -> AbstractContextManager[object]:
 def list_calls() -> Observation[CallRecorder]:
     """List the library calls that operations make during a block, with their flags and sizes.
 
+    Where nothing is compiled NumPy multiplies matrices and vectors, and these calls are not listed.
+
     Returns
     -------
     context manager

@@ -87,11 +87,9 @@ def _is_intel() -> bool:
         return False
 
 
-LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
+LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; NumPy takes longer vectors
 PREFIX = {char: BY_CHAR[char].blas for char in BLAS_TYPES}
 REAL = {char: BY_CHAR[char].real for char in BLAS_TYPES}
-_RETURNS = {char: f"struct {{ {real} re, im; }}" if char in COMPLEX_TYPES else real
-            for char, real in REAL.items()}
 # scnrm2, dzasum
 _MIXED = {char: PREFIX[char.lower()] + PREFIX[char] for char in COMPLEX_TYPES}
 _COMPLEX_DOTS = {PREFIX[char] + dot for char in COMPLEX_TYPES for dot in ("dotu", "dotc")}
@@ -167,18 +165,10 @@ class BlasRoutine(dict[str, CData]):
         self.returns: str = returns
 
     def __missing__(self, letter: str) -> CData:
-        returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
         kinds = {"i": "int *", "p": "void *", "c": "char *"}
-        signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
-        types = _parser() if returns.startswith("struct") else ffi
-        self[letter] = types.cast(signature, address(routine_name(self.verb, letter)))
+        signature = f"{self.returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
+        self[letter] = ffi.cast(signature, address(routine_name(self.verb, letter)))
         return self[letter]
-
-
-@cache
-def _parser() -> CData:
-    """Return types with C's whole grammar, slow to import."""
-    return importlib.import_module("cffi").FFI()
 
 
 class Constants(dict[Number, CData]):
@@ -195,13 +185,6 @@ class Constants(dict[Number, CData]):
 
 
 INTS = Constants("int *")
-
-
-def as_int(value: int) -> CData:
-    """Return the address of `value` as BLAS's integer; None if BLAS's integers are too short."""
-    return INTS[value] if -LIMIT <= value <= LIMIT else None
-
-
 FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
 REALS = {char: Constants(f"{REAL[char]} *") for char in REAL_TYPES}
 COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from .blas_library import as_int
 from .dtypes import BY_NAME
 from .native import core, ffi
 from .types import Array, CData, DType
@@ -41,16 +40,12 @@ class ForeignArray:
     ``dtype`` are those of the Mat. ``address`` is ``pointer`` as an integer.
     """
 
-    __slots__ = ("address", "base_pointer", "dtype", "handle", "increment", "int_increment",
-                 "int_size", "layout", "letter", "low", "pointer", "shape", "size", "strides")
+    __slots__ = ("address", "base_pointer", "dtype", "handle", "layout", "letter", "pointer",
+                 "shape", "size", "strides")
 
     address: int
     base_pointer: CData
     pointer: CData
-    low: CData  # the pointer that BLAS takes for a vector; None if it is not one
-    increment: int  # of a vector; 0 if it is not one
-    int_size: CData
-    int_increment: CData
 
     def __init__(self, handle: Array, layout: Layout, first: int | None = None) -> None:
         if first is None:  # the address of the first element of `handle`
@@ -80,14 +75,7 @@ class ForeignArray:
                 f"{self.dtype}>")
 
 
-def _low(x: ForeignArray) -> CData:
-    vector = x.layout.vector
-    return None if vector is None else x.base_pointer + vector[0]
-
-
 _COMPUTED: dict[str, Callable[[ForeignArray], CData]] = {
     "pointer": lambda x: ffi.cast(POINTER_TYPES[x.dtype], x.address),
-    "base_pointer": lambda x: x.pointer - x.layout.displacement, "low": _low,
-    "increment": lambda x: 0 if x.layout.vector is None else x.layout.vector[1],
-    "int_size": lambda x: as_int(x.layout.size), "int_increment": lambda x: as_int(x.increment),
+    "base_pointer": lambda x: x.pointer - x.layout.displacement,
 }

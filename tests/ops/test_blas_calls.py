@@ -9,6 +9,7 @@ import mat
 from mat import AliasError, ShapeError
 
 from ..conftest import DEVICE
+from ..support import needs
 from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place
 from ..support.threads import in_threads
 
@@ -29,6 +30,7 @@ def name_of(call):
     return call[6].lower() + call[7:] if call.startswith("cublas") else call
 
 
+@needs.native
 @pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "sdcz", strict=True)))
 def test_the_linear_layer_is_tn_nn_nt(rng, dtype, letter):
     x, w, dy = (numbers(rng, shape, dtype) for shape in ((32, 64), (10, 64), (32, 10)))
@@ -48,6 +50,7 @@ def test_the_linear_layer_is_tn_nn_nt(rng, dtype, letter):
     assert_allclose(dw.to_numpy(), dy.T @ x, **near)
 
 
+@needs.native
 def test_blocks_and_transposed_views_go_in_as_they_are(rng):
     a, b = rng.standard_normal((8, 9)), rng.standard_normal((9, 7))
     one, other = mat.array(a)[2:6, 1:6], mat.array(b)[3:8, 2:5]
@@ -59,6 +62,7 @@ def test_blocks_and_transposed_views_go_in_as_they_are(rng):
     check_hidden(out)
 
 
+@needs.native
 def test_vectors_and_triangles_go_in_as_they_are(rng):
     a, x = rng.standard_normal((6, 6)), rng.standard_normal(12)
     block, vector = mat.array(a)[1:5, 2:6].T, mat.array(x)[::-3]
@@ -75,6 +79,7 @@ def test_vectors_and_triangles_go_in_as_they_are(rng):
     assert [made[0][:5], packs] == ["dger(", 0]
 
 
+@needs.native
 def test_what_blas_cannot_take_is_packed(rng):
     a = rng.standard_normal((8, 8))
     made, packs, c = calls_of(lambda: mat.array(a)[::2, ::2] @ mat.eye(4))

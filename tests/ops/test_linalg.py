@@ -15,7 +15,7 @@ import mat
 from mat import DTypeError, LinAlgError, ShapeError
 
 from ..conftest import DEVICE
-from ..support import selection
+from ..support import needs, selection
 from ..support.layouts import (
     BLAS_DTYPES,
     MIXES,
@@ -154,6 +154,7 @@ def test_multi_dot(rng, shapes):
     agree(mat.multi_dot(mat.array(a) for a in arrays), wanted)
 
 
+@needs.native
 def test_multi_dot_multiplies_in_the_best_order():
     chain = [mat.ones(*shape) for shape in ((30, 1), (1, 40), (40, 10), (10, 25))]
     with mat.debug.list_calls() as made:

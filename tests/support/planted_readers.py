@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 import numpy as np
 
 import mat
-from mat.cpu import blas
+from mat.support.blas_library import INTS, BlasRoutine
 
 from .planted import (
     ONLY_READ,
@@ -118,7 +118,7 @@ def a_copy_goes_the_wrong_way():
 def a_routine_of_blas_swaps():
     x, y = mat.ones(6), mat.zeros(6)
     with mat.with_facets((x, "foreign", "input"), (y, "foreign", "io")) as (p, q):
-        blas.swap(p, q)
+        BlasRoutine("swap", "ipipi")["d"](INTS[6], p.pointer, INTS[1], q.pointer, INTS[1])
 
 
 @planted(UNSEEN + "|outside of what it sees")

@@ -122,7 +122,7 @@ def _leading(x: Mat, ld: int | None, transpose: bool = False) -> LeadingDimensio
 
 
 @gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
-@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=compiled(BLAS), pack=True)
 def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
               transpose_b: bool = False, **given: int | None) -> Function:
     parts = GemmParts(**given)
@@ -264,7 +264,7 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
 
 
 @gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
-@gemm_batched.prepare("foreign", fits=fits_matrices, dtypes=BLAS, pack=True)
+@gemm_batched.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), pack=True)
 def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
                       transpose_b: bool = False) -> Function:
     if not c.size:

@@ -10,13 +10,11 @@ the far end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy
 import numpy as np
 
-from ...cpu import blas
 from ...errors import ShapeError
 from ...facets.array import over
 from ...layout.shapes import Ints, integer
@@ -27,13 +25,14 @@ from ...support.c_pointers import ForeignArray
 from ...support.dtypes import BLAS_TYPES as BLAS
 from ...support.native import compiled
 from ...support.plugins import at_first_use
-from ...support.types import Array, DType, Engine, Function, Number
+from ...support.types import Array, DType, Engine, Function, Number, Presented
 from ...support.unbound import documented
 from ..engine.operation import InOut, Input, Op, Output, Scalar, number_op, op
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import made_later
 from .blas_checks import blas_dtype
 
+blas_kernels = at_first_use("cpu.blas_kernels")
 signatures = at_first_use("ops.tiles.signatures")
 # makes the result of the numbers of pieces
 Combine: TypeAlias = Callable[[list[Any], DType], Any]
@@ -59,6 +58,13 @@ def device_forward(layout: Layout) -> bool:
     return layout.vector is not None and layout.vector[1] > 0
 
 
+def used_of(x: Mat | Array, n: int | None, inc: int) -> int:
+    """Return how many elements of `x`, `inc` apart, are used: `n`, or as many as there are."""
+    if n is not None:
+        return n
+    return (x.size - 1) // abs(inc) + 1 if x.size else 0
+
+
 def count(x: Mat, n: int | None, inc: int) -> int:
     """Return how many elements `inc` apart are used; `ShapeError` if there are fewer."""
     if n is None and type(inc) is int and inc == 1:
@@ -67,7 +73,7 @@ def count(x: Mat, n: int | None, inc: int) -> int:
     if step == 0:
         raise ShapeError("an increment of 0 would use one element over and over; broadcast_to does "
                          "that, for reading")
-    most = blas.used(x, None, step)
+    most = used_of(x, None, step)
     if n is None:
         return most
     if integer(n, "n") < 0 or n > most:
@@ -92,14 +98,14 @@ def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int, writes: str 
 def elements(x: Array, n: int | None, inc: int) -> Array:
     """Return the elements that BLAS would use of `x`, as a 1-d view where there is one."""
     flat, step = x.reshape(-1), abs(inc)
-    n = blas.used(flat, n, inc)
+    n = used_of(flat, n, inc)
     used = flat[:(n - 1) * step + 1:step] if n else flat[:0]
     return used if inc > 0 else used[::-1]
 
 
 def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
     """Write `values` to the elements that `elements` reads; also where `x` has no flat view."""
-    positions = np.arange(blas.used(x, n, inc)) * abs(inc)
+    positions = np.arange(used_of(x, n, inc)) * abs(inc)
     x.flat[positions if inc > 0 else positions[::-1]] = values
 
 
@@ -116,14 +122,23 @@ def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> N
     def prepare_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
                         **incs: int) -> Function:
         used, steps, starts = strided_vectors(vectors, n, **incs)
-        letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
+        letter, otherwise = vectors[0].dtype.char, _by_numpy(operation, n=n, **incs)
         if engine.is_long(letter, used, *steps):
             return engine.long_vectors(verb, letter, used, len(vectors), otherwise)
         if engine.one_call(used, *steps):
             return engine.vectors(verb, letter, used, steps, starts)
         return otherwise
 
-    operation.prepare("foreign", fits=vector, dtypes=BLAS)(prepare_vectors)
+    operation.prepare("foreign", fits=vector, dtypes=compiled(BLAS))(prepare_vectors)
+
+
+def _by_numpy(operation: Op, **given: int | None) -> Function:
+    """Return NumPy's implementation, for what one call of BLAS cannot count."""
+    def call(*values: Presented) -> Number:
+        found = next(i.function for i in operation.implementations if i.facet_name == "array")
+        arrays = (over(v.handle, v.layout) if type(v) is ForeignArray else v for v in values)
+        return found(np, *arrays, **given)
+    return call
 
 
 def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> None:
@@ -141,7 +156,7 @@ def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
                     incy: int = 1) -> tuple[int, Ints, Ints]:
     """Return how many elements are used of each vector, with steps and starts."""
     given = (incx, incy)[:len(vectors)]
-    used = blas.used(vectors[0], n, incx)
+    used = used_of(vectors[0], n, incx)
     starts, steps = zip(*(strided_vector(x.layout, used, inc)
                           for x, inc in zip(vectors, given, strict=True)), strict=True)
     return used, steps, starts
@@ -209,7 +224,7 @@ def axpy_numpy(np: Engine, alpha: Number, x: Array, y: Array, n: int | None = No
                incy: int = 1) -> None:
     # by BLAS, which may round once, so that the bits are those of other layouts, and of tiles
     total = np.array(elements(y, n, incy), order="C")
-    blas.axpy(alpha, _packed(elements(x, n, incx)), _packed(total))
+    blas_kernels.axpy(alpha, _packed(elements(x, n, incx)), _packed(total))
     write_elements(y, n, incy, total)
 
 
@@ -517,7 +532,14 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
         raise ShapeError(f"iamax counts upwards, got incx = {incx}; x[::-1] counts the other way")
 
 
-iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
+@iamax.prepare("foreign", fits=forward, dtypes=compiled(BLAS))
+def prepare_iamax(engine: Engine, x: Mat, n: int | None = None, incx: int = 1) -> Function:
+    used, (step,), _ = strided_vectors((x,), n, incx)
+    if engine.one_call(used, step):
+        return engine.prepare_iamax(x.dtype.char, used, step)
+    return _by_numpy(iamax, n=n, incx=incx)
+
+
 on_device(iamax, device_forward)
 iamax.cut_by(made_later(lambda: signatures.by_first_of_largest(iamax, asum)))
 

@@ -14,6 +14,7 @@ from math import isqrt
 from ...errors import ShapeError
 from ...matrix.mat import Mat
 from ...support.dtypes import BLAS_TYPES as BLAS
+from ...support.native import compiled
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number
 from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, InOut, Input, Scalar, op
@@ -83,7 +84,8 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *,
 
 
 @gemv.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
-@gemv.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+@gemv.prepare("foreign", fits=fits_matrix, dtypes=compiled(BLAS), pack=True,
+              when=lambda a, x, y: x.layout.size)
 def gemv_blas(blas: BlasEngine, a: Mat, x: Mat, y: Mat, transpose: bool = False) -> Function:
     if not y.size:
         return do_nothing

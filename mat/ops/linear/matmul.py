@@ -115,8 +115,8 @@ def _of_matrices(a: Mat, b: Mat, out: Mat) -> bool:
 
 
 # matrices are packed where BLAS cannot take them; NumPy multiplies such vectors and stacks
-@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_matrices, pack=True)
-@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_blas)
+@product.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), when=_of_matrices, pack=True)
+@product.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), when=_of_blas)
 @product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
 def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
                 transpose_b: bool = False) -> Function:
