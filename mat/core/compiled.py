@@ -246,7 +246,8 @@ class _PythonLiveObjects:
         return self.found.get(place)
 
     def all(self) -> list[Any]:
-        return list(self.found.values())
+        refs = self.found.valuerefs()  # a copy, while other threads add objects
+        return [one for ref in refs if (one := ref()) is not None]
 
 
 class _PythonMaker:
