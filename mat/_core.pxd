@@ -267,7 +267,9 @@ cdef class CudaLaunch(DriverCall):
     cdef unsigned int grid[3]
     cdef unsigned int block[3]
     cdef unsigned int shared
+    cdef int integer_bits
     cdef object keep
+    cdef bint set_number(self, int k, object value)
     cdef int queue(self, CudaCall *call) noexcept nogil
 
 

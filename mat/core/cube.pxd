@@ -44,6 +44,8 @@ cdef class Cube(DroppableCopies):
                           bint writes, bint whole) except -1
     @cython.locals(lock=Lock)
     cdef bint refresh_there(self, Registration facet, bint whole) except -1
+    @cython.locals(lock=Lock)
+    cdef bint allocate_there(self, Registration facet) except -1
     cpdef fail_write(self, AccessRecord record)
     cdef bint is_arbitrary(self) except -1
     cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1

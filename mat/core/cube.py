@@ -356,11 +356,37 @@ class Cube(DroppableCopies):
             lock.release()
         return True
 
+    def allocate_there(self, facet: Facet) -> bool:
+        """Allocate the memory of `facet`, if there is none, for a kernel that overwrites all
+        elements, without a record of the access; return False if one has to be opened.
+        """
+        lock = self._guard()
+        if lock.count:
+            return False
+        lock.acquire()
+        try:
+            if self.guarded or self.shared or self.spans is not None or self.records:
+                return False
+            if self.pending is not None or self.torn is not None or self.async_copies:
+                return False
+            if facet.memory not in self.handles:
+                self._allocate(facet.memory)
+        except OutOfDeviceMemory:
+            return False
+        finally:
+            lock.release()
+        return True
+
     def fail_write(self, record: AccessRecord) -> None:
         """Record that a kernel that writes, without a record among the open ones, was not queued;
         the caller holds the lock.
         """
-        if self.writer is None:  # else its block fails
+        view: Any = record.view
+        if self.writer is not None:  # its block fails
+            return
+        if not view._sees_all() and self.needs_spans(record.mask, True):
+            self.end_part(record, True)
+        else:
             self._roll_back(record)
 
     def is_arbitrary(self) -> bool:

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.compiled import DriverCall
 from ...layout.merged_axes import loops
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.c_compiler import HEADERS
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
-from ...support.types import DType, Function, Number, Operand
+from ...support.types import Arguments, DType, Function, Number, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .division import magic
@@ -273,7 +274,7 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
                         (*found.frame, list(lines()).index(name)),
                         (blocks_of(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
     numbers = len(dtypes) < len(operands) or not family.inputs
-    return Encoded(launch, halves) if numbers and kind in ("i64", "u64") else launch
+    return Encoded(launch, halves, 64) if numbers and kind in ("i64", "u64") else launch
 
 
 def family_of(name: str, kind: str, out: str) -> Family:
@@ -288,8 +289,13 @@ def _size(kind: str) -> int:
 
 def prepare_fill(x: Operand, *, assigned: bool = False) -> Encoded | CudaKernel:
     """Return the kernel that overwrites `x` with a number, or an `assigned` operand."""
-    found = prepare_filling(x.element_type, x.layout)
-    return found.launch if x.element_type.name in _FILLED and not assigned else found
+    dtype = x.element_type
+    found = prepare_filling(dtype, x.layout)
+    if assigned:
+        return found
+    # the number is no operand of a fill: compiled launches find x in its place
+    found.integer_bits = {"b": 1, "i": 8 * dtype.itemsize, "u": 8 * dtype.itemsize}.get(dtype.kind)
+    return found.launch if dtype.name in _FILLED else found
 
 
 def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
@@ -305,12 +311,28 @@ def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
 
 
 class Encoded:
-    """A kernel that receives numbers in another code, such as the halves of an integer."""
+    """A kernel that receives numbers in another code, such as the halves of an integer.
 
-    def __init__(self, launch: CudaKernel, code: Function, *, bound: bool = False) -> None:
+    Compiled launches can make the code of integers of `integer_bits`, 1 for bools; not with None.
+    """
+
+    def __init__(self, launch: CudaKernel, code: Function, integer_bits: int | None = None, *,
+                 bound: bool = False) -> None:
         self.launch: CudaKernel = launch
         self.code: Function = code
+        self.integer_bits: int | None = integer_bits
         self.bound: bool = bound
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Return the positions of numbers in a call."""
+        return self.launch.numbers
+
+    def launch_like(self, values: Arguments) -> DriverCall | None:
+        """Return the compiled launch for operands like these, if there is one."""
+        if self.integer_bits is None:
+            return None
+        return self.launch.launch_like(values, self.integer_bits)
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:
         """Set the positions of operands and numbers, unless they are known."""

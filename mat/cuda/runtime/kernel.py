@@ -139,12 +139,19 @@ class CudaKernel:
         self.ready[gpu] = launch
         return launch
 
-    def launch_like(self, values: Arguments) -> DriverCall | None:
-        """Return the compiled launch for `values`, and of kernels after it, if there is one."""
+    def launch_like(self, values: Arguments, integer_bits: int = 0) -> DriverCall | None:
+        """Return the compiled launch for `values`, and of kernels after it, if there is one.
+
+        With `integer_bits`, numbers are passed as the bits of integers of that size.
+        """
         gpu: Gpu = values[self.there].gpu
         if self.room or self.then is not None:
-            return launches_of(gpu, lambda *_: self.chain(gpu), self.room)
-        return self._compiled(gpu) if gpu in self.ready and CudaLaunch is not None else None
+            return None if integer_bits else launches_of(gpu, lambda *_: self.chain(gpu), self.room)
+        if gpu not in self.ready or CudaLaunch is None:
+            return None
+        found = self._compiled(gpu)
+        found.take_integers(integer_bits)
+        return found
 
     def chain(self, gpu: Gpu) -> tuple[CudaLaunch, ...]:
         """Return the compiled launches of this kernel and of those after it."""

@@ -62,6 +62,32 @@ cdef class CudaLaunch(DriverCall):
         self.kernel_frame = <const void *>frame
         self.keep = keep
 
+    def take_integers(self, int bits):
+        """Have the kernel get numbers as the bits of integers of that size, or with 1 of bools."""
+        self.integer_bits = bits
+
+    cdef bint set_number(self, int k, object value):
+        """Store a number as pair `k`: itself, or the two halves of the bits of an integer, of which
+        a float cannot represent all; return False for types that are not converted here.
+        """
+        cdef int overflow = 0
+        cdef unsigned long long exact
+        if not self.integer_bits:
+            return KernelCall.set_number(self, k, value)
+        if type(value) is _bool_scalar:
+            exact = 1 if value else 0
+        elif PyLong_Check(value) or type(value) in _integer_scalars:
+            exact = <unsigned long long>PyLong_AsLongLongAndOverflow(value, &overflow)
+        else:
+            return False
+        if self.integer_bits == 1:
+            exact = exact != 0
+        elif self.integer_bits < 64:
+            exact &= (1ull << self.integer_bits) - 1
+        self.pair[2 * k] = <double>(exact & 0xffffffff)
+        self.pair[2 * k + 1] = <double>(exact >> 32)
+        return not overflow
+
     cdef int queue(self, CudaCall *call) noexcept nogil:
         """Launch the kernel in its context; return the status."""
         cdef void *parameters[2]

@@ -262,17 +262,23 @@ class Plan:
         return True
 
     def refresh(self, args: Arguments) -> bool:
-        """Make those operands fresh that are read, as far as that takes no record of an access;
-        return False where it does. This may evict others, so that it comes first.
+        """Make those operands fresh that are read, and allocate memory for those that are
+        overwritten, as far as that takes no record of an access; return False where it does. This
+        may evict others, so that it comes first.
         """
         for operand in self.accesses:
             view = args[operand.position]
-            if view is not None and operand.reads:
-                storage = view.storage
-                if storage.fresh & self.mask or (operand.writes and storage.is_arbitrary()):
-                    continue
-                if not storage.refresh_there(self.facet, operand.form.whole):
+            if view is None:
+                continue
+            storage = view.storage
+            if not operand.reads:
+                copies: Any = storage.copies
+                if (copies is None or self.facet.memory not in copies) and (
+                        not storage.allocate_there(self.facet)):
                     return False
+            elif not (storage.fresh & self.mask or (operand.writes and storage.is_arbitrary())
+                      or storage.refresh_there(self.facet, operand.form.whole)):
+                return False
         return True
 
     def hold(self, args: Arguments, out: MatBase | None, held: list[Any]) -> bool:
