@@ -194,10 +194,14 @@ class Pooled(Memory):
         """
         handle = None
         if size <= LARGE and self.limit is None and len(self._freed) <= FEW_FREED:
-            self._set_aside()
+            # first: what was freed just now is used again by a loop's next turn
+            handle = self._cached(size) if size else None
+            if handle is None:
+                self._set_aside()
         else:
             self._collect(size)
-        handle = self._reuse(size)
+        if handle is None:
+            handle = self._reuse(size)
         if handle is None:
             self._bound(size)
             handle = self._make_room(size, cube)
@@ -348,10 +352,8 @@ class Pooled(Memory):
         self._sums = used, kept - handle.room
         return handle
 
-    def _reuse(self, size: int) -> Handle | None:
-        """Return a cached block for `size` bytes; None if none of its class is large enough: these
-        are then returned to the device, so that slowly growing lengths do not fill the pool.
-        """
+    def _cached(self, size: int) -> Handle | None:
+        """Return a cached block for `size` bytes; None if none of its class is large enough."""
         found = size_class(size)
         spares = self._spare.get(found, ())
         for k in range(len(spares) - 1, -1, -1):
@@ -359,9 +361,18 @@ class Pooled(Memory):
                 handle = self._unspare(found, k)
                 self.renew(handle)
                 return handle
-        while spares and self.returns:
-            self.raw_free(self._unspare(found))
         return None
+
+    def _reuse(self, size: int) -> Handle | None:
+        """Return what `_cached` does; if that is None, return the blocks of the class to the
+        device, so that slowly growing lengths do not fill the pool.
+        """
+        handle = self._cached(size)
+        if handle is None:
+            found = size_class(size)
+            while self._spare.get(found) and self.returns:
+                self.raw_free(self._unspare(found))
+        return handle
 
     def _make_room(self, size: int, cube: HasCopies | None) -> Handle:
         """Return a new handle, evicting others if there is not enough room for it."""

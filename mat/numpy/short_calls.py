@@ -21,7 +21,6 @@ from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
 from ..matrix.creation import adopted
-from ..matrix.joined import joined_along, stacked_along
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
@@ -47,6 +46,7 @@ from ..ops.primitives.few_elements import (
     traced,
     truths,
 )
+from ..ops.primitives.joining import joined, stacked
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
@@ -125,9 +125,10 @@ class Along(Way):
 
     __slots__ = ("axis", "function")
 
-    def __init__(self, function: Function, axis: int) -> None:
+    def __init__(self, function: Function, axis: int, in_blocks: bool = False) -> None:
         self.function: Function = function
         self.axis: int = axis  # by default
+        self.in_blocks = in_blocks
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         return self.function(args[0], only_axis(args, kwargs, self.axis))
@@ -364,7 +365,7 @@ def _reductions() -> dict[object, Way]:
 
 # by NumPy's functions
 WAYS: dict[object, Way] = {
-    np.concatenate: Along(joined_along, 0), np.stack: Along(stacked_along, 0),
+    np.concatenate: Along(joined, 0, True), np.stack: Along(stacked, 0, True),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
     np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),

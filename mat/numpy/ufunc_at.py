@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..core.direction import INPUT, IO
 from ..cpu.errstate import QUIET, STATE
 from ..devices.in_use import computes_elsewhere, note_fallback
@@ -32,11 +33,8 @@ _SILENT = frozenset((np.add, np.subtract, np.multiply, np.maximum, np.minimum)) 
 def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
     """Combine the elements of the first operand at an index with a value, in place."""
     x = inputs[0]
-    if isinstance(x, Mat) and len(inputs) == 3 and computes_elsewhere(x) and (
-            ufunc in accumulation.RULES):
-        x.allowed(IO)
-        if accumulation.accumulated_at(ufunc, x, inputs[1], inputs[2]):
-            return
+    if isinstance(x, Mat) and len(inputs) == 3 and _accumulated_there(ufunc, *inputs):
+        return
     token = STATE.set(QUIET)
     try:
         if not isinstance(x, Mat) or kwargs or not _written(ufunc, x, inputs[1:]):
@@ -46,13 +44,27 @@ def at_places(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> None:
         STATE.reset(token)
 
 
+def _accumulated_there(ufunc: np.ufunc, x: Mat, index: Operand, value: Operand) -> bool:
+    """Do so on the device in use; return False, with nothing written, where that cannot be."""
+    if not computes_elsewhere(x) or ufunc not in accumulation.RULES:
+        return False
+    x.allowed(IO)
+    return accumulation.accumulated_at(ufunc, x, index, value)
+
+
+_PLAIN = frozenset((Mat, np.ndarray, int, float, complex))  # which do not decide about a call
+
+
 def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
-    """Do so at once, or with copies of a few elements; return False, with nothing written, for
-    others.
+    """Do so at once, with copies of a few elements, or on the device in use; return False, with
+    nothing written, for others.
     """
     x = inputs[0]
     if type(x) is not Mat:
         return False
+    if IN_USE:
+        return (len(inputs) == 3 and type(inputs[1]) is Mat and type(inputs[2]) in _PLAIN
+                and _accumulated_there(ufunc, *inputs))
     if ufunc is np.add and len(inputs) == 3 and added_at(*inputs):
         return True
     function = ufunc.at if x.ndim > 1 else partial(_combine, ufunc)

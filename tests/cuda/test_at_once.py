@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import mat
+from mat.cuda.runtime.kernel import CudaKernel
 from mat.memories.change_stamps import Seen
+from mat.memories.pooled import Pooled
 from tests.support import needs
 
 pytestmark = [pytest.mark.usefixtures("cuda"), needs.native]
@@ -105,6 +107,20 @@ def test_a_launch_that_fails_leaves_what_it_would_have_written_torn(xy, mock):
     assert not x.storage.lock.count
     x.fill_(2.0)
     assert float((x + y)[5]) == 3.0
+
+
+def test_a_launch_that_fails_for_a_part_leaves_the_others_as_they_are(dev, mock):
+    x, y = mat.zeros(N) + 2, mat.ones(N // 2)
+    for _ in range(3):
+        x[N // 2:] += y
+    mock.fail("cuLaunchKernel")
+    with pytest.raises(mat.OutOfDeviceMemory):
+        x[N // 2:] += y
+    assert x[:N // 2].to_numpy().tolist() == [2.0] * (N // 2)
+    with pytest.raises(mat.TornError):
+        x[N // 2:].to_numpy()
+    x[N // 2:] = y
+    assert x.to_numpy().tolist() == [2.0] * (N // 2) + [1.0] * (N // 2)
 
 
 def test_threads_add_to_one_mat(cuda):
@@ -297,3 +313,151 @@ def test_many_integers_are_looked_at_where_they_are_needed(dev, mock):
     assert mock.calls("cuLaunchKernel") - before == 2
     with pytest.raises(IndexError, match="from 1 to 10"):
         mat.take(x, at + 1)
+
+
+@pytest.fixture
+def only_compiled(monkeypatch):
+    """Return a function after whose call every launch by way of Python is an error."""
+    def begin():
+        monkeypatch.setattr(CudaKernel, "__call__", lambda *_: pytest.fail("launched by Python"))
+
+    return begin
+
+
+CODES = "bBhHiIlL"
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("rule", [np.add, np.multiply, np.bitwise_and, np.greater, np.floor_divide])
+def test_integers_beside_integers(dev, only_compiled, code, rule):
+    """Also those that no float represents."""
+    info, rng = np.iinfo(code), np.random.default_rng(3)
+    a = rng.integers(info.min, info.max, 1000, code, endpoint=True)
+    x = mat.array(a)
+    numbers = [n for n in (7, 1, -3, info.max, info.max - 1, info.min, 2**53 + 1, -2**40 - 1)
+               if info.min <= n <= info.max and n < 2**63]
+    for n in 3 * numbers:
+        rule(x, n)
+    for n in sorted(numbers, key=abs, reverse=True):
+        if abs(n) <= 2**53:  # others go by Python
+            only_compiled()
+        with np.errstate(all="ignore"):
+            expected = rule(a, a.dtype.type(n))
+        found = rule(x, n)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found.to_numpy(), expected), n
+
+
+@pytest.mark.parametrize("code", CODES + "?")
+def test_fills_with_integers(dev, only_compiled, code):
+    x = mat.zeros(1000, dtype=code)
+    numbers = [True, False] if code == "?" else [
+        n for n in (1, 7, -3, np.iinfo(code).max, np.iinfo(code).min) if (
+            np.iinfo(code).min <= n <= np.iinfo(code).max and n < 2**63)]
+    numbers.append(np.dtype(code).type(1))
+    for n in 3 * numbers:
+        x.fill_(n)
+    for n in sorted(numbers, key=lambda n: abs(int(n)), reverse=True):
+        if abs(int(n)) <= 2**53:  # others go by Python
+            only_compiled()
+        assert (x.fill_(n).to_numpy() == np.full(1000, n, code)).all()
+
+
+@pytest.mark.parametrize("code", CODES + "?efdFD")
+def test_numbers_that_are_assigned(dev, code):
+    """They are operands, which a fill has not."""
+    x, y = mat.zeros(100, dtype=code), mat.zeros(100, dtype=code)
+    for n in (1, 0, 1, 1, 0, 1):
+        y.fill_(n)
+        x[...] = n
+        x[10:20] = 0
+        y[:5] = 0
+        assert x.to_numpy().tolist() == [n] * 10 + [0] * 10 + [n] * 80
+        assert y.to_numpy().tolist() == [0] * 5 + [n] * 95
+
+
+def test_numbers_that_are_no_such_integers_are_filled_as_before(dev):
+    truth, x, large = (mat.zeros(100, dtype=code) for code in ("?", "i4", "u8"))
+    for _ in range(3):
+        truth.fill_(True), x.fill_(3), large.fill_(3)
+    assert truth.fill_(5).to_numpy().tolist() == [True] * 100
+    assert truth.fill_(256).to_numpy().tolist() == [True] * 100
+    assert x.fill_(5.75).to_numpy().tolist() == [5] * 100
+    assert large.fill_(2**64 - 1).to_numpy().tolist() == [2**64 - 1] * 100
+    assert (large + (2**64 - 5)).to_numpy().tolist() == [2**64 - 6] * 100
+
+
+@pytest.mark.parametrize(("shapes", "axis"), [
+    ([(1000,), (500,), (1,)], 0), ([(30, 40), (30, 50)], 1), ([(30, 40), (1, 40)], -2),
+    ([(6, 5, 40), (6, 2, 40)], 1)])
+def test_mats_are_joined_by_launches(dev, only_compiled, shapes, axis):
+    arrays = [np.random.default_rng(k).random(shape) for k, shape in enumerate(shapes)]
+    mats = [mat.array(a) for a in arrays]
+    alike = [mats[0], mats[0] + 1, mats[0][::-1]]
+    for _ in range(3):
+        mat.concat(mats, axis), np.stack(alike, axis), np.roll(mats[0], 3, axis)
+    only_compiled()
+    found = mat.concat(mats, axis)
+    assert found.fresh == {"cuda:0"}
+    assert np.array_equal(found.to_numpy(), np.concatenate(arrays, axis))
+    assert np.array_equal(np.concatenate(tuple(mats), axis=axis).to_numpy(),
+                          np.concatenate(arrays, axis))
+    expected = [arrays[0], arrays[0] + 1, arrays[0][::-1]]
+    assert np.array_equal(np.stack(alike, axis).to_numpy(), np.stack(expected, axis))
+    assert np.array_equal(np.roll(mats[0], 3, axis).to_numpy(), np.roll(arrays[0], 3, axis))
+
+
+def test_what_is_joined_otherwise(dev):
+    x, y = mat.array(np.arange(10.0)), mat.array(np.arange(5, dtype="f4"))
+    host = mat.array(np.arange(3.0))
+    host.device_enabled = False
+    empty = mat.zeros(0)
+    assert mat.concat([x, y]).dtype == np.float64
+    assert mat.concat([x, empty, x]).shape == (20,)
+    assert mat.concat([x, host]).fresh == {"host"}
+    assert mat.concat(iter([x, x])).shape == (20,)
+    for wrong in (lambda: mat.concat([x, x.reshape(2, 5)]), lambda: mat.stack([x, x[:3]]),
+                  lambda: mat.concat([x, x], 1), lambda: mat.stack([x, x], 3)):
+        with pytest.raises((mat.ShapeError, mat.IndexOutOfRange)):
+            wrong()
+
+
+@pytest.mark.parametrize("times", [1, 9])
+def test_a_part_whose_launch_finds_no_room_is_copied_otherwise(dev, mock, times):
+    x = mat.array(np.arange(N, dtype="f8"))
+    for _ in range(3):
+        mat.concat([x, x])
+    before = mock.calls("cuLaunchKernel")
+    mock.fail("cuLaunchKernel", 1, times)
+    found = mat.concat([x, x])
+    assert mock.calls("cuLaunchKernel") > before + 2
+    assert np.array_equal(found.to_numpy(), np.tile(np.arange(N), 2))
+    assert not x.storage.lock.count
+
+
+def test_memory_for_results_is_allocated_at_once(dev, only_compiled):
+    """Also for those that `out=` names, which have none yet."""
+    x, y = mat.array(np.arange(N, dtype="f8")), mat.array(np.ones(N))
+    for _ in range(3):
+        mat.add(x, y, out=mat.empty(N)), x.copy()
+    only_compiled()
+    out = mat.zeros(N)
+    assert mat.add(x, y, out=out) is out
+    assert out.fresh == {"cuda:0"}
+    assert np.array_equal(out.to_numpy(), np.arange(N) + 1)
+    assert np.array_equal(x.copy().to_numpy(), np.arange(N))
+    with out.facet("array", "input"), pytest.raises(mat.ConflictError):
+        mat.add(x, y, out=out)
+
+
+def test_blocks_of_a_loop_are_used_again(dev, monkeypatch):
+    """Those of temporary Mats of several sizes: none waits in another container for its size."""
+    x = mat.array(np.arange(N, dtype="f8"))
+    mask = x > N / 2
+    for _ in range(3):
+        x[mask]
+    collected = []
+    monkeypatch.setattr(Pooled, "_collect", lambda *given: collected.append(given))
+    for _ in range(5):
+        assert x[mask].size == N - N // 2 - 1
+    assert not collected

@@ -25,6 +25,7 @@ from .in_tiles import in_lines
 from .selection import take, take_along
 
 _FLOATS = "efd"  # of NumPy
+_SORTED = frozenset((*_FLOATS, *INTEGERS))
 _INDICES = np.dtype(np.int64)
 # the constants of Hyndman and Fan's continuous methods, by name
 _CONTINUOUS = {"interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
@@ -131,7 +132,9 @@ def _lines(x: Mat, axis: AxisLike, out: Operand) -> tuple[Mat, Ints]:
     with `keepdims`.
     """
     leave_if(out is not None or not x.ndim or not x.size)
-    leave_if(x.dtype.char not in (*_FLOATS, *INTEGERS))
+    leave_if(x.dtype.char not in _SORTED)
+    if x.ndim == 1 and axis is None:
+        return x, (1,)
     over = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     axes = sorted({as_axis(k, x.ndim) for k in over})
     leave_if(not axes or len(axes) < len(over))  # NumPy's error

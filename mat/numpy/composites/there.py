@@ -28,6 +28,9 @@ def is_there(x: object) -> TypeGuard[Mat]:
 
 def mats_there(*operands: Operand) -> list[Mat]:
     """Return operands as Mats on a device; leave others to NumPy."""
+    if all(type(x) is Mat for x in operands):
+        leave_if(not computes_elsewhere(*operands))
+        return list(operands)
     leave_if(not any(map(is_there, operands)))
     mats = [x for x in map(as_mat_if_possible, operands) if isinstance(x, Mat)]
     leave_if(len(mats) < len(operands) or not computes_elsewhere(*mats))

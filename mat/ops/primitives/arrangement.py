@@ -18,7 +18,7 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.ranges import arange
 from ...support.types import Number
 from .elementwise import add, greater_equal, less_equal
-from .joining import write_windows
+from .joining import joined, write_windows
 from .selecting import where
 from .shape import along
 
@@ -35,6 +35,12 @@ def rolled(x: Mat, shifts: Iterable[tuple[int, int]]) -> Mat:
     for axis, shift in shifts:
         total[as_axis(axis, x.ndim)] += shift
     cuts = [_cut(n, total[k] % n if n else 0) for k, n in enumerate(x.shape)]
+    moved = [k for k, parts in enumerate(cuts) if len(parts) > 1]
+    if len(moved) == 1:
+        (_, head), (_, tail) = cuts[moved[0]]
+        turned = joined([along(x, moved[0], part) for part in (tail, head)], moved[0])
+        if turned is not None:
+            return turned
     found = new_like(x, x.shape, x.dtype)
     moves = [tuple(zip(*parts, strict=True)) or ((), ()) for parts in product(*cuts)]
     if not computes_elsewhere(x):

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...core.compiled import IN_USE
 from ...core.observers import OBSERVERS
+from ...core.pending import DEFERRALS
 from ...devices.device import CPU, Device, device_of, in_use
 from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ...layout.shapes import Ints, as_axis
-from ...matrix.joined import join_released, joined_along, joined_parts
+from ...matrix.base import form_of_result
+from ...matrix.joined import join_released, joined_along, joined_parts, stacked_along
 from ...matrix.mat import Mat, new_like
 from ...matrix.with_facets import with_facets
 from ...support.dtypes import as_dtype, promoted
 from ...support.native import lib
 from ...support.plugins import plugin
-from ...support.types import ArrayLike, DTypeLike, Function
+from ...support.types import ArrayLike, DTypeLike, Function, Keywords
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..tiles.overlap import check_disjoint
@@ -29,6 +32,10 @@ from .elementwise import MOST_AXES_THERE, assign
 SHARED_PART = 1 << 18
 Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
+# with types of C
+_in_use, _observers, _deferrals, _mat, _assign = IN_USE, OBSERVERS, DEFERRALS, Mat, assign
+_device_in_use = in_use
+_NO_KEYWORDS: Keywords = {}
 
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
@@ -40,6 +47,84 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
     if not parts:
         raise ShapeError(f"{name} requires at least one Mat")
     return parts
+
+
+def joined(mats: object, axis: object) -> Mat | None:
+    """Fast path: return Mats of one dtype joined along an axis that they have: small ones at once,
+    or on a device; None for other arguments.
+    """
+    return _joined_there(mats, axis, False) if _in_use else joined_along(mats, axis)
+
+
+def stacked(mats: object, axis: object) -> Mat | None:
+    """Return the Mats along a new axis, as `joined` does along one that they have."""
+    return _joined_there(mats, axis, True) if _in_use else stacked_along(mats, axis)
+
+
+def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:
+    """Fast path: join Mats on the device in use, each of which is copied by one launch; None for
+    other arguments, and for devices without kernels or with a limit.
+    """
+    if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
+        return None
+    device = _device_in_use()
+    if _observers or _deferrals or not device.implementations or device.memory.limit is not None:
+        return None
+    parts = list(mats)
+    if type(parts[0]) is not _mat:
+        return None
+    first = parts[0]
+    rank = len(first.layout.shape) + stacks
+    if not -rank <= axis < rank or rank > MOST_AXES_THERE:
+        return None
+    k = axis if axis >= 0 else axis + rank
+    length = _length_there(parts, k, stacks)
+    if length < 0:
+        return None
+    like = first.layout.shape
+    shape = (*like[:k], length, *like[k + (not stacks):])
+    target: Mat = form_of_result(shape, first.element_type).new(True, None)
+    try:
+        target.storage._allocate(device.memory)
+        _copy_there(parts, target, k, stacks)
+    except OutOfDeviceMemory:
+        return None
+    return target
+
+
+def _length_there(parts: list[Any], k: int, stacks: bool) -> int:
+    """Return the length of the axis along which Mats are joined; -1 if their shapes do not fit, if
+    they have several dtypes or no elements, or are not for devices.
+    """
+    first, total = parts[0], 0
+    like = first.layout.shape
+    for one in parts:
+        if type(one) is not _mat:
+            return -1
+        view = one
+        shape = view.layout.shape
+        if view.element_type is not first.element_type or not view.device_enabled:
+            return -1
+        if not view.layout.size or len(shape) != len(like):
+            return -1
+        if stacks:
+            if shape != like:
+                return -1
+        elif shape[:k] != like[:k] or shape[k + 1:] != like[k + 1:]:
+            return -1
+        total += 1 if stacks else shape[k]
+    return total
+
+
+def _copy_there(parts: list[Any], target: Any, k: int, stacks: bool) -> None:
+    """Overwrite a new Mat, which has memory on the device in use, with the Mats in sequence."""
+    start, before = 0, (slice(None),) * k
+    for one in parts:
+        view = one
+        stop = start + (1 if stacks else view.layout.shape[k])
+        window = target.over(target.layout[(*before, start if stacks else slice(start, stop))])
+        _assign.carry_out((view, window), _NO_KEYWORDS)
+        start = stop
 
 
 def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
@@ -80,7 +165,7 @@ def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = 
     <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
     """
     if out is None and dtype is None and casting == "same_kind":
-        made = joined_along(arrays, axis)
+        made = joined(arrays, axis)
         if made is not None:
             return made
     if is_of_others(arrays):
@@ -262,6 +347,10 @@ def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
     >>> mat.stack([mat.zeros(2), mat.ones(2)], axis=1)
     <Mat 2x2 A [[0. 1.] [0. 1.]]>
     """
+    if out is None and dtype is None and casting == "same_kind":
+        made = stacked(arrays, axis)
+        if made is not None:
+            return made
     if is_of_others(arrays):
         return numpy_gives(np.stack, (arrays, axis, out), {})
     parts = check_are_mats("stack", arrays)
@@ -271,8 +360,4 @@ def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
         shapes = ", ".join(str(m.shape) for m in parts)
         raise ShapeError(f"stack requires equal shapes, got {shapes}")
     k = as_axis(axis, len(parts[0].layout.shape) + 1)
-    shape = parts[0].layout.shape
-    found = None
-    if out is None:
-        found = joined_parts(parts, (*shape[:k], len(parts), *shape[k:]), k)
-    return concat([m.expand_dims(k) for m in parts], k, out) if found is None else found
+    return concat([m.expand_dims(k) for m in parts], k, out)
