@@ -68,6 +68,17 @@ def test_parts_become_one_copy_where_much_is_free(dev, monkeypatch, free, joined
     assert_array_equal(x.to_numpy(), expected)
 
 
+@pytest.mark.parametrize("kept", [4, 11])
+def test_memory_that_cuda_keeps_is_free_for_one_copy(dev, monkeypatch, kept):
+    x = big()
+    monkeypatch.setattr(dev.gpu, "room_left", lambda: (0, 100 * x.nbytes))
+    dev.gpu.release(dev.gpu.allocate(kept * x.nbytes))
+    dev.gpu.synchronize()
+    for k in range(0, 1000, 100):
+        x[k:k + 100].sum()
+    assert (x.storage.spans is None) == (kept == 11)
+
+
 @pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_thin_rows_are_moved_by_a_kernel(dev, cuda, dtype, width):

@@ -445,6 +445,22 @@ class Gpu:
             free, total = check(driver.cuMemGetInfo(), f"the memory of device {self.number}")
         return int(free), int(total)
 
+    def room_to_take(self) -> int:
+        """Return the bytes that this process can take: free ones, and those that CUDA's pool keeps
+        for it.
+        """
+        free, _ = self.room_left()
+        if self._memory_pool is None:
+            return free
+        kinds = driver.CUmemPool_attribute
+        with self.current():
+            reserved, used = (
+                int(check(driver.cuMemPoolGetAttribute(self._memory_pool, kind),
+                          f"the pool of device {self.number}"))
+                for kind in (kinds.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+                             kinds.CU_MEMPOOL_ATTR_USED_MEM_CURRENT))
+        return free + reserved - used
+
     def synchronize(self) -> None:
         """Wait for all work that is queued on the stream."""
         with self.current():
