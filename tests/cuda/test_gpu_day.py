@@ -16,7 +16,18 @@ import pytest
 import mat
 
 from ..tools.gpu import day, jobs
-from ..tools.gpu.journal import BEGUN, CRASHED, CUT, DONE, FAILED, LEFT_OUT, OK, Journal, Line
+from ..tools.gpu.journal import (
+    BEGUN,
+    CRASHED,
+    CUT,
+    DONE,
+    FAILED,
+    LEFT_OUT,
+    OK,
+    UNFINISHED,
+    Journal,
+    Line,
+)
 from ..tools.mock_driver.driver import missing
 
 ROOT = Path(__file__).parents[2]
@@ -62,9 +73,10 @@ def test_a_job_goes_on_after_what_ends_its_process(journal):
     jobs.run(job(WORK, silence=1.0), journal, time.monotonic() + 60)
     assert outcomes(journal) == {"first": OK, "crash": CRASHED, "second": OK, "hang": CUT,
                                  "lost": FAILED, "third": OK, "": DONE}
-    crash = next(line for line in journal.lines if line.name == "crash")
-    assert "SIGABRT" in crash.text
-    assert "doing crash" in crash.text
+    texts = {line.name: line.text for line in journal.lines}
+    assert "SIGABRT" in texts["crash"]
+    assert "doing crash" in texts["crash"]
+    assert texts["hang"] == "it took longer than its 1 s"
 
 
 def test_a_job_without_progress_is_not_started_for_ever(journal):
@@ -81,7 +93,8 @@ def test_a_job_ends_with_its_time(journal):
     jobs.run(job(WORK.replace('"crash", ', "")), journal, begun + 1.5)
     assert time.monotonic() - begun < 10
     journal.refresh()
-    assert outcomes(journal) == {"first": OK, "second": OK, "hang": CUT, "": CUT}
+    assert outcomes(journal) == {"first": OK, "second": OK, "hang": UNFINISHED, "": CUT}
+    assert journal.progress("Part", "job").finished == {"first", "second"}  # the next run tries it
 
 
 def test_a_process_ends_with_the_one_that_started_it(journal):
@@ -149,6 +162,23 @@ def test_the_order_and_the_time_of_parts(journal):
     (found,) = [found for _, found, _ in day.parts(plan)][-1]
     assert found.words[-2:] == ["benchmarks", "Calls"]
     assert day.CONTACT not in [title for title, _, _ in day.parts(plan)]
+
+
+def test_parts_have_floors(journal):
+    """Also those after a part that took longer than its share, in a run of any length."""
+    assert day.ends(day.Plan(journal), day.SUITE, 50.0) == 7200.0
+    for minutes in (0.1, 1, 4, 10, 60):
+        plan, whole = day.Plan(journal, minutes=minutes), 60 * minutes
+        scale = min(1.0, whole / sum(day.FLOORS.values()))
+        now = 0.0
+        for title in day.ENDS:  # each takes all of its time
+            end = day.ends(plan, title, now)
+            assert end - now >= scale * day.FLOORS[title] - 1e-6
+            now = max(end, now)
+        assert now <= whole + 1e-6
+    plan = day.Plan(journal, minutes=10)
+    assert day.ends(plan, day.MEMCHECK, 0.0) == 600 * day.ENDS[day.MEMCHECK]
+    assert day.ends(plan, day.RACECHECK, 300.0) == 320.0
 
 
 @on_mock

@@ -1,21 +1,19 @@
-"""Computing: what a call costs, what memory bounds against the copy rate, products, training,
-compilation.
+"""Computing: what a call costs, by the size of operands, too, what memory bounds, products,
+training.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import partial
 from itertools import islice
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import mat
 
-from .item import COPY, CUBLAS, CUPY, TORCH, Figure, Item, Section, Thunk
+from .item import BEST, CUBLAS, MEMORY, TORCH, Item, Section, Thunk
 from .setting import Setting, peers, random
 
 EMPTY = """#include "device.cuh"
@@ -23,7 +21,7 @@ struct nothing { int64_t n; };
 MAT_KERNEL(nothing_at_all, nothing, 32) { (void)frame; (void)call; }
 """
 LARGE = 256 << 20  # bytes of an operand of what memory bounds
-Trio = tuple[Thunk, Thunk, Thunk | None]  # ours, torch's, CuPy's
+Trio = tuple[Thunk, Thunk | None, Thunk | None]  # ours, torch's, CuPy's
 
 
 def calls(at: Setting) -> Section:
@@ -32,11 +30,10 @@ def calls(at: Setting) -> Section:
     of_numpy = [mat.from_numpy(random(10, "float32", k)) for k in range(2)]
     t = [at.torch.ones(10, device="cuda") for _ in range(3)] if at.torch else None
     c = [at.cupy.ones(10, "float32") for _ in range(3)] if at.cupy else None
-    goals = {TORCH: 1.0, CUPY: 1.0}
 
     def item(name: str, ours: Thunk, torch: Thunk, cupy: Thunk) -> Item:
         return Item(f"{name} of ten elements", ours,
-                    peers(torch=t and (lambda: torch), cupy=c and (lambda: cupy)), goals)
+                    peers(torch=t and (lambda: torch), cupy=c and (lambda: cupy)), BEST)
 
     yield item("axpy", lambda: mat.axpy(1.0, x, y), lambda: t[1].add_(t[0], alpha=1.0),
                lambda: _add_to(c[1], c[0]))
@@ -115,6 +112,28 @@ def _room(at: Setting) -> Item:
         cupy=at.cupy and (lambda: lambda: at.cupy.empty(1 << 20, "uint8"))))
 
 
+# From what a call costs to what memory bounds
+
+
+def sizes(at: Setting) -> Section:
+    """`x + y` into a Mat, a sum and a maximum, of a thousand to a hundred million float32."""
+    for power in (3,) if at.small else range(3, 9):
+        n = 10**power
+        x, y, z = (mat.array(random(n, "float32", k)) for k in range(3))
+        t = [at.torch.ones(n, device="cuda") for _ in range(3)] if at.torch else None
+        c = [at.cupy.ones(n, "float32") for _ in range(3)] if at.cupy else None
+        rows: list[tuple[str, int, Trio]] = [
+            ("add, out=", 3, (partial(mat.add, x, y, out=z),
+                              t and partial(at.torch.add, t[0], t[1], out=t[2]),
+                              c and partial(at.cupy.add, c[0], c[1], out=c[2]))),
+            ("sum", 1, (x.sum, t and t[0].sum, c and c[0].sum)),
+            ("max", 1, (x.max, t and t[0].max, c and c[0].max))]
+        for name, streams, (ours, torch, cupy) in rows:
+            yield Item(f"{name} of 1e{power} float32", ours, peers(
+                torch=torch and (lambda f=torch: f), cupy=cupy and (lambda f=cupy: f)), BEST,
+                streams * x.nbytes)
+
+
 # What memory bounds
 
 
@@ -157,7 +176,7 @@ def _bound(at: Setting, name: str, nbytes: int, thunks: Trio) -> Item:
     ours, torch, cupy = thunks
     others = peers(copy=lambda: at.copying(nbytes), torch=at.torch and (lambda: torch),
                    cupy=at.cupy and cupy and (lambda: cupy))
-    return Item(name, ours, others, {COPY: 0.9}, nbytes)
+    return Item(name, ours, others, {MEMORY: 0.88, **BEST}, nbytes)
 
 
 # What arithmetic bounds
@@ -168,9 +187,32 @@ def products(at: Setting) -> Section:
     kinds = ["float32", "bfloat16", "float64", "float16"]
     yield from (_product(at, kind, n) for n in sizes for kind in kinds)
     for n in sizes:
+        yield _inexact_product(at, n)
         yield _scaled_product(at, "float8_e4m3fn", n, None)
         yield _scaled_product(at, "float8_e4m3fn", n, -1)
         yield _scaled_product(at, "int8", n, -1)
+
+
+def _inexact_product(at: Setting, n: int) -> Item:
+    """Of float32, computed in TF32 by all."""
+    a, b = (mat.array(random(n * n, "float32", k).reshape(n, n)) for k in range(2))
+    c = mat.zeros(n, n, dtype="float32")
+
+    def ours() -> None:
+        with mat.settings(float32_products="tf32"):
+            mat.matmul(a, b, out=c)
+
+    def torchs() -> Thunk:
+        multiply, allow = _torch_product(at.torch, "float32", n), at.torch.backends.cuda.matmul
+
+        def multiply_so() -> None:
+            allow.allow_tf32 = True
+            multiply()
+            allow.allow_tf32 = False
+        return multiply_so
+
+    return Item(f"matmul, float32 by TF32, {n}", ours, peers(torch=at.torch and torchs),
+                {TORCH: 1.0} if n > 1024 else {}, operations=2.0 * n**3)
 
 
 def _scaled_product(at: Setting, kind: str, n: int, axis: int | None) -> Item:
@@ -271,8 +313,20 @@ def _short_steps(at: Setting) -> Section:
     yield Item("a step of 30 short launches", lambda: step(x, y),
                peers(torch=t and (lambda: lambda: in_torch(*t))), {TORCH: 1.0})
     yield Item("the same, as a graph", lambda: graph(x, y),
-               peers(torch=t and (lambda: lambda: in_torch(*t)),
-                     mat=lambda: lambda: step(x, y)), {TORCH: 5.0})
+               peers(torch=t and (lambda: _torch_graph(at.torch, lambda: in_torch(*t))),
+                     mat=lambda: lambda: step(x, y)), {TORCH: 1.0})
+
+
+def _torch_graph(torch: Any, step: Thunk) -> Thunk:
+    """The step as a graph of torch's."""
+    for _ in range(3):
+        step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    replay: Thunk = graph.replay
+    return replay
 
 
 def _mlp(rows: int, wide: int) -> Thunk:
@@ -322,35 +376,3 @@ def _digits(at: Setting) -> Section:
 
     yield Item("epoch of the digits example", train,
                peers(torch=at.torch and (lambda: epoch.with_torch("cuda"))), {TORCH: 1.0})
-
-
-# Compiling
-
-
-def compiling(at: Setting) -> Section:
-    """A program of each module, of about a dozen, not taken from disk: all take minutes."""
-    for name, found in _programs().items():
-        part = found[:1] if at.small else found[::12]
-        yield Figure(f"to compile a program of {name} (mean of {len(part)} of {len(found)})",
-                     partial(_compile, at, part), unit="s")
-
-
-def _programs() -> dict[str, list[Any]]:
-    package = importlib.import_module("mat.cuda")
-    program = importlib.import_module("mat.cuda.runtime.nvrtc").Program
-    modules = [importlib.import_module(m.name)
-               for m in pkgutil.walk_packages(package.__path__, "mat.cuda.")]
-    found = {m.__name__.rpartition(".")[2]: m.programs() for m in modules if hasattr(m, "programs")}
-    return {name: [p if isinstance(p, program) else program(p)
-                   for p in (ps.values() if isinstance(ps, dict) else ps)]
-            for name, ps in found.items()}
-
-
-def _compile(at: Setting, programs: list[Any]) -> float:
-    compiler = importlib.import_module("mat.cuda.runtime.nvrtc").COMPILER
-    if not at.small:
-        compiler.compile(EMPTY, (), at.gpu.arch)  # so that it is loaded
-    begin = perf_counter()
-    for program in programs:
-        compiler.compile(program.text, program.options, at.gpu.arch)
-    return (perf_counter() - begin) / len(programs)

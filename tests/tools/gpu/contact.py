@@ -295,6 +295,24 @@ def _factors(mock: bool) -> str:
     return ""
 
 
+@check("a matrix without a Cholesky factor is an error, and the next one has its factor")
+def _pivots(mock: bool) -> str:
+    good = 40.0 * np.eye(40) + _values(1600, "float64").reshape(40, 40) / 100
+    good = good @ good.T
+    negative, missing = good.copy(), good.copy()
+    negative[17, 17], missing[17, 17] = -1.0, np.nan
+    with mat.use_device("cuda", required=True):
+        for values in (negative, missing):
+            try:
+                mat.cholesky(mat.from_numpy(values))
+            except mat.LinAlgError:
+                continue
+            raise AssertionError(f"no error for a pivot of {values[17, 17]}")
+        found = mat.cholesky(mat.from_numpy(good))
+    _same(found.to_numpy(), np.linalg.cholesky(good), 1e-9)
+    return ""
+
+
 @check("pages are locked in place, also overlapping ones and those of a file")
 def _locks(mock: bool) -> str:
     pinned, seen = _module("mat.cuda.runtime.pinned"), []
@@ -343,6 +361,48 @@ def _ordered(mock: bool) -> str:
     if found != (2.0**20 + 1,) * 2:
         raise AssertionError(f"{found}, not twice {2.0**20 + 1}")
     return f"stream {int(device.gpu.stream):#x}"
+
+
+@check("another library's own stream waits for our work")
+def _on_another_stream(mock: bool) -> str:
+    driver, n = _module("cuda.bindings.driver"), 1 << (16 if mock else 24)
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
+        apart = driver.CUstream_flags.CU_STREAM_NON_BLOCKING  # in order with no other one
+        status, stream = driver.cuStreamCreate(apart)
+        if int(status):
+            raise AssertionError(f"a stream: error {int(status)}")
+        x, y = mat.ones(n, dtype="float32"), mat.zeros(n, dtype="float32")
+        for _ in range(20):
+            x *= 2.0
+        with x.facet("cuda", "input") as a, y.facet("cuda", "output") as b:
+            a.__dlpack__(stream=int(stream), max_version=(1, 0))
+            driver.cuMemcpyDtoDAsync(b.address, a.address, y.nbytes, stream)
+            driver.cuStreamSynchronize(stream)
+        driver.cuStreamDestroy(stream)
+        found = float(y.max()), float(y.min())
+    if found != (2.0**20,) * 2:
+        raise AssertionError(f"{found}, not twice {2.0**20}")
+    return ""
+
+
+@check("more than 2**31 elements")
+def _many(mock: bool) -> str:
+    n = (1 << 16 if mock else 1 << 31) + 1024
+    free, _ = _gpu().room_left()
+    if free < 5 * n:
+        raise LeftOut(f"{free:,} bytes are free")
+    with mat.use_device("cuda", required=True):
+        x = mat.zeros(n, dtype="uint8")
+        x += 1
+        x[-3:] = 2
+        found = [int(x.sum(dtype="int64")), int(x.argmax()), int(mat.count_nonzero(x > 1)),
+                 *x[mat.array([n - 4, n - 1])].tolist(), *x[-4:].tolist(),
+                 *x.reshape(2, -1).T.contiguous()[-4:].reshape(-1).tolist()]
+        del x  # else it is copied to the host
+    expected = [n + 3, n - 3, 3, 1, 2, 1, 2, 2, 2, 1, 1, 1, 2, 1, 2, 1, 2]
+    if found != expected:
+        raise AssertionError(f"{found}, not {expected}")
+    return f"{n:,}"
 
 
 @check("a graph is recorded and repeated")
@@ -451,6 +511,31 @@ def _children(mock: bool) -> str:
         return "forked only"
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return f"spawned: {pool.apply(_adds, (False,))}"
+
+
+@check("page-locked memory is each process's own after a fork")
+def _locked_fork(mock: bool) -> str:
+    values = _values(1 << 16)
+    with mat.settings(page_locked=True), mat.use_device("cuda", required=True):
+        x = mat.Mat(values.size, "float32", fill=None)
+        with x.facet("array", "output") as a:
+            a[:] = values
+        y = x * 2
+    pinned, locked = _module("mat.cuda.runtime.pinned"), []
+    with x.facet("array", "input") as a:
+        locked.append(pinned.is_locked(a))
+    if os.fork() == 0:
+        with x.facet("array", "io") as a:
+            same = bool((a == values).all())
+            a += 1
+        os._exit(0 if same and float(y.to_numpy()[3]) == 2 * values[3] else 1)
+    status = os.waitstatus_to_exitcode(os.wait()[1])
+    if status:
+        raise AssertionError(f"the forked child ended with {status}")
+    with mat.use_device("cuda", required=True):
+        z = x * 2
+    _same(z.to_numpy(), values * 2)
+    return "locked" if all(locked) else "not locked"
 
 
 WRONG = KERNEL.replace("call.at[1])[i]", "(call.at[1] + ((int64_t)1 << 46)))[i]")

@@ -23,6 +23,8 @@ SUITE, BENCHMARKS, REST = "Tests", "Benchmarks", "The other tests"
 # the share of the time at whose end each part ends; what one leaves is for those after it
 ENDS = {WHERE: 0.1, CONTACT: 0.15, MEMCHECK: 0.28, RACECHECK: 0.36, SUITE: 0.66,
         BENCHMARKS: 0.96, REST: 0.98}
+# seconds that a part has at least, also after one that took longer than its share
+FLOORS = {WHERE: 15, CONTACT: 60, MEMCHECK: 30, RACECHECK: 20, SUITE: 60, BENCHMARKS: 120, REST: 0}
 FILES = {  # of tests, those first that find most
     "tests/cuda": ["driver", "memory", "transfers", "staged_copies", "pinned", "locked_ranges",
                    "copy", "each", "reductions", "blas", "cublas", "scaled_products", "factor",
@@ -39,8 +41,12 @@ WITHOUT_GPU = {f"tests/cuda/test_{name}.py" for name in (
     "failed_device", "function_bits", "functions", "gpu_day", "gpu_kit", "gpu_report",
     "graph_failures", "integer_matmul", "mock_cache", "mock_driver", "nn", "nvrtc", "permute",
     "ptx", "ptx_forms", "races", "random", "reduce", "sass", "scan_and_sort", "span_walk")}
-# of these files one of so many tests is run under NVIDIA's tools, which are slow
+# of these files one of so many tests is run under NVIDIA's tools, which are slow; first those that
+# no card has run under them yet
 SAMPLED = {f"tests/{name}.py": every for name, every in {
+    "ops/test_truth_and_scans": 12, "cuda/test_copy": 6, "cuda/test_parts": 2, "cuda/test_graph": 4,
+    "cuda/test_compiled_blas": 2, "cuda/test_fused": 6, "cuda/test_fused_folds": 12,
+    "cuda/test_staged_copies": 4, "cuda/test_fourier": 12, "cuda/test_decompositions": 12,
     "ops/test_implementations": 6, "cuda/test_each": 1, "cuda/test_reductions": 3,
     "ops/test_sorting": 3, "cuda/test_factor": 6, "cuda/test_selection": 1, "ops/test_conv": 6,
     "ops/test_nn": 12, "ops/test_elementwise": 20, "cuda/test_transfers": 12,
@@ -94,9 +100,23 @@ def run(plan: Plan, seen: Callable[..., None]) -> None:
     """
     begun = monotonic()
     for title, jobs, at_once in parts(plan):
-        until = begun + plan.seconds(ENDS[title])
+        until = begun + ends(plan, title, monotonic() - begun)
         run_all(jobs, plan.journal, until, at_once, seen)
         seen(True)
+
+
+def ends(plan: Plan, title: str, now: float) -> float:
+    """Return after how many seconds of the run a part ends that begins at `now`: at the end of its
+    share, but not before its floor, nor so late that those after it have less than theirs.
+    """
+    share = plan.seconds(ENDS[title])
+    if plan.minutes is None:
+        return share
+    whole = plan.seconds(1.0)
+    scale = min(1.0, whole / sum(FLOORS.values()))
+    titles = list(FLOORS)
+    later = scale * sum(FLOORS[after] for after in titles[titles.index(title) + 1:])
+    return min(max(share, now + scale * FLOORS[title]), whole - later)
 
 
 def _worker(plan: Plan, part: str, name: str, silence: float, titles: Iterable[str] = ()) -> Job:

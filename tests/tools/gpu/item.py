@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 Thunk = Callable[[], object]
 COPY, BUS, TORCH, CUPY, CUBLAS = "device copy", "bus", "torch", "CuPy", "cuBLAS"
+MEMORY = "memory's rate"  # what the device's attributes say it could move
+BEST = {TORCH: 1.0, CUPY: 1.0}
 
 
 @dataclass

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from .journal import CRASHED, CUT, Journal, Line, Recorder
+from .journal import CRASHED, CUT, UNFINISHED, Journal, Line, Recorder
 
 ROOT = Path(__file__).parents[3]
 LOST = 77  # the exit status of a process whose device has failed: what it knew is written
@@ -64,17 +64,24 @@ def run(job: Job, journal: Journal, until: float) -> None:
         if progress.done:
             return
         if progress.open:
-            outcome = CUT if status is None else CRASHED
-            journal.write(Line(job.part, job.name, progress.open, outcome, _why(status, output)))
+            outcome, text = _ended(job, status, output, until)
+            journal.write(Line(job.part, job.name, progress.open, outcome, text))
         elif status is not None and len(progress.finished) == before:
             text = _why(status, output)
             journal.write(Line(job.part, job.name, "", CRASHED, text))
             return
 
 
-def _why(status: int | None, output: str) -> str:
-    if status is None:
-        return "it took too long"
+def _ended(job: Job, status: int | None, output: str, until: float) -> tuple[str, str]:
+    """Return the outcome of what was being done when a process ended, or was ended."""
+    if status is not None:
+        return CRASHED, _why(status, output)
+    if monotonic() > until:
+        return UNFINISHED, "its part ended while it ran"
+    return CUT, f"it took longer than its {job.silence:.0f} s"
+
+
+def _why(status: int, output: str) -> str:
     name = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     said = output.partition("\nExtension modules:")[0]  # which faulthandler lists at the end
     return f"{name}: {said[-TAIL:].strip()}"

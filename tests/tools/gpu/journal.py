@@ -14,6 +14,7 @@ from typing import Any
 
 BEGUN, DONE = "begun", "done"
 OK, FAILED, CRASHED, CUT, LEFT_OUT = "ok", "failed", "crashed", "cut off", "left out"
+UNFINISHED = "no time"  # its part ended while it ran: nothing is known of it
 BAD = (FAILED, CRASHED, CUT)
 
 
@@ -90,7 +91,8 @@ class Journal:
         if not line.name:
             progress.done = progress.done or line.outcome == DONE
         else:
-            progress.finished.add(line.name)
+            if line.outcome != UNFINISHED:
+                progress.finished.add(line.name)
             progress.open = "" if progress.open == line.name else progress.open
         self.lines.append(line)
 

@@ -11,10 +11,9 @@ from typing import Any
 import mat
 
 from ..bench.fused import adam, gelu, linear
-from .item import COPY, CUPY, TORCH, Item, Section, Thunk
+from .item import BEST, COPY, TORCH, Item, Section, Thunk
 from .setting import Setting, peers, random
 
-BEST = {TORCH: 1.0, CUPY: 1.0}
 # (name, bytes that an expression reads and writes for each element, the expression)
 EXPRESSIONS = (("gelu", 8, gelu), ("2x+3y-zw", 20, linear), ("Adam", 28, adam))
 
@@ -25,7 +24,20 @@ def library(at: Setting) -> Section:
     given = Operands(at, n)
     for name, function in CALLS.items():
         yield given.item(f"{name}, {n:,}", function)
+    yield from _drawn(at, n)
     yield from matrices(at)
+
+
+def _drawn(at: Setting, n: int) -> Section:
+    """Random numbers."""
+    x, t = mat.zeros(n, dtype="float32"), at.torch and at.torch.empty(n, device="cuda")
+    rng = at.cupy and at.cupy.random.default_rng(0)
+    for name, ours, torch, cupy in (("uniform", x.uniform_, "uniform_", "random"),
+                                    ("normal", x.normal_, "normal_", "standard_normal")):
+        yield Item(f"{name} numbers, {n:,} float32", ours, peers(
+            torch=t is not None and (lambda f=torch: getattr(t, f)),
+            cupy=rng and (lambda f=cupy: partial(getattr(rng, f), n, dtype="float32"))), BEST,
+            x.nbytes)
 
 
 class Operands:
@@ -101,6 +113,9 @@ def matrices(at: Setting) -> Section:
     yield _of_matrices(at, f"svd, {m // 2}", (m // 2, m // 2), lambda xp, a: xp.linalg.svd(a))
     yield _of_matrices(at, f"inverse, {m}", (m, m), lambda xp, a: xp.linalg.inv(a))
     yield _of_matrices(at, f"qr, {m}", (m, m), lambda xp, a: xp.linalg.qr(a))
+    yield _of_matrices(at, f"eigh of a a^T, {m // 2}", (m // 2, m // 2),
+                       lambda xp, a: xp.linalg.eigh(a @ a.T))
+    yield _of_matrices(at, f"solve, {m}", (m, m), lambda xp, a: xp.linalg.solve(a, a))
 
 
 def _of_matrices(at: Setting, name: str, shape: tuple[int, ...],

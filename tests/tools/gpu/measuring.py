@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
 
-from .item import Figure, Item, Section, Thunk
+from .item import MEMORY, Figure, Item, Section, Thunk
 from .journal import Recorder
 
 
@@ -33,13 +33,15 @@ class Found:
     unit: str = ""
     failed: str = ""
 
-    def reached(self) -> list[tuple[str, float, float, bool]]:
+    def reached(self, bandwidth: float = 0.0) -> list[tuple[str, float, float, bool]]:
         """Goals that can be judged: against whom, what was asked for, what was found, and whether
-        that is enough.
+        that is enough. `bandwidth` is that of the device's memory, in bytes a second.
         """
-        found = [(peer, least, self.others[peer] / self.seconds) for peer,
-                 least in self.goals.items()
-                 if self.seconds and peer in self.others]
+        others = dict(self.others)
+        if bandwidth:
+            others[MEMORY] = self.nbytes / bandwidth
+        found = [(peer, least, others[peer] / self.seconds) for peer, least in self.goals.items()
+                 if self.seconds and peer in others]
         if self.least is not None and self.number is not None:
             found.append(("", self.least, self.number))
         return [(peer, least, got, got >= least) for peer, least, got in found]

@@ -12,7 +12,7 @@ import numpy as np
 
 import mat
 
-from .item import BUS, COPY, TORCH, Figure, Item, Section, Thunk
+from .item import BEST, BUS, COPY, TORCH, Figure, Item, Section, Thunk
 from .setting import Setting, peers, random
 
 
@@ -55,7 +55,7 @@ def _bus(at: Setting, n: int, to_device: bool) -> Thunk:
     """The driver's own copy, and waiting for it."""
     driver = importlib.import_module("cuda.bindings.driver")
     pinned = importlib.import_module("mat.cuda.runtime.pinned")
-    block, host, stream = at.device.memory.take(n), pinned.POOL.take(n), at.gpu.stream
+    block, host, stream = at.gpu.allocate(n), pinned.POOL.take(n), at.gpu.stream  # of no pool
 
     def copy() -> None:
         if to_device:
@@ -76,6 +76,43 @@ def _with_torch(at: Setting, n: int, locked: bool, to_device: bool) -> Thunk:
         target.copy_(source, non_blocking=True)
         torch.cuda.synchronize()
     return copy
+
+
+# Larger than the memory that may be used
+
+
+def larger(at: Setting) -> Section:
+    """Operations in tiles, in a pool of a tenth of an operand, beside the driver's copies of as
+    many bytes both ways, one after another.
+    """
+    m = at.size(16384, 64)
+    x, y, z = (mat.array(random(m * m, "float32", k).reshape(m, m)) for k in range(3))
+    for name, call, moved in (("sum", lambda: float(x.sum()), (1, 0)),
+                              ("x + y", lambda: mat.add(x, y, out=z), (2, 1)),
+                              ("a @ b", lambda: mat.matmul(x, y, out=z), (2, 1))):
+        yield Item(f"{name} of {_bytes(x.nbytes)} in a pool of a tenth",
+                   lambda call=call: _within(x.nbytes // 10, call),
+                   peers(**{BUS: lambda moved=moved: _both_ways_after(at, x.nbytes, *moved)}),
+                   {BUS: 0.8} if name != "a @ b" else {}, sum(moved) * x.nbytes,
+                   2.0 * m**3 if name == "a @ b" else 0.0, "float32")
+
+
+def _within(pool: int, call: Thunk) -> None:
+    with mat.use_device("cuda", pool_bytes=pool):
+        call()
+
+
+def _both_ways_after(at: Setting, nbytes: int, there: int, back: int) -> Thunk:
+    """The driver's copies of so many times some bytes to the device, then back."""
+    piece = min(nbytes, 64 << 20)
+    to, fro = (_bus(at, piece, way) for way in (True, False))
+
+    def copies() -> None:
+        for _ in range(there * nbytes // piece):
+            to()
+        for _ in range(back * nbytes // piece):
+            fro()
+    return copies
 
 
 # Ahead
@@ -161,11 +198,7 @@ def _permute(at: Setting, order: tuple[int, ...], itemsize: int) -> Item:
     shape = tuple(1 << n for n in lengths)
     x = mat.array(random(1 << bits, DTYPES[itemsize]).reshape(shape)).permute(*order)
     nbytes = 2 * itemsize << bits
-    goals: dict[str, float] = {}
-    if order in ((1, 0), (0, 2, 1)) and itemsize in (4, 8):
-        goals = {COPY: 0.85, TORCH: 3.0}
-    elif order[-1] == len(order) - 1:
-        goals = {COPY: 0.95}
+    goals = {COPY: 0.93 if itemsize > 2 else 0.9, **BEST}
     return Item(f"{order} of {'x'.join(map(str, shape))}, {itemsize} bytes", lambda: x.contiguous(),
                 peers(copy=lambda: at.copying(nbytes),
                       torch=_torch_permute(at, shape, order, itemsize),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .journal import BAD, CRASHED, CUT, DONE, FAILED, LEFT_OUT, OK, Line
+from .journal import BAD, CRASHED, CUT, DONE, FAILED, LEFT_OUT, OK, UNFINISHED, Line
 from .limits import Limits
 from .measuring import Found
 
@@ -29,7 +29,7 @@ since they would mean nothing.
 """
 BENCHMARKS = "Benchmarks"
 LISTED = ("First contact", "memcheck", "racecheck")  # parts with a line for each outcome
-OUTCOMES = (OK, FAILED, CRASHED, CUT, LEFT_OUT)
+OUTCOMES = (OK, FAILED, CRASHED, CUT, UNFINISHED, LEFT_OUT)
 
 
 @dataclass
@@ -75,7 +75,7 @@ def page(path: str, lines: Iterable[Line], mock: bool) -> str:
                      or not line.name.startswith("tests/")]
             sections += [f"## {title}", listed(shown)]
     if not mock and found.sections:
-        sections += ["## Goals", goals(found.sections)]
+        sections += ["## Goals", goals(found.sections, found.limits)]
     for title, rows in found.sections.items():
         sections += [f"## {title}", ran(rows) if mock else measured(rows, found.limits)]
     return "\n\n".join(part.strip("\n") for part in sections) + "\n"
@@ -130,7 +130,7 @@ def ran(found: list[Found]) -> str:
 def measured(found: list[Found], limits: Limits) -> str:
     others = list(dict.fromkeys(name for f in found for name in (*f.others, *f.notes)))
     rows = [(f.name, _own(f), rate(f), limits.share(f.nbytes, f.operations, f.kind, f.seconds),
-             *(_other(f, name) for name in others), _goals(f)) for f in found]
+             *(_other(f, name) for name in others), _goals(f, limits)) for f in found]
     return table(("", "mat", "rate", "limit",
                   *(f"{name}: time, and times its speed" for name in others), "goals"), rows)
 
@@ -156,16 +156,16 @@ def _other(f: Found, name: str) -> str:
     return f"{seconds(f.others[name])}, {f.others[name] / f.seconds:.2f}"
 
 
-def _goals(f: Found) -> str:
+def _goals(f: Found, limits: Limits) -> str:
     return "; ".join(f"{least:g} {f'x {peer} ' if peer else ''}{'ok' if kept else 'MISS'}"
-                     for peer, least, _, kept in f.reached())
+                     for peer, least, _, kept in f.reached(limits.bandwidth))
 
 
-def goals(sections: dict[str, list[Found]]) -> str:
+def goals(sections: dict[str, list[Found]], limits: Limits) -> str:
     """How many goals of each section are reached, and which are not."""
     rows = []
     for title, found in sections.items():
-        judged = [(f.name, *goal) for f in found for goal in f.reached()]
+        judged = [(f.name, *goal) for f in found for goal in f.reached(limits.bandwidth)]
         missed = [f"{name} ({got:.2f} of {least:g}{' x ' + peer if peer else ''})" for name, peer,
                   least, got, kept in judged
                   if not kept]

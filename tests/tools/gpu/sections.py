@@ -9,8 +9,9 @@ from .item import Section
 from .setting import Setting
 
 SECTIONS: dict[str, Callable[[Setting], Section]] = {
-    "Expressions": library.expressions, "Library": library.library, "Calls": computing.calls,
-    "Training": computing.training, "Element-wise and reductions": computing.bounded,
-    "Products": computing.products, "Permutes": moves.permutes, "Transfers": moves.transfers,
-    "Copies ahead": moves.ahead, "Compiling": computing.compiling,
+    "Sizes": computing.sizes, "Calls": computing.calls, "Training": computing.training,
+    "Library": library.library, "Expressions": library.expressions,
+    "Transfers": moves.transfers, "Larger than the pool": moves.larger,
+    "Products": computing.products, "Element-wise and reductions": computing.bounded,
+    "Permutes": moves.permutes, "Copies ahead": moves.ahead,
 }
