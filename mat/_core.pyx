@@ -62,10 +62,16 @@ cdef extern from *:
         buffer->obj = owner;
     }
 
-    /* from Python 3.12 on, Python calls __buffer__ by itself */
+    static void mat_release_buffer(PyObject *Py_UNUSED(owner), Py_buffer *Py_UNUSED(buffer)) {
+    }
+
+    /* From Python 3.12 on, Python calls __buffer__ by itself. Consumers that do not keep a buffer
+       but its owner, as numpy.frombuffer, do keep it if there is a function that releases it. */
     static void mat_set_buffer(PyObject *type, void *get) {
-        if (PY_VERSION_HEX < 0x030C0000)
+        if (PY_VERSION_HEX < 0x030C0000) {
             ((PyTypeObject *)type)->tp_as_buffer->bf_getbuffer = (getbufferproc)get;
+            ((PyTypeObject *)type)->tp_as_buffer->bf_releasebuffer = mat_release_buffer;
+        }
     }
     """
     object mat_float64(const double *)

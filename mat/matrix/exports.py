@@ -154,6 +154,11 @@ class Exports(Views):
         owner, value = self._exported(flags)
         return _array_kept_by(owner, value, False).data
 
+    def __release_buffer__(self, buffer: memoryview) -> None:
+        """Do nothing: `buffer` ends by itself. Consumers such as ``numpy.frombuffer`` keep the
+        buffer, and not the Mat only, if there is this method.
+        """
+
     def _exported(self, flags: int) -> tuple[Export, Array]:
         """Return an export for a consumer of a buffer, and its array; compiled code calls it before
         Python 3.12.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.core.compiled import BLOCKS
 from mat.core.registry import facet_named
 from mat.matrix.exports import Export
 
@@ -28,8 +29,8 @@ LAYOUTS = {
     "element": lambda x: x[1, 2, ...],
     "empty": lambda x: x[:0],
 }
-buffers = pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for buffers "
-                                                                "from 3.12 on")
+buffers = pytest.mark.skipif(not BLOCKS.enabled and sys.version_info < (3, 12),
+                             reason="Python asks classes for buffers from 3.12 on")
 
 
 def sample(dtype):
@@ -218,6 +219,20 @@ def test_writable_buffers_are_refused():
     with pytest.raises(BufferError, match="uint16"):
         memoryview(mat.zeros(4, dtype="bfloat16"))
     assert bytes(mat.array([1, 2], "uint8")) == b"\1\2"
+
+
+@buffers
+@pytest.mark.parametrize("layout", ["whole", "part"])
+def test_frombuffer_makes_an_export_that_lasts_as_long_as_its_array(layout):
+    x = mat.array(np.arange(6.0))
+    seen = np.frombuffer(x if layout == "whole" else x[2:])
+    with pytest.raises(mat.ConflictError, match="exported"):
+        x.fill_(7)
+    seen = seen[3:]
+    with pytest.raises(mat.ConflictError, match="exported"):
+        x.adjust_((3, 4))
+    del seen
+    x.fill_(7)
 
 
 @pytest.mark.host
