@@ -617,7 +617,10 @@ class Cube(DroppableCopies):
                 continue
             if not mine and (self.is_elsewhere_late(other, facet) or self.has_ended(other)):
                 continue
-            if not overlap(view, other.view):
+            seen = other.view
+            if seen is None:  # an export, which a collection of garbage has ended just now
+                continue
+            if not overlap(view, seen):
                 apart = True
                 continue
             if KEPT_BY_EXPORTS and self._is_left(other):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.core import cube
 from mat.core.compiled import BLOCKS
 from mat.core.registry import facet_named
 from mat.matrix.exports import Export
@@ -219,6 +220,19 @@ def test_writable_buffers_are_refused():
     with pytest.raises(BufferError, match="uint16"):
         memoryview(mat.zeros(4, dtype="bfloat16"))
     assert bytes(mat.array([1, 2], "uint8")) == b"\1\2"
+
+
+def test_an_export_that_ends_while_a_write_looks_at_it_is_no_conflict(monkeypatch):
+    x = mat.zeros(4)
+    held = [np.asarray(x)]
+
+    def collected(*_):  # as garbage may be, wherever an object is allocated
+        held.clear()
+        return False
+
+    monkeypatch.setattr(cube, "end_late", collected)
+    x.fill_(1)
+    assert x.tolist() == [1] * 4
 
 
 @buffers
