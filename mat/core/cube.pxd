@@ -43,9 +43,7 @@ cdef class Cube(DroppableCopies):
     cdef bint ready_there(self, unsigned long long mask, unsigned long long bit, bint reads,
                           bint writes, bint whole) except -1
     @cython.locals(lock=Lock)
-    cdef bint refresh_there(self, Registration facet, bint whole) except -1
-    @cython.locals(lock=Lock)
-    cdef bint allocate_there(self, Registration facet) except -1
+    cdef bint provide_there(self, Registration facet, bint reads, bint whole) except -1
     cpdef fail_write(self, AccessRecord record)
     cdef bint is_arbitrary(self) except -1
     cdef bint leaves_nothing_fresh(self, unsigned long long mask) except -1
@@ -53,9 +51,9 @@ cdef class Cube(DroppableCopies):
                         unsigned long long thread, object task, object where=*) except -1
     cdef bint _holds_back(self, View view, object direction) except -1
     cdef bint _allocate_block(self) except -1
-    @cython.locals(records=list)
     cdef _begin(self, AccessRecord record, View view, object direction, unsigned long long thread,
                 object task)
+    cdef _add(self, AccessRecord record)
     @cython.locals(records=list)
     cdef bint _forget(self, AccessRecord record) except -1
     @cython.locals(record=AccessRecord, thread=cython.ulonglong)
@@ -68,7 +66,7 @@ cdef class Cube(DroppableCopies):
                                dict presented)
     @cython.locals(lock=Lock, record=ExportRecord)
     cpdef object export(self, View view, Registration facet, object where)
-    @cython.locals(found=AccessRecord, record=ExportRecord, presented=dict, records=list)
+    @cython.locals(found=AccessRecord, record=ExportRecord, presented=dict)
     cdef object _export(self, View view, Registration facet, object where)
     @cython.locals(lock=Lock)
     cpdef close(self, AccessRecord record, bint failed)

@@ -197,11 +197,14 @@ class Cube(DroppableCopies):
         record.begin(view, direction, thread, task)
         if direction is not _input and self.writer is None:
             self.writer = record
-        records = self.records
-        if records is None:
+        self._add(record)
+
+    def _add(self, record: AccessRecord) -> None:
+        """Add a record to those of open accesses."""
+        if self.records is None:
             self.records = [record]
         else:
-            records.append(record)
+            self.records.append(record)
 
     # the parameters are those of an access
     def _is_apart(self, view: View, facet: Facet, direction: Direction, thread: int,
@@ -286,11 +289,7 @@ class Cube(DroppableCopies):
         if view.presented is not presented or view.storage is not self:
             return None
         self.seen |= facet.bit
-        records = self.records
-        if records is None:
-            self.records = [record]
-        else:
-            records.append(record)
+        self._add(record)
         return record
 
     # Calls of kernels that end before anything else can happen need no record
@@ -334,42 +333,25 @@ class Cube(DroppableCopies):
         self.seen |= bit
         return True
 
-    def refresh_there(self, facet: Facet, whole: bool) -> bool:
-        """Make the memory of `facet` fresh for a kernel that reads all elements, without a record
-        of the access; return False if one has to be opened.
-        """
-        lock = self._guard()
-        if lock.count:
-            return False
-        lock.acquire()
-        try:
-            if not whole or self.guarded or self.shared or self.spans is not None:
-                return False
-            if self.records or self.pending is not None:
-                return False
-            if self.torn is not None or self.async_copies:
-                return False
-            self._refresh(facet.memory)
-        except OutOfDeviceMemory:
-            return False
-        finally:
-            lock.release()
-        return True
+    def provide_there(self, facet: Facet, reads: bool, whole: bool) -> bool:
+        """Make the memory of `facet` fresh, or for a kernel that reads nothing there, allocate it,
+        without a record of the access; return False if one has to be opened.
 
-    def allocate_there(self, facet: Facet) -> bool:
-        """Allocate the memory of `facet`, if there is none, for a kernel that overwrites all
-        elements, without a record of the access; return False if one has to be opened.
+        `whole` says whether the operand is all elements.
         """
         lock = self._guard()
         if lock.count:
             return False
         lock.acquire()
         try:
-            if self.guarded or self.shared or self.spans is not None or self.records:
+            if self.guarded or self.shared or self.spans is not None or (reads and not whole):
                 return False
-            if self.pending is not None or self.torn is not None or self.async_copies:
+            in_use = self.records or self.async_copies
+            if in_use or self.pending is not None or self.torn is not None:
                 return False
-            if facet.memory not in self.handles:
+            if reads:
+                self._refresh(facet.memory)
+            elif facet.memory not in self.handles:
                 self._allocate(facet.memory)
         except OutOfDeviceMemory:
             return False
@@ -381,13 +363,8 @@ class Cube(DroppableCopies):
         """Record that a kernel that writes, without a record among the open ones, was not queued;
         the caller holds the lock.
         """
-        view: Any = record.view
-        if self.writer is not None:  # its block fails
-            return
-        if not view._sees_all() and self.needs_spans(record.mask, True):
-            self.end_part(record, True)
-        else:
-            self._roll_back(record)
+        if self.writer is None:  # else its block fails
+            self._end_write(record, True)
 
     def is_arbitrary(self) -> bool:
         """Return whether nothing was ever written, and the elements have no value before that."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import mat
-from mat.cuda.runtime.kernel import CudaKernel
 from mat.memories.change_stamps import Seen
 from mat.memories.pooled import Pooled
 from tests.support import needs
@@ -319,6 +318,7 @@ def test_many_integers_are_looked_at_where_they_are_needed(dev, mock):
 def only_compiled(monkeypatch):
     """Return a function after whose call every launch by way of Python is an error."""
     def begin():
+        from mat.cuda.runtime.kernel import CudaKernel  # which needs cuda-core
         monkeypatch.setattr(CudaKernel, "__call__", lambda *_: pytest.fail("launched by Python"))
 
     return begin

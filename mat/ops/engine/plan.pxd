@@ -54,7 +54,7 @@ cdef class Plan:
     cdef bint launch_at_once(self, tuple args, MatBase out) except -1
     @cython.locals(storage=Cube)
     cdef bint allocate(self, MatBase out) except -1
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, copies=dict)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, copies=dict, ready=bint)
     cdef bint refresh(self, tuple args) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, lock=Lock, copies=dict)
     cdef bint hold(self, tuple args, MatBase out, list held) except -1

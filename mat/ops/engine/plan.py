@@ -273,11 +273,11 @@ class Plan:
             storage = view.storage
             if not operand.reads:
                 copies: Any = storage.copies
-                if (copies is None or self.facet.memory not in copies) and (
-                        not storage.allocate_there(self.facet)):
-                    return False
-            elif not (storage.fresh & self.mask or (operand.writes and storage.is_arbitrary())
-                      or storage.refresh_there(self.facet, operand.form.whole)):
+                ready = copies is not None and self.facet.memory in copies
+            else:
+                ready = (storage.fresh & self.mask != 0
+                         or (operand.writes and storage.is_arbitrary()))
+            if not (ready or storage.provide_there(self.facet, operand.reads, operand.form.whole)):
                 return False
         return True
 
