@@ -52,7 +52,9 @@ cdef class Threads:
     cpdef unsigned long long current(self)
     cdef str package
     cdef object is_between
-    cdef object running_loop, current_task  # of asyncio, once it is imported
+    cdef object running_loop, current_task  # of asyncio, once it is loaded
+    cdef Py_ssize_t modules_before  # that there were when asyncio was not among them
+    cdef bint find_asyncio(self)
     cpdef unsigned long ident(self, unsigned long long thread)
     cpdef object task(self)
     cdef object user_code, consumer_code

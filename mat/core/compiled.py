@@ -13,11 +13,10 @@ import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import count
-from types import CodeType, FrameType, MethodType, ModuleType
+from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..support.native import core, ffi, lib
-from ..support.plugins import after_import
 from ..support.source_files import BETWEEN
 
 SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool] | None
@@ -63,7 +62,6 @@ class _PythonThreads:
     def __init__(self, package: str, is_between: Callable[[str], object]) -> None:
         self.package = package
         self.ids = _ThreadId()
-        self.asyncio: Any = None  # once it is imported
 
     def current(self) -> int:
         return self.ids.id
@@ -78,13 +76,10 @@ class _PythonThreads:
 
     def task(self) -> object:
         """Return the task of asyncio that this thread is running, or None."""
-        if self.asyncio is None or self.asyncio._get_running_loop() is None:
+        asyncio = sys.modules.get("asyncio")
+        if asyncio is None or asyncio._get_running_loop() is None:
             return None
-        return self.asyncio.current_task()
-
-    def use_asyncio(self, module: ModuleType) -> None:
-        """Ask asyncio for tasks from now on: a program has imported it."""
-        self.asyncio = module
+        return asyncio.current_task()
 
     def line(self) -> SourceLine:
         """Return the line of the user that led to this one: code and instruction, and a third item
@@ -409,7 +404,6 @@ Maker: Any = core.Maker if core is not None else _PythonMaker
 ArrayLender: Any = core.ArrayLender if core is not None else None
 
 THREADS = Threads(_PACKAGE, BETWEEN.match)
-after_import("asyncio", THREADS.use_asyncio)
 BLOCKS: Any = core.BLOCKS if core is not None else _NoBlocks()
 if core is not None:
     BLOCKS.use(*(int(ffi.cast("uintptr_t", ffi.addressof(lib, name)))

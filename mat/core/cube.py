@@ -334,10 +334,9 @@ class Cube(DroppableCopies):
         return True
 
     def provide_there(self, facet: Facet, reads: bool, whole: bool) -> bool:
-        """Make the memory of `facet` fresh, or for a kernel that reads nothing there, allocate it,
-        without a record of the access; return False if one has to be opened.
-
-        `whole` says whether the operand is all elements.
+        """Make the memory of `facet` fresh for a kernel that reads the `whole` of it, or allocate
+        it for one that reads nothing, without a record of the access; return False if one has to
+        be opened.
         """
         lock = self._guard()
         if lock.count:
@@ -594,11 +593,9 @@ class Cube(DroppableCopies):
                 continue
             if not mine and (self.is_elsewhere_late(other, facet) or self.has_ended(other)):
                 continue
-            seen = other.view
-            if seen is None:  # an export, which a collection of garbage has ended just now
-                continue
-            if not overlap(view, seen):
-                apart = True
+            seen = other.view  # None: an export, which a collection of garbage has just ended
+            if seen is None or not overlap(view, seen):
+                apart = apart or seen is not None
                 continue
             if KEPT_BY_EXPORTS and self._is_left(other):
                 continue

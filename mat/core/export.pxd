@@ -4,6 +4,7 @@ from mat.core.access_record cimport AccessRecord
 from mat.core.coherence cimport Coherence
 
 cdef list _observers
+cdef bint _is_compiled
 
 
 cdef class ExportRecord(AccessRecord):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .access_record import AccessRecord
+from .compiled import BLOCKS
 from .direction import INPUT
 from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, Presented
@@ -20,6 +21,7 @@ from .source_line import EXPORTED, SourceLine, Viewed, line_of
 from .span_copy import SpanCopy
 
 _observers = OBSERVERS  # with a type of C
+_is_compiled = BLOCKS.enabled
 # if it has items, exports keep what they have where the data is written, which goes on with a copy;
 # the items are called then
 KEPT_BY_EXPORTS: list[Callable[[], object]] = []
@@ -97,8 +99,9 @@ class ExportRecord(AccessRecord):
             accesses = storage.records
             self.view = self.where = self.value = None
             self.thread = 0  # from now on it conflicts with nothing
-            if accesses and len(accesses) == 1 and accesses[0] is self:
-                storage.records = None  # as `Cube` does with the last one
+            # as `Cube` does with the last one; uncompiled, another thread may add one meanwhile
+            if accesses and _is_compiled and len(accesses) == 1 and accesses[0] is self:
+                storage.records = None
             elif accesses:
                 _remove(accesses, self)
             self.handle = self.retained = None

@@ -132,6 +132,11 @@ def test_settings_that_change_the_result(settings):
     np.testing.assert_array_equal(np.asarray(got), wanted)
 
 
+def test_casting_is_checked_on_devices_too():
+    with mat.use_device("emulated"), pytest.raises(TypeError, match="cast"):
+        mat.einsum("i,i->", mat.ones(3, dtype=int), mat.ones(3, dtype="complex128"), casting="no")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool", "complex64"])
 @pytest.mark.parametrize("subscripts", ["ij", "ij->ji", "...", "...->...", "j...", "ii->i",
                                         "i...->...i", "iij->ji"])

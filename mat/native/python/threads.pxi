@@ -113,6 +113,7 @@ cdef extern from *:
 
 # How often this process was forked: locks of threads that a child does not have are free in it.
 cdef unsigned int generation = 0
+cdef dict modules = sys.modules
 
 
 def _begin_child():
@@ -269,14 +270,24 @@ cdef class Threads:
 
     cpdef object task(self):
         """Return the task of asyncio that this thread is running, or None."""
-        if self.running_loop is None:
+        if self.running_loop is None and not self.find_asyncio():
             return None
         loop = self.running_loop()
         return None if loop is None else self.current_task(loop)
 
-    def use_asyncio(self, module):
-        """Ask asyncio for tasks from now on: a program has imported it."""
+    cdef bint find_asyncio(self):
+        """Find the functions of asyncio that say what runs, once a program has loaded it."""
+        cdef Py_ssize_t count = len(modules)
+        if count == self.modules_before:  # a look-up would take longer
+            return False
+        module = modules.get("asyncio")
+        if module is None:
+            self.modules_before = count
+            return False
+        if not hasattr(module, "current_task"):  # it is being loaded
+            return False
         self.running_loop, self.current_task = module._get_running_loop, module.current_task
+        return True
 
     cpdef object line(self):
         """Return the line of the user that led to this one: code and instruction, and a third item

@@ -75,6 +75,7 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     view = None if len(mats) > 1 or dtype is not None else _view(subscripts, mats[0])
     if view is not None:
         return view
+    leave_if(casting != "safe" and any(m.dtype != mats[0].dtype for m in mats))
     if any(is_there(m) for m in mats):
         subscripts, mats = _plain_form(subscripts, mats)
     leave_if(dtype is not None and np.dtype(dtype) != mats[0].dtype)
