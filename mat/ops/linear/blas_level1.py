@@ -136,7 +136,7 @@ def _by_numpy(operation: Op, **given: int | None) -> Function:
     """Return NumPy's implementation, for what one call of BLAS cannot count."""
     def call(*values: Presented) -> Number:
         found = next(i.function for i in operation.implementations if i.facet_name == "array")
-        arrays = (over(v.handle, v.layout) if type(v) is ForeignArray else v for v in values)
+        arrays = (over(v.handle, v.layout) if isinstance(v, ForeignArray) else v for v in values)
         return found(np, *arrays, **given)
     return call
 
