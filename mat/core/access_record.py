@@ -91,9 +91,7 @@ def narrowed(runs: Runs, view: ViewLike) -> Runs:
 
 
 def without_outer(accesses: Iterable[AccessRecord], block: AccessRecord, runs: Runs) -> Runs:
-    """Return the elements of `runs` that no enclosing block of the same thread, task and memory
-    writes; none if `block` only holds a copy.
-    """
+    """Return the elements of `runs` that no enclosing block of the same task and memory writes."""
     if block.only_holds:
         return NONE
     for outer in accesses:

@@ -50,9 +50,7 @@ class AsyncCopyRecord(AccessRecord):
 
     @property
     def is_orphan(self) -> bool:
-        """True in a forked child, for a copy of a thread that the child does not have: nobody knows
-        how far it came, and nobody ends it.
-        """
+        """True in a forked child, for a copy of a thread that the child does not have."""
         process, thread = self.begun_by
         return process != os.getpid() and not THREADS.ident(thread)
 
@@ -185,9 +183,7 @@ def _abandon(cube: WholeCube, copy: AsyncCopy) -> None:
 
 
 def arrive(pending: PendingCopy | None) -> bool:
-    """Order all later uses of the target after the copy; return whether its source is still being
-    read.
-    """
+    """Order later uses of the target after the copy; return whether its source is still read."""
     follow = getattr(pending, "follow", None)
     if follow is not None:
         return bool(follow())

@@ -234,9 +234,7 @@ class Coherence:
         return self.spans
 
     def settle(self) -> None:
-        """Return to whole-copy state if every copy is wholly fresh or stale, else summarise the
-        spans.
-        """
+        """Return to whole-copy state if every copy is wholly fresh or stale, else summarise."""
         cube = self.cube
         join_parts(cube, self.spans)
         tidy(cube, self.spans)
@@ -354,9 +352,7 @@ class Coherence:
     # When parts are tracked, and what views see
 
     def wants_spans(self, memory: Memory) -> bool:
-        """Return whether an access to a part that is stale in `memory` is to copy only its own
-        elements.
-        """
+        """Return whether an access to a part stale in `memory` copies only its own elements."""
         if self.torn_memory is not None and not self.fresh:
             return True  # what it overwrites, or no element, is not torn
         if not takes_parts(memory):
@@ -388,9 +384,7 @@ class Coherence:
                 memory.note_use(handle)
 
     def needs_spans(self, mask: int, failed: bool) -> bool:
-        """Return whether the end of a block that wrote a part of the elements in the memory with
-        the bit `mask` is to change the state of no more than these.
-        """
+        """Return whether a block that wrote a part changes the state of no more than that."""
         if failed and self.pristine:
             return False
         beside = self.fresh & ~mask
@@ -414,9 +408,7 @@ class Coherence:
         return self.spans.torn_error(self.spans.touched(view))
 
     def settle_pending(self, writes: bool) -> None:
-        """Compute what has to be before all elements are read, or written; the caller does not
-        hold the lock.
-        """
+        """Compute, without the lock, what comes before all elements are read, or written."""
         pending = self.pending
         if pending is not None:
             pending.settle(self.cube, None, writes)
@@ -477,14 +469,10 @@ class Coherence:
     # Memory that others use, too: `shared`
 
     def prepare(self, view: ViewLike, memory: Memory, direction: Direction) -> None:
-        """Before an access to `memory`, handle writes by others to shared memory; the caller does
-        not hold the lock.
-        """
+        """Handle, without the lock, writes by others to shared memory, before an access."""
 
     def before_copy(self, source: Memory, target: Memory, runs: Runs | None) -> None:
-        """Raise an error if elements, all if `runs` is None, must not be copied from one memory to
-        the other.
-        """
+        """Raise an error if elements, all or `runs`, must not be copied to the other memory."""
 
     def after_copy(self, target: Memory, runs: Runs | None) -> None:
         """Record that elements were copied to a memory."""

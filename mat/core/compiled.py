@@ -26,9 +26,7 @@ _PACKAGE = __file__.rpartition("core")[0]  # the folder
 
 
 def line_above(frame: FrameType | None) -> SourceLine:
-    """Return the line of the user that led to `frame`, as ``THREADS.line`` returns that of the
-    caller.
-    """
+    """Return the line of the user that led to `frame`, as ``THREADS.line`` returns it."""
     inside, inner = False, None
     while frame is not None:
         code = frame.f_code
@@ -331,18 +329,13 @@ class _NoKernels:
 
 
 def share_by(threads: int) -> None:
-    """Divide large work of compiled calls among `threads` running threads.
-
-    With 0, such calls are left to Python.
-    """
+    """Divide large work of compiled calls among running threads; with 0, leave it to Python."""
     if core is not None:
         core.share_by(_SHARE, threads)
 
 
 def give_buffer(kind: type) -> None:
-    """Give objects of a class the buffer that their `_exported` returns, as `__buffer__` does from
-    Python 3.12 on.
-    """
+    """Give objects of a class a buffer by `_exported`, as `__buffer__` does from Python 3.12 on."""
     if core is not None:
         core.give_buffer(kind)
 

@@ -183,9 +183,7 @@ class Cube(DroppableCopies):
         return record
 
     def _holds_back(self, view: View, direction: Direction) -> bool:
-        """Return whether an access cannot begin now: `view` is of another storage, or pending
-        expressions come first.
-        """
+        """Return whether `view` is of another storage, or pending expressions come first."""
         return view.storage is not self or (
             self.pending is not None and self.pending.holds_back(view, direction is not _input))
 
@@ -359,9 +357,7 @@ class Cube(DroppableCopies):
         return True
 
     def fail_write(self, record: AccessRecord) -> None:
-        """Record that a kernel that writes, without a record among the open ones, was not queued;
-        the caller holds the lock.
-        """
+        """Record, with the lock, that a kernel that writes without a record was not queued."""
         if self.writer is None:  # else its block fails
             self._end_write(record, True)
 
@@ -389,17 +385,13 @@ class Cube(DroppableCopies):
             self.address = host().address_of(handle)
 
     def element_address(self, mask: int, bit: int) -> int:
-        """Return the address of the host's copy, if it is fresh and its elements may be read at
-        once; else 0.
-        """
+        """Return the address of the host's copy, if its elements may be read at once; else 0."""
         if not self.address:
             self.find_address()
         return self.ready(mask, bit, True, False) if _blocks.enabled else 0
 
     def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:
-        """Return the host's handle, if single elements may be read, or written, at once; else
-        None: an access has to be opened.
-        """
+        """Return the host's handle, if elements may be read, or written, at once; else None."""
         if _observers or self.guarded or self.pending is not None:
             return None
         if not self.fresh & facet.mask:
@@ -544,15 +536,11 @@ class Cube(DroppableCopies):
     # Conflicts
 
     def may_conflict(self, mask: int, writes: bool) -> bool:
-        """Return whether an access to the memory with that bit has to be checked against open ones.
-        Concurrent reads never conflict.
-        """
+        """Return whether an access is checked against open ones; concurrent reads are not."""
         return (writes or self.writer is not None) and not self.covers(mask, writes)
 
     def covers(self, mask: int, writes: bool) -> bool:
-        """Return whether an open access of this thread and task covers another one to the memory
-        with that bit, so that it needs no record of its own.
-        """
+        """Return whether an open access of this thread and task covers another one there."""
         writer = self.writer
         if self.spans is not None:
             return False
@@ -655,9 +643,7 @@ class Cube(DroppableCopies):
             self.has_ended(record)
 
     def is_elsewhere_late(self, record: AccessRecord, facet: Facet) -> bool:
-        """Return whether a record is that of a late copy that reads another memory than that of
-        `facet`.
-        """
+        """Return whether a record is that of a late copy that reads another memory."""
         return (record.thread == ASYNC_COPY and record.facet.memory is not facet.memory
                 and getattr(record, "late", None) is not None)
 
@@ -705,9 +691,7 @@ class Cube(DroppableCopies):
         self.settle()
 
     def end_part(self, record: AccessRecord, failed: bool) -> None:
-        """Record the end of the outermost writing access to a cube without spans, if it covers a
-        part or encloses unfinished ones.
-        """
+        """Record the end of the outermost write to a part, or one that encloses unfinished ones."""
         spans = self.to_spans()
         spans.adopt(record)
         spans.close(self, record, failed, (), self.accesses)

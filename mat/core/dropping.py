@@ -233,9 +233,7 @@ class DroppableCopies(Coherence):
         return Keep(self, memory, view)
 
     def begin_keep(self, memory: Memory, view: ViewLike) -> list[int]:
-        """Create a copy of the elements of `view` in `memory`, and return the threads that keep it,
-        including this one.
-        """
+        """Create a copy of the elements of `view`, and return the threads that keep it."""
         self.settle_pending(False)
         with self.lock:
             part = self.part_to_keep(memory, view)

@@ -260,9 +260,7 @@ _NO_WAIT = nullcontext()
 
 
 def wait(what: str, cube: Observed, memory: Memory | None) -> AbstractContextManager[None]:
-    """Return a block in which the host waits for `memory`, if it is a device's and somebody
-    observes.
-    """
+    """Return a block in which the host waits for a device's memory, if somebody observes."""
     if not (OBSERVERS or TRANSFERS) or memory is None or memory is host():
         return _NO_WAIT
     return Wait(what, cube, memory)

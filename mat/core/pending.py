@@ -54,9 +54,7 @@ class Pending:
         return self.computing != _threads.current()
 
     def holds_back(self, view: ViewLike | None, writes: bool) -> bool:
-        """Return whether an access to `view` by this thread has to wait for a computation; None: to
-        all elements.
-        """
+        """Return whether an access to `view`, None for all elements, waits for a computation."""
         if self.computing and self.computing == _threads.current():
             return False
         return self.value is not None or (writes and bool(self.read_in(view)))

@@ -76,9 +76,7 @@ class Recorder(Observer):
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
-        """Record that a call holds a workspace during the block; yield the number of workspaces
-        held.
-        """
+        """Record that a call holds a workspace during the block; yield how many are held."""
         at = self.depth
         if at == len(self.rooms):
             self.rooms.append(0)
@@ -180,9 +178,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def refuse_if_recorded(what: str, way: str = READ, *, while_captured: bool = False) -> None:
-    """Raise `GraphError` if this thread calls a function that `mat.graph` records; with
-    `while_captured`, only if its launches are being captured.
-    """
+    """Raise `GraphError` if this thread calls what `mat.graph` records, or captures."""
     recorder = RECORDERS.get(get_ident())
     if (recorder is not None and (recorder.captures or not while_captured)
             and not recorder._leaving):

@@ -534,9 +534,7 @@ def listed_facets() -> list[str]:
 
 
 def facet_over(memory: Memory, seen: int) -> Facet:
-    """Return a facet over a memory: one whose bit is in `seen`, if there is one, and none that
-    chooses another one when a block begins.
-    """
+    """Return a facet over a memory, one of `seen` if there is one, that chooses no other one."""
     return min((f for f in all_facets() if f.memory is memory and not f.chooses),
                key=lambda f: not seen & f.bit)
 

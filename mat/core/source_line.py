@@ -77,9 +77,7 @@ def cell_of(file: str) -> str | None:
 
 
 def running_operation() -> tuple[object, SourceLine | None]:
-    """Return the operation that this thread carries out, the outermost one, and its line; None
-    twice if it carries out none, or began to before there were observers.
-    """
+    """Return the outermost operation that this thread carries out, and its line, or None twice."""
     running = RUNNING.get(THREADS.current())
     return running[0] if running else (None, None)
 

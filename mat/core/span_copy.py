@@ -136,9 +136,7 @@ class SpanCopy:
             cube.finish_copy(memory)
 
     def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
-        """Copy to `ensure` the elements that the cube has only in the memories of the bit mask
-        `dropped`.
-        """
+        """Copy to `ensure` the elements that only memories of the mask `dropped` have."""
         cube = self.of_cube()
         if cube is not None:
             cube.refresh_before_drop(ensure, dropped)

@@ -35,9 +35,7 @@ def is_used(cube: WholeCube, spans: SpansLike, copy: SpanCopy) -> bool:
 
 
 def evict(cube: WholeCube, spans: SpansLike, copy: SpanCopy, dirty: bool) -> bool:
-    """Free an unused copy. Return False if it is in use, or if it alone has some elements and
-    `dirty` is False.
-    """
+    """Free an unused copy; return False if it is in use, or alone has elements without `dirty`."""
     if copy not in spans.copies or is_used(cube, spans, copy) or cube.adopted is copy.memory:
         return False
     only, torn = only_in(cube, spans, [copy]), [t for t in spans.torn if t.copy is copy]

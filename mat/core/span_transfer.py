@@ -69,9 +69,7 @@ def _gather(cube: WholeCube, spans: SpansLike, copy: SpanCopy, missing: Runs) ->
 
 
 def _sources(spans: SpansLike, copy: SpanCopy, missing: Runs) -> list[SpanCopy]:
-    """Return the other copies that may have missing elements: those of the same memory, that of the
-    host, and the rest.
-    """
+    """Return the other copies that may have missing elements: there, on the host, elsewhere."""
     hub = host()
     return sorted((c for c in spans.copies if c is not copy and c.near(missing)),
                   key=lambda c: (c.memory is not copy.memory, c.memory is not hub))

@@ -204,9 +204,7 @@ class Spans:
         return found
 
     def widened(self, cube: WholeCube, memory: Memory, low: int, high: int) -> tuple[int, int]:
-        """Return the bounds of a new part for the elements from `low` to `high`: the wider, the
-        more parts there are, so that accesses to what follows use it, too.
-        """
+        """Return the bounds of a new part: the wider, the more parts there are."""
         parts = sum(copy.memory is memory for copy in self.copies)
         if parts < MANY_PARTS:
             return low, high
@@ -255,9 +253,7 @@ class Spans:
                     torn.copy = None
 
     def to_drop(self, memory: Memory, view: ViewLike | None) -> list[SpanCopy]:
-        """Return the copies in a memory that have elements of `view`; without one, that of all
-        elements only.
-        """
+        """Return the copies in a memory with elements of `view`; without one, that of all."""
         found = [c for c in self.copies if c.memory is memory and (c.whole or view is not None)]
         if view is None or view._sees_all():
             return found

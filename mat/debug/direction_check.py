@@ -201,9 +201,7 @@ class WatchedAccess:
         return self.nested or bool(changed.any())
 
     def _fresh_now(self) -> Array:
-        """Return the mask of the elements that the copy of the access has fresh; all of a copy that
-        is fresh or not as a whole.
-        """
+        """Return the mask of the elements that the copy of the access has fresh."""
         size, used = self.storage.units, self.original.used  # set when parts begin, as in exports
         return np.ones(size, bool) if used is None else used.fresh.mask(size)
 

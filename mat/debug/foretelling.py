@@ -136,9 +136,7 @@ def _forms(value: object) -> list[Ints]:
 
 
 def _scales(shapes: Sequence[Ints], name: str) -> list[dict[int, int]]:
-    """Return by which lengths those of axes are replaced in each call; not at all in a single call
-    if there are few elements.
-    """
+    """Return by which lengths those of axes are replaced in each call; of few elements by none."""
     if sum(map(prod, shapes)) <= FEW:
         return [{}]
     long = sorted({n for shape in shapes for n in shape if n > SHORT})

@@ -171,9 +171,7 @@ class Allocator:
     @property
     @cache  # noqa: B019  # there is one allocator
     def handler(self) -> object:
-        """The object by which NumPy knows this allocator, which arrays keep; None if there is no C
-        compiler.
-        """
+        """The object by which NumPy knows this allocator; None if there is no C compiler."""
         ffi, made = self.ffi, self.ffi.new("mat_allocator *")
         try:
             release = library(_SOURCE, "mat_release")

@@ -264,9 +264,7 @@ class Noting(Device):
 
 
 class CallsAlone(Noting):
-    """The calls of a plan on a device of its own, on which expressions are no passes: their
-    operations are carried out one by one.
-    """
+    """The calls of a plan on a device of its own, whose expressions are carried out one by one."""
 
     def __init__(self, device: PlannedDevice, limit: int, copies: PlannedCopies) -> None:
         super().__init__(device, limit, copies)

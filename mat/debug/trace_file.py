@@ -202,9 +202,7 @@ def laid_over(theirs: File | list[Entry], ours: File) -> File:
 
 
 def _same(entry: Entry) -> tuple[object, ...]:
-    """Return a key that equal entries share, such as those of a forked process's trace from before
-    the fork, and the names of a process or thread.
-    """
+    """Return a key that equal entries share, of two processes, too, and names of one."""
     if entry["ph"] != "M":
         return entry["ph"], entry["name"], entry.get("pid"), entry.get("tid"), entry["ts"]
     of_process = entry["name"].startswith("process_")
@@ -284,10 +282,7 @@ STYLE = (".mat-trace .mat-table{background:rgba(127,127,127,.12);padding:1em;ove
 
 
 def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> str:
-    """Return the timeline as HTML: the table, and a drawing with details under the pointer.
-
-    With `whole` False it is a part of a page, for a notebook.
-    """
+    """Return the timeline as HTML, the table and a drawing: a page, or a part of a notebook."""
     key = "".join(f'<span><i style="background:{colour}"></i>{kind}</span>'
                   for kind, colour in COLOURS.items())
     body = (f'<div class="mat-trace"><pre class="mat-table">{html.escape(summary)}</pre>'

@@ -41,9 +41,7 @@ def with_strides(a: Array, shape: Ints, strides: Ints, writable: bool) -> Array:
 
 
 def _elements_of(handle: Array, shape: Ints, strides: Ints, start: int, writable: bool) -> Array:
-    """Return the elements that a layout sees of the 1-d array `handle`, the first of them at
-    `start`; an array that is not `writable` cannot be made so.
-    """
+    """Return the elements of the 1-d array `handle`, from `start` on, that a layout sees."""
     return over(protected_view(handle, writable), Layout(shape, strides, start))
 
 

@@ -46,9 +46,7 @@ class _Elements:
         return array_kept_by(owner, value, False).data
 
     def _exported(self, flags: int) -> tuple[Export, Array]:
-        """Return an export, and the elements from the first to the last in memory, those in between
-        included.
-        """
+        """Return an export, and the elements from the first to the last in memory."""
         self._export, a = self._mat._exported(flags)
         if a.size == 0:
             return self._export, np.empty(0, a.dtype)

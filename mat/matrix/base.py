@@ -48,9 +48,7 @@ def make_mats_of(kind: type) -> None:
 
 
 class Form:
-    """The shape, strides, dtype and writability of a Mat: one object for all Mats that are equal
-    for the checks of operations.
-    """
+    """What operations check of Mats, one object for equals: shape, strides, dtype, writability."""
 
     __slots__ = ("dtype", "highest", "itemsize", "layout", "lowest", "shape", "size", "strides",
                  "whole", "writable")
@@ -271,9 +269,7 @@ class MatBase(Operators):
         return view
 
     def _halves(self, first: int, dtype: DType) -> Self:
-        """Return the view of every second half of the elements, from the half `first` on, as
-        elements of that dtype.
-        """
+        """Return the view of every second half of the elements, from `first` on, in that dtype."""
         now = self if _is_compiled else self._as_now()
         layout = now.layout
         return now._typed(Layout(layout.shape, tuple([2 * s for s in layout.strides]),
@@ -558,9 +554,7 @@ class MatBase(Operators):
         return self.storage.nbytes // self.element_size
 
     def _peeked(self, spans: Iterable[tuple[int, int]]) -> Handle:
-        """Return a host handle with the current elements in these ranges, or None if there is none;
-        change no state.
-        """
+        """Return a host handle with the current elements in ranges, or None; change no state."""
         size, of = self.element_size, self.storage.itemsize
         handle = self.storage.peek([(a * size // of, -(-b * size // of)) for a, b in spans])
         return None if handle is None else self._presentable(handle)

@@ -39,9 +39,7 @@ _known, _inside = KNOWN, _INSIDE
 
 
 def _copied(value: Operand, writable: bool) -> Operand:
-    """Return an argument with copies for Mats, also in a list or tuple; `NOT_BRIEF` if it is not
-    for such a call.
-    """
+    """Return an argument with copies for Mats, also in lists; `NOT_BRIEF` for others."""
     kind = type(value)
     if kind is _mat:
         return _array_copied(value, writable)
@@ -79,9 +77,7 @@ def _enabled(values: Any) -> bool:
 
 
 def _with_mats(value: Operand, enabled: bool) -> Operand:
-    """Return a result with Mats for arrays and NumPy's scalars; `NOT_BRIEF` if Mats have no such
-    elements.
-    """
+    """Return a result with Mats for arrays and scalars; `NOT_BRIEF` for elements of other kinds."""
     kind = type(value)
     if kind is _ndarray:
         return _mat_of(value, enabled)

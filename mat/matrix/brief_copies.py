@@ -28,9 +28,7 @@ _in_use, _observers = IN_USE, OBSERVERS
 
 
 def none_else() -> bool:
-    """Return whether the host may copy without accesses: the core is compiled, no device is in use,
-    and nobody observes.
-    """
+    """Return whether the host may copy without accesses: compiled, no device, nobody observes."""
     return _blocks.enabled and not _in_use and not _observers
 
 

@@ -14,9 +14,7 @@ _mat = Mat  # with types of C
 
 
 class MatMethod:  # compiled, `Callee` of the core is its base
-    """A method of Mats that is called in a shorter way than `function`, which has its signature and
-    documentation.
-    """
+    """A method of Mats that is called in a shorter way than `function`, with its documentation."""
 
     def __init__(self, function: Function) -> None:
         self.function: Function = function

@@ -218,9 +218,7 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
 
 
 def copy_of_array(a: Array, order: object) -> Mat | None:
-    """Return a Mat with a copy of an array of NumPy's own class with a dtype that is known; None
-    for others, and for the order "K" where the elements are not stored by rows.
-    """
+    """Return a Mat with a copy of a plain array of a known dtype; None for others."""
     dtype = a.dtype
     if (order != "K" and order != "C") or _observers or not _blocks.enabled or not (
             is_numpys(dtype) or dtype in _DTYPES):
@@ -243,9 +241,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
 
 
 def range_of_few(start: object, stop: object, step: object) -> Mat | None:
-    """Return the integers that ``numpy.arange`` gives for a few of Python's; None for other
-    arguments, or with observers.
-    """
+    """Return what ``numpy.arange`` gives for a few of Python's integers; None for others."""
     if stop is None:
         start, stop = 0, start
     if type(start) is not int or type(stop) is not int or (step is not None

@@ -154,9 +154,7 @@ class Elements(MatBase):
             self._set_by(index, value)
 
     def _set_quickly(self, index: Index, value: Operand) -> bool:
-        """Carry out ``self[index] = value`` for one element or a part, and a number or a Mat that
-        can be copied there at once; return False for all else.
-        """
+        """Carry out ``self[index] = value`` if that can be done at once; return whether it was."""
         kind = type(value)
         if _observers:
             return False
@@ -169,9 +167,7 @@ class Elements(MatBase):
         return False
 
     def _fill_quickly(self, value: Operand) -> bool:
-        """Write a number to all elements; return False, with nothing done, if `value` is not one
-        that can be written at once.
-        """
+        """Write a number to all elements, if it can be written at once; return whether it was."""
         try:
             return self._set_quickly(..., value)
         except OverflowError:  # as above
@@ -221,9 +217,7 @@ class Elements(MatBase):
 
     def _write_number(self, address: int, size: int, value: float, given: Array | None,
                       part: Layout | None) -> None:
-        """Write a number, or the element of the array `given`, at an address, and to all places of
-        the part that begins there.
-        """
+        """Write a number, or an array's element, at an address, and to all of a part there."""
         count = 1 if part is None else part.size
         adjacent = 1 if part is None or given is not None or not part.contiguous else count
         if given is not None:
@@ -362,9 +356,7 @@ def _part_of(layout: Layout, index: Index) -> Layout | None:
 
 
 def _size_if_plain(dtype: DType, of_integer: bool) -> int:
-    """Return the size of an element that a Python float or integer can be written to directly; 0
-    for other dtypes.
-    """
+    """Return the size of an element that a Python number is written to directly; else 0."""
     if dtype is _float64 or (dtype is _int64 and of_integer):
         return 8
     return 4 if dtype is _float32 else 0
@@ -435,9 +427,7 @@ def copied_from_array(target: MatBase, layout: Layout, storage: Storage, value: 
 
 
 def _rows_of(one: Layout, other: Layout) -> int:
-    """Return the number of equally distant rows of packed elements that both layouts, of one shape,
-    consist of; 0 if they do not.
-    """
+    """Return the number of rows of packed elements that both layouts consist of; 0 for others."""
     rank = len(one.shape)
     if rank == 1 or (rank == 2 and (one.shape[1] == 1 or (
             one.strides[1] == 1 and other.strides[1] == 1))):
@@ -446,9 +436,7 @@ def _rows_of(one: Layout, other: Layout) -> int:
 
 
 class _NotAnIndex:
-    """The text of an error that is mostly caught, and not read: ``array[mask]`` asks a Mat for an
-    index before it takes it as an array.
-    """
+    """The text of an error that is mostly caught unread: ``array[mask]`` asks for an index."""
 
     __slots__ = ("mat",)
 

@@ -77,9 +77,7 @@ def exported_array(view: Views) -> Array:
 
 
 def copied_array(view: Views, writable: bool) -> Array | None:
-    """Return an array with a copy of few elements that are packed; None of others, and where an
-    access has to be opened.
-    """
+    """Return an array with a copy of few packed elements; None where an access has to be opened."""
     found = _array_of_few(view)
     if found is not None and not writable:
         _blocks.lock_array(found)
@@ -87,9 +85,7 @@ def copied_array(view: Views, writable: bool) -> Array | None:
 
 
 def _array_of_few(view: Views) -> Array | None:
-    """Return a copy of few elements that are packed; None of others, and where an access has to be
-    opened.
-    """
+    """Return a copy of few packed elements; None where an access has to be opened."""
     layout, storage = view.layout, view.storage
     if _observers or not layout.contiguous or layout.size > MOST_AT_ONCE:
         return None
@@ -102,9 +98,7 @@ def _array_of_few(view: Views) -> Array | None:
 
 
 def _packed_bytes(view: Views) -> bytes | None:
-    """Return a copy of the bytes of packed elements; None where an access has to be opened, and for
-    so many that other threads are not to wait.
-    """
+    """Return a copy of packed bytes, if not too many; None where an access has to be opened."""
     layout, storage = view.layout, view.storage
     nbytes = layout.size * view.element_size
     if _observers or not layout.contiguous or nbytes >= LARGE:
@@ -160,9 +154,7 @@ class Exports(Views):
         """
 
     def _exported(self, flags: int) -> tuple[Export, Array]:
-        """Return an export for a consumer of a buffer, and its array; compiled code calls it before
-        Python 3.12.
-        """
+        """Return an export and its array, for a consumer of a buffer."""
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")

@@ -93,9 +93,7 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
 
 
 def _stored(value: Number, dtype: DType, name: str) -> Number:
-    """Return the element that NumPy stores for a number: integers wrap around, and lose imaginary
-    parts and fractions; Python's integers are refused.
-    """
+    """Return the element that NumPy stores for a number: NumPy's integers wrap around."""
     if type(value) in (bool, int) or (dtype.kind in "fc" and not isinstance(
             value, complex | np.complexfloating)):
         return as_element(value, dtype, name)

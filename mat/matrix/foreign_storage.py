@@ -62,9 +62,7 @@ class ForeignStorage(Storage):
             self.join(tuple(_AWAY))
 
     def region(self) -> tuple[object, int, int]:
-        """Return the owner of the address space, None for the process, and the bounds of the memory
-        there.
-        """
+        """Return the owner of the address space, None for the process, and the bounds of memory."""
         home = self.adopted
         handle = None if home is None else self.handles.get(home)
         if handle is None or home is None:
@@ -198,9 +196,7 @@ class ForeignStorage(Storage):
     # Whether the owner has written
 
     def verify(self, view: ViewLike, reads: bool) -> None:
-        """Invalidate copies in other memories where the owner has written since; remember the
-        home's present state there, before it is copied or overwritten.
-        """
+        """Invalidate copies elsewhere where the owner has written since; remember the state."""
         with self.lock:
             home, seen = self.adopted, self.watched()  # here, as others may forget it before
             if seen is None:
@@ -272,9 +268,7 @@ class ForeignStorage(Storage):
         return Runs(np.clip(ends, 0, self.units).astype(np.int64))
 
     def check_unused(self, home: Memory, runs: Runs | None) -> None:
-        """Raise an error if a copy in another memory cannot become stale, since it is accessed, or
-        must not, since nobody else was to write its home.
-        """
+        """Raise an error if a copy elsewhere is accessed, and cannot become stale, or must not."""
         if self.exclusive:
             raise DirectionError(f"the memory of {self.title()} was written by somebody else, but "
                                  "exclusive=True says that nobody does; leave that out, or "
@@ -340,9 +334,7 @@ class ForeignStorage(Storage):
         return low, high
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
-        """Copy home all changes that other storages over the same memory have elsewhere; before a
-        write, invalidate their copies.
-        """
+        """Call home what others over the memory changed elsewhere; writes make copies stale."""
         for other in self.near():
             other.come_home(self, view, memory)
             if writes:

@@ -25,9 +25,7 @@ _FEW = 2048
 
 
 def stacked_rows(mats: Sequence[Any]) -> Mat | None:
-    """Fast path: return small Mats of one shape and dtype as the rows of a new Mat, on the device
-    in use; None for other objects, and where an access has to be opened.
-    """
+    """Return small Mats of one form as rows of a new Mat, on the device in use; None for others."""
     found = stacked_along(mats, 0) if mats and type(mats[0]) is _mat else None
     if found is not None:
         found.device_enabled = current().device_enabled
@@ -35,9 +33,7 @@ def stacked_rows(mats: Sequence[Any]) -> Mat | None:
 
 
 def stacked_along(mats: object, axis: object) -> Mat | None:
-    """Return a list or tuple of small Mats of one shape joined along a new axis, as
-    `joined_parts` does; None for other objects, and for Mats of other shapes.
-    """
+    """Return a list of small Mats of one shape joined along a new axis; None for others."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
     if type(mats[0]) is not _mat:
@@ -81,9 +77,7 @@ def packed_copy(view: Mat) -> Mat | None:
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:
-    """Return a list or tuple of small Mats joined along an axis that they have, as `joined_parts`
-    does; None for other objects, and for those whose shapes do not fit.
-    """
+    """Return a list of small Mats joined along an axis; None for those that do not fit."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
     for one in mats:
@@ -170,9 +164,7 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
 
 
 def join_released(parts: list[Mat], target: Mat, axis: int) -> bool:
-    """Copy Mats of one dtype to their places along an axis of a new Mat, in accesses, without the
-    GIL; return False, and copy nothing, unless all are packed.
-    """
+    """Copy packed Mats to places along an axis, in accesses, without the GIL; else return False."""
     if _ROWS is None or _observers:
         return False
     requests: list[Any] = [(target, "foreign", OUTPUT)]

@@ -328,9 +328,7 @@ class Mat(Exports, Methods):
     __pandas_priority__ = 5000
 
     def __hash__(self) -> int:
-        """Return the hash of the number, if there are no axes; other Mats have none, since ``==``
-        compares elements.
-        """
+        """Return the hash of the number, without axes; other Mats compare elements by ``==``."""
         if self.shape:
             raise DTypeError(f"unhashable type: 'Mat' ({self.label()} has axes, and its elements "
                              "can change); id(x), or x.tobytes(), can be a key")

@@ -68,9 +68,7 @@ def _operator_at_first_use(module: str, name: str) -> Function:
 
 
 def bind_at_first_use(module: str, *names: str) -> None:
-    """Import a module, given by its name as a plugin, when one of the methods that it binds is
-    first used, unless it has been imported.
-    """
+    """Import a module when one of the methods that it binds is first used."""
     for name in names if loaded_plugin(module) is None else ():
         bind(name, _operator_at_first_use(module, name) if name in OPERATORS else
              AttributeAtFirstUse(module, name, Methods))

@@ -20,9 +20,7 @@ _PLAIN: set[object] = {bool, int, float}
 
 
 def as_array(obj: Nested, dtype: DType) -> Array:
-    """Return the elements of nested sequences as a new C-contiguous NumPy array of `dtype`, texts
-    and objects such as fractions and None as numbers.
-    """
+    """Return nested sequences, texts and other objects as numbers, as a new array of `dtype`."""
     return converted(obj, numbers_of(obj, as_plain(obj), dtype), dtype)
 
 

@@ -137,9 +137,7 @@ def _mats(given: Iterable[Mat] | Mat, name: str) -> list[Mat]:
 
 
 def begin_copy_of(cube: Storage, view: Mat, memory: Memory, where: SourceLine) -> bool:
-    """Begin to copy the elements of `view` to `memory`; return False if there is nothing to
-    finish.
-    """
+    """Begin to copy the elements of `view` to `memory`; return whether that has an end."""
     cube.settle_pending(False)
     if cube.shared:
         cube.prepare(view, memory, INPUT)

@@ -95,9 +95,7 @@ def _number(value: Number) -> Number:
 
 
 def _kind(numbers: tuple[Number, ...]) -> DType | None:
-    """Return the default dtype if there are only Python's numbers and a float among them; None for
-    NumPy's own choice.
-    """
+    """Return the default dtype for Python's numbers with a float among them; None for NumPy's."""
     kinds = set(map(type, numbers))
     return default_float() if float in kinds and kinds <= _PLAIN else None
 

@@ -333,9 +333,7 @@ class BuildKernels(build_ext):
 
 
 class Package(build_py):
-    """The command that copies the package, or for an editable installation leaves it where it is,
-    with the stubs.
-    """
+    """The command that copies the package, or leaves it where it is, with the stubs."""
 
     def run(self) -> None:
         make_stubs()
@@ -386,9 +384,7 @@ def with_absolute_links(readme: str, url: str) -> str:
 
 
 class Sources(sdist):
-    """The command that makes a source distribution: all files of the repository but built ones, and
-    the stubs.
-    """
+    """The command that makes a source distribution: all files but built ones, and the stubs."""
 
     def run(self) -> None:
         make_stubs()

@@ -82,20 +82,7 @@ def _are_mats(types: object) -> bool:
 
 
 def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Operand:
-    """Call a NumPy function as it is called if one of its operands is a Mat.
-
-    Parameters
-    ----------
-    func : callable
-        One of NumPy's.
-    args, kwargs : tuple and dict
-        Its arguments: Mats, arrays, nested sequences, numbers and options.
-
-    Returns
-    -------
-    object
-        Mats for arrays and for NumPy's scalars.
-    """
+    """Call one of NumPy's functions as it is called if one of its operands is a Mat."""
     found = called_shortly(func, args, kwargs)
     return call_in_full(func, args, kwargs) if found is None else found
 
@@ -218,9 +205,7 @@ def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:
 
 @cache
 def _usual(func: Function) -> int:
-    """Return the range of positional arguments that only name read operands and how to read them;
-    -1 if there are further keywords.
-    """
+    """Return how many positional arguments only say what is read, and how; -1 with keywords."""
     if func in WRITING or func in SAVING or func is np.nan_to_num:
         return -1
     names = positional_names(func)

@@ -124,9 +124,7 @@ def _are_operands(inputs: Arguments) -> bool:
 
 
 def _by_kernel(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
-    """Fast path: call the operation if its operands, from the third argument on, are Mats or
-    numbers, and ``out=`` is a Mat; else return None, with nothing done.
-    """
+    """Call the operation if its operands are Mats or numbers, and ``out=`` a Mat; else None."""
     if not kwargs:
         return kernel.of_operands(args, _FIRST, None)
     out = _only_out(kwargs)
@@ -134,9 +132,7 @@ def _by_kernel(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Opera
 
 
 def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
-    """Multiply two Mats, on the host, into a third one of another storage; return None, with
-    nothing done, for other arguments.
-    """
+    """Multiply two Mats, on the host, into a third one of another storage; else None."""
     out = _only_out(kwargs) if kwargs else None
     if type(out) is not _mat_type or _in_use or len(args) != _FIRST + 2:
         return None
@@ -150,9 +146,7 @@ def _matrix_product(args: Arguments, kwargs: Keywords | None) -> Operand:
 
 
 def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
-    """Call a ufunc without a kernel by other operations, or with copies of a few elements; return
-    None, with nothing done, for other ufuncs and operands.
-    """
+    """Call a ufunc without a kernel by other operations, or of a few elements; else None."""
     if ufunc not in _BY_NUMPY:
         return _implemented(ufunc, inputs, _NO_KEYWORDS)
     if _in_use or type(inputs[0]) is not _mat_type:
@@ -174,9 +168,7 @@ def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
 
 
 def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
-    """Call a method of a ufunc that has a short way, or is NumPy's, of few elements; return None,
-    with nothing done, for others.
-    """
+    """Call a method of a ufunc that has a short way, or is NumPy's, of few elements; else None."""
     if method == "outer" and not kwargs and ufunc in _KERNELS:
         a, b = inputs
         if type(a) is type(b) is _mat_type:
@@ -196,9 +188,7 @@ def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
 
 
 def _quietly(function: Function, inputs: Arguments, kwargs: Keywords) -> Operand:
-    """Call a function of NumPy's with copies of a few elements, without its warnings; return None,
-    with nothing done, for other operands.
-    """
+    """Call a function of NumPy's with copies of a few elements, without warnings; else None."""
     token = STATE.set(QUIET)
     try:
         found = call_briefly(function, inputs, kwargs, True)
@@ -214,9 +204,7 @@ def _only_out(kwargs: Keywords) -> Operand:
 
 
 def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
-    """Call the function of `mat` that computes the ufunc; return None, with nothing done, if there
-    is none that takes the arguments.
-    """
+    """Call the function of `mat` that computes the ufunc and takes the arguments; else None."""
     implementation = _implementations.get(ufunc)
     if implementation is None or not _are_operands(inputs):
         return None
@@ -231,20 +219,7 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
 
 
 def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
-    """Call a ufunc that has a Mat among its operands, its outputs or in ``where``.
-
-    Parameters
-    ----------
-    args : tuple
-        The arguments of ``__array_ufunc__``: a Mat, the ufunc, the name of its method, operands.
-    kwargs : dict or None
-        Its keywords, which are not changed.
-
-    Returns
-    -------
-    object
-        What the method of the ufunc returns.
-    """
+    """Call a ufunc, with the arguments of ``__array_ufunc__``: a Mat, the ufunc, a method, ..."""
     if len(args) < _FIRST:
         raise DTypeError("__array_ufunc__ requires a ufunc, the name of a method and operands")
     if args[2] == "__call__":

@@ -304,9 +304,7 @@ def set_writable(x: Mat, writable: bool) -> bool:
 
 
 def _is_packed(layout: Layout) -> bool:
-    """Return whether elements are in row-major order without gaps; steps of axes of length 1, and
-    all where there are no elements, are of no account.
-    """
+    """Return whether elements are in row-major order without gaps."""
     if not layout.size:
         return True
     wanted = packed(layout.shape).strides

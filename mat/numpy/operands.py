@@ -20,10 +20,7 @@ _SEQUENCES = (list, tuple)
 
 
 def is_mat_or_array(value: object) -> TypeGuard[Mat | Array]:
-    """Return whether `value` is a Mat, or an array of a dtype that a Mat can have.
-
-    Operations of `mat` interpret these as NumPy does.
-    """
+    """Return whether `value` is a Mat, or an array of a dtype that a Mat can have."""
     return isinstance(value, Mat) or (type(value) is np.ndarray and is_known_dtype(value.dtype))
 
 
@@ -55,10 +52,7 @@ def as_mats(values: object) -> list[Mat]:
 
 
 def as_mat_if_possible(value: object) -> Operand:
-    """Return an array-like as a Mat; as it is, if it is none or has elements that Mats cannot have.
-
-    NumPy then decides what it means.
-    """
+    """Return an array-like as a Mat; as it is, for NumPy, if a Mat cannot have its elements."""
     if isinstance(value, Mat) or value is None or type(value) is str:
         return value
     try:
@@ -68,9 +62,7 @@ def as_mat_if_possible(value: object) -> Operand:
 
 
 def as_mats_if_possible(values: Iterable[object]) -> list[Operand]:
-    """Return the values as Mats, or as they are if one of them has elements that Mats cannot have;
-    Python's numbers adapt to the others.
-    """
+    """Return the values as Mats, numbers adapted, or all as they are if one cannot be."""
     try:
         return [*mats_of(values, "an operand")]
     except (DTypeError, ShapeError):

@@ -77,12 +77,7 @@ def implements(*names: str, mats: int = 1, on_device: int = 0,
 
 
 def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
-    """Return a decorator that registers the composition of NumPy's ufuncs of these names on
-    devices.
-
-    A call gets the operands, Mats and Python's numbers; another method, the ufunc, a Mat and the
-    arguments that are not None.
-    """
+    """Return a decorator that registers what composes NumPy's ufuncs, or a method, on devices."""
     def register(function: F) -> F:
         for name in names:
             found = numpy_function(name)

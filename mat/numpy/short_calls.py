@@ -417,9 +417,7 @@ def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Ope
 
 
 def masked(args: Arguments) -> bool:
-    """Overwrite the few elements of a Mat that a mask of its shape selects with a number that its
-    dtype can represent; return False, with nothing done, for other arguments.
-    """
+    """Overwrite few elements that a mask selects with a number; return whether it was done."""
     if len(args) != 3 or type(args[0]) is not _mat or type(args[1]) is not _mat:
         return False
     view: Any = args[0]
@@ -433,9 +431,7 @@ def masked(args: Arguments) -> bool:
 
 
 def diagonal_filled(args: Arguments) -> bool:
-    """Write a number to the diagonal of a matrix; return False, with nothing done, for other
-    arguments.
-    """
+    """Write a number to the diagonal of a matrix; return whether it was done."""
     if len(args) != 2 or type(args[0]) is not _mat:
         return False
     view: Any = args[0]
@@ -452,9 +448,7 @@ _writers: dict[object, Function] = {np.copyto: copied_to, np.putmask: masked,
 
 
 def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bool:
-    """Call a function that writes its first argument in its shortest way; return False, with
-    nothing written, if there is none.
-    """
+    """Call a function that writes its first argument in its shortest way, if it has one."""
     if _in_use or _observers:
         return False
     shorter = None if kwargs else _writers.get(function)

@@ -56,9 +56,7 @@ _PLAIN = frozenset((Mat, np.ndarray, int, float, complex))  # which do not decid
 
 
 def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
-    """Do so at once, with copies of a few elements, or on the device in use; return False, with
-    nothing written, for others.
-    """
+    """Do so with copies of a few elements, or on the device in use; return whether it was done."""
     x = inputs[0]
     if type(x) is not Mat:
         return False
@@ -78,9 +76,7 @@ def at_briefly(ufunc: np.ufunc, inputs: Arguments) -> bool:
 
 
 def _written(ufunc: np.ufunc, x: Mat, others: Arguments) -> bool:
-    """Write the memory of `x` by NumPy; return whether that is possible: whether no other operand
-    shares it.
-    """
+    """Write the memory of `x` by NumPy, if no other operand shares it; return whether it was."""
     parts = [part for v in others for part in (v if type(v) is tuple else (v,))]
     mats = [v for v in parts if isinstance(v, Mat)]
     if any(m.storage is x.storage for m in mats) or any(
@@ -161,9 +157,7 @@ def _called(implementation: Function, args: Arguments, kwargs: Keywords) -> Resu
 
 
 def operands_there(inputs: Arguments) -> Arguments:
-    """Return operands as Mats, except Python's numbers, which adapt; an empty tuple if they are to
-    be left to NumPy.
-    """
+    """Return operands as Mats, but Python's numbers; none if they are left to NumPy."""
     found = tuple(x if type(x) in _WEAK else as_mat_if_possible(x) for x in inputs)
     mats = [x for x in found if isinstance(x, Mat)]
     known = all(type(x) in _WEAK or isinstance(x, Mat) for x in found)

@@ -72,9 +72,7 @@ class ProgramFiles:
             for library in self.libraries)
 
     def imports(self, importer: Mapping[str, Any]) -> bool:
-        """Return whether a module with these globals gets stand-ins: one of the program that does
-        not import `mat` itself; of what has no file, the main module, as at a prompt.
-        """
+        """Return whether a module gets stand-ins: one of the program that does not import `mat`."""
         file = importer.get("__file__")
         if isinstance(file, str):
             found = self.importing.get(file)

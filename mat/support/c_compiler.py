@@ -100,9 +100,7 @@ def library(source: str, function: str, *flags: str) -> int:
 
 
 def kernels(source: str, count: int, *flags: str) -> list[int]:
-    """Return the addresses of the `count` kernels that C source names by MAT_KERNELS; it is
-    compiled and loaded as by `library`.
-    """
+    """Return the addresses of the `count` kernels that C source names by MAT_KERNELS."""
     table = types.cast("mat_apart *", library(source, "mat_kernels", *flags))
     table.walk = types.addressof(lib, "mat_walk_strided")
     return [int(types.cast("uintptr_t", table.kernels[k])) for k in range(count)]

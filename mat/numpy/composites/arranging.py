@@ -234,9 +234,7 @@ def _pairs(value: Operand, count: int) -> list[Any]:
 
 
 def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fill | None:
-    """Return the function that fills a border with elements of the inside, or None for other modes,
-    and borders that are wider than the inside.
-    """
+    """Return what fills a border with elements of the inside; None for other modes and sizes."""
     if mode not in _REPETITIONS or not x.size:
         return None
     inside = [n if mode == "edge" else n - _REPETITIONS[mode] for n in x.shape]
@@ -320,9 +318,7 @@ def _ramp(ends: list[Any]) -> Side:
 
 
 def _turned(skipped: int) -> Side:
-    """Return the function for sides that reflect at a point, with `skipped` elements between that
-    and the reflected ones.
-    """
+    """Return the function for sides that reflect at a point, `skipped` elements before them."""
     def side(x: Mat, axis: int, width: int, last: bool) -> Mat:
         n = x.shape[axis]
         edge = along(x, axis, slice(-1, None) if last else slice(None, 1))

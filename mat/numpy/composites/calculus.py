@@ -350,9 +350,7 @@ def _complex_windows(function: _Vectors, a: Mat, v: Mat, mode: str) -> Result:
 
 
 def _interpolated(x: Mat, xp: Mat, fp: Mat, left: Operand, right: Operand) -> Mat:
-    """Return the values at `x` of the function through the points of the vectors `xp`, ascending,
-    and `fp`, all of float64; `left` and `right` beyond these.
-    """
+    """Return the values at `x` of the lines through points, all float64; others beyond these."""
     found = fp[0, ...] if xp.size == 1 else _between_points(x, xp, fp)
     found = where(elementwise.greater(x, xp[-1, ...]), right, found)
     found = where(elementwise.less(x, xp[0, ...]), left, found)

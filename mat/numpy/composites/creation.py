@@ -143,9 +143,7 @@ def numpy_imag(val: Operand) -> Result:
 
 
 def spaced(start: Operand, stop: Operand, num: int, endpoint: bool) -> Mat:
-    """Return so many numbers from `start` to `stop`, along a new first axis; one is a Mat of
-    floating-point numbers.
-    """
+    """Return so many numbers from `start` to `stop`, one of them a Mat, along a new first axis."""
     delta = elementwise.subtract(stop, start)
     count = num - 1 if endpoint else num
     steps = adopted(np.arange(num, dtype=delta.dtype).reshape(-1, *(1,) * delta.ndim))

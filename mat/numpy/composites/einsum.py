@@ -116,9 +116,7 @@ def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
 
 @cache
 def _is_matrix_product(subscripts: str, of_a: int, of_b: int) -> bool:
-    """Return whether `subscripts` of operands with so many axes, two at most, mean their product
-    as vectors and matrices.
-    """
+    """Return whether `subscripts` of at most two axes mean a product of matrices or vectors."""
     if not 0 < of_a < 3 or not 0 < of_b < 3:
         return False
     found = contraction(subscripts, of_a, of_b)
@@ -172,9 +170,7 @@ def _matrices_in_batches(subscripts: str) -> tuple[int, tuple[int, ...]] | None:
 
 @cache
 def parsed(subscripts: str, ndims: tuple[int, ...]) -> tuple[str, ...] | None:
-    """Return the subscripts of each operand and of the result; None if `einsum` is to refuse them,
-    or if they have an ellipsis.
-    """
+    """Return the subscripts of each operand and the result; None if `einsum` is to refuse them."""
     left, arrow, result = subscripts.replace(" ", "").partition("->")
     names = left.split(",")
     if not arrow:
@@ -299,9 +295,7 @@ _DOTS = "..."
 
 
 def _as_text(operands: Arguments) -> tuple[str, Arguments]:
-    """Return the subscripts of operands, each followed by a list of its axes, and the operands; an
-    empty text if NumPy is to understand them.
-    """
+    """Return the subscripts of operands and these, each given before its axes; "" for NumPy."""
     lists = [*operands[1::2], *(operands[-1:] if len(operands) % 2 else ())]
     found = [_letters(axes) for axes in lists]
     if None in found:

@@ -93,9 +93,7 @@ def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], 
 
 def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operand],
                args: Sequence[Operand], keywords: dict[str, Operand]) -> Result:
-    """Return the results of each element's last true condition's function, or of an additional last
-    function where none is true.
-    """
+    """Return what the function of each element's last true condition gives, or a last one."""
     masks = [c for c in conditions if isinstance(c, Mat) and c.shape == x.shape
              and c.dtype.kind == "b"]
     rest = len(functions) - len(masks)
@@ -124,9 +122,7 @@ def _by_values(dtype: DType, count: int, *masks_and_values: Operand) -> Mat:
 
 
 def _placed(place: Function, dtype: DType, masks: Sequence[Mat], values: Sequence[Operand]) -> Mat:
-    """Return zeros after `place` has put the value of each mask where it is true, one after
-    another.
-    """
+    """Return zeros after `place` has put the value of each mask where it is true, in turns."""
     found: Mat = new_like(masks[0], masks[0].shape, dtype).fill_(0)
     if len(values) > len(masks):
         masks = (*masks, ufuncs.logical_not(_any_of(masks)))

@@ -196,9 +196,7 @@ def numpy_rfftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
 
 def _frequencies(function: Function, n: int, d: Operand, device: DeviceLike,
                  dtype: DTypeLike) -> Mat:
-    """Return the result of NumPy's `function`, in the dtype and for the device that the array API
-    standard adds to its arguments.
-    """
+    """Return the result of NumPy's `function`, in the standard's dtype and for its device."""
     found: Mat = delegate(function, (n, d))
     return placed(found if dtype is None else found.astype(dtype), device)
 

@@ -42,9 +42,7 @@ def in_tiles(function: Function, tables: int = 0) -> Function:
 
 
 def in_lines(function: Function) -> Function:
-    """Return a function of a Mat and other values that computes large Mats in tiles: what it
-    returns for each line along the last axis, of any shape, depends on that line.
-    """
+    """Return a function of each line along the last axis that computes large Mats in tiles."""
     @wraps(function)
     def call(x: Mat, *others: Operand) -> Mat:
         limit = _limit_for(x) if x.ndim > 1 else None
@@ -71,16 +69,12 @@ def in_one_pass(function: Function) -> Function:
 
 
 def limit_if_large(*operands: Operand) -> int | None:
-    """Return the bytes of a device that may have no room for operands with a few results like
-    them; None if it has, and for parts of calls.
-    """
+    """Return the bytes of a device that may have no room for operands and results like them."""
     return in_use().limit if _are_large(operands) and not _is_a_part() else None
 
 
 def _limit_for(*operands: Operand) -> int | None:
-    """Return the bytes of a device that may have no room for operands with intermediate results;
-    None if it has, and for parts of calls.
-    """
+    """Return the bytes of a device that may have no room for what operands and results need."""
     limit = in_use().limit
     if limit is None or _TIMES * span_bytes(*operands) <= limit or _is_a_part():
         return None

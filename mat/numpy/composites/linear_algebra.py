@@ -32,9 +32,7 @@ sorting = at_first_use("ops.indexing.sorting")
 
 
 def _is_square(a: Mat) -> bool:
-    """Return whether `a` is a square matrix, or a stack of them, of a BLAS dtype or on a device of
-    one that converts to it.
-    """
+    """Return whether `a` is a square matrix, or a stack of them, of a type with factors."""
     return _has_type(a) and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
 
 

@@ -143,9 +143,7 @@ def numpy_dsplit(ary: Operand, indices_or_sections: Operand) -> Result:
 
 
 def _split_at(a: Mat, k: int, parts: Operand) -> list[Mat]:
-    """Return views of as many parts of axis `k`, the first ones longer by one where it cannot be
-    divided, or of those between some indices.
-    """
+    """Return views of so many parts of axis `k`, the first ones longer, or between indices."""
     layout, length = a.layout, a.layout.shape[k]
     if type(parts) is int:
         leave_if(parts <= 0)

@@ -52,9 +52,7 @@ implements("nanmedian", on_device=1)(_median(missing=True))
 
 
 def _quantile(whole: int, missing: bool) -> Function:
-    """Return the function of quantiles, so many of which are the whole; with `missing`, ignoring
-    NaN.
-    """
+    """Return the function of quantiles, `whole` of which are all; or of those without NaN."""
     # the parameters are NumPy's
     def quantile(a: Mat, q: Operand, axis: AxisLike = None, out: Operand = None,
                  overwrite_input: bool = False, method: str = "linear",
@@ -116,9 +114,7 @@ class Lines(NamedTuple):
         return truth.count_true(there, -1, keepdims=True)
 
     def with_nan(self, found: Mat) -> Mat:
-        """Return results, one for each line or several along a last axis, with NaN for lines that
-        have NaN in them.
-        """
+        """Return results, of lines or of several parts of each, with NaN for lines with NaN."""
         last = self.at(-1)
         if last.dtype.char not in FLOATING:
             return found
@@ -128,9 +124,7 @@ class Lines(NamedTuple):
 
 
 def _lines(x: Mat, axis: AxisLike, out: Operand) -> tuple[Mat, Ints]:
-    """Return the elements over `axis` along a last axis, and the shape of one for each such line
-    with `keepdims`.
-    """
+    """Return the elements over `axis` along a last axis, and the results' shape with `keepdims`."""
     leave_if(out is not None or not x.ndim or not x.size)
     leave_if(x.dtype.char not in _SORTED)
     if x.ndim == 1 and axis is None:
@@ -237,9 +231,7 @@ def _of_numbers(lines: Lines, q: Array, weak: bool) -> Mat:
 
 
 def _between(a: Mat, b: Mat, share: Operand, rest: Operand, near: Operand) -> Mat:
-    """Return the value at a `share` of the way from `a` to `b`, computed from b where it is `near`
-    that.
-    """
+    """Return the value at a `share` of the way from `a` to `b`, computed from the `near` one."""
     distance = elementwise.subtract(b, a)
     if near is not True:
         below: Mat = elementwise.add(a, elementwise.multiply(distance, share))

@@ -32,9 +32,7 @@ _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2
 
 
 def _register(reduction: Function, name: str) -> None:
-    """Register a reduction of `mat` as NumPy's, which computes into arrays, and in dtypes to which
-    `mat` does not convert.
-    """
+    """Register a reduction of `mat` as NumPy's, which computes into arrays, and in other dtypes."""
     reduction = named(reduction, name)
     code = reduction.__code__
     parameters = code.co_varnames[:code.co_argcount]
@@ -104,9 +102,7 @@ def numpy_linalg_trace(x: Mat, /, *, offset: int = 0, dtype: DTypeLike = None) -
 
 
 def _running(found: Callable[[], Function], of_nan: int | None = None) -> Function:
-    """Return the function of the running totals that `found` returns, with `of_nan` in place of NaN
-    unless that is None.
-    """
+    """Return the function of running totals, with `of_nan` in place of NaN unless that is None."""
     def running(a: Mat, axis: int | None = None, dtype: DTypeLike = None,
                 out: Operand = None) -> Result:
         leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
@@ -129,9 +125,7 @@ implements("nancumprod")(_running(lambda: scan.cumprod, of_nan=1))
 
 
 def _cumulative(found: Callable[[], Function], first: int) -> Function:
-    """Return the standard's function of the running totals that `found` returns, which may begin
-    with `first`.
-    """
+    """Return the standard's function of running totals, which may begin with `first`."""
     def cumulative(x: Mat, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    out: Operand = None, include_initial: bool = False) -> Result:
         leave_if(out is not None or not x.ndim or (axis is not None and type(axis) is not int))

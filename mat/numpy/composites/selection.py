@@ -169,9 +169,7 @@ def _copy_where(dst: Mat, src: Operand, casting: Casting, where: Operand) -> Res
 
 
 def _put_where(x: Mat, condition: Mat, values: Mat) -> None:
-    """Overwrite the elements of `x` where a condition is true with those of `values`; both
-    broadcast.
-    """
+    """Overwrite elements of `x` where a condition is true with `values`; both broadcast."""
     leave_if(_together(x.shape, condition.shape, values.shape) != x.shape)
     truth, source = (_apart(m.broadcast_to(x.shape), x)
                      for m in (selecting.is_true(condition), as_dtype(values, x.dtype)))
@@ -201,9 +199,7 @@ def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> None:
 
 
 def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
-    """Overwrite the selection of a mask; with repeated values, from their own places if `by_place`
-    is true, else one after another.
-    """
+    """Overwrite the selection of a mask; `by_place` with values from their own places."""
     if is_element(values, x.dtype):
         if not is_there(x) and isinstance(mask, Mat) and mask.shape == x.shape:
             or_leave(written(x, mask, values, True))
@@ -350,9 +346,7 @@ def _shape_along(x: Mat, indices: Mat, axis: int) -> Ints:
 
 
 def _to_write(values: Operand, x: Mat) -> Mat:
-    """Return the values to write to elements of `x`; Python's numbers are converted as NumPy does,
-    which raises an error if they are out of range.
-    """
+    """Return the values to write to elements of `x`; NumPy raises errors for those out of range."""
     items = values if type(values) in (list, tuple) else (values,)
     found = _mat(np.asarray(values, x.dtype) if all(type(v) in _WEAK for v in items) else values)
     leave_if(found.dtype.kind == "c" and x.dtype.kind != "c")

@@ -194,9 +194,7 @@ def _different_items(x: Operand, axis: int) -> Result:
 
 def _different(x: Operand, equal_nan: bool, ordered: bool,
                indexed: bool = False) -> sorting.Different | sorting.Counted:
-    """Return the different elements of `x`, on the host of integers that counting is faster for,
-    whose indices it does not find.
-    """
+    """Return the different elements; on the host only integers that counting is faster for."""
     if is_there(x):
         return sorting.Different(x.contiguous().reshape(-1), equal_nan, ordered)
     leave_if(x.size < _MANY or indexed or not np.can_cast(x.dtype, np.int64))
@@ -256,9 +254,7 @@ def _has_bins(a: Operand) -> bool:
 
 
 def _edges(a: Mat, bins: Operand, range: Operand) -> Array:
-    """Return the edges of bins, for which the least and the largest element are read, by no rule
-    that looks at all elements.
-    """
+    """Return the edges of bins; of the elements only the least and the largest are read."""
     leave_if(isinstance(bins, str) or not _has_bins(a))
     bins = without_mats(bins)
     limits = np.zeros(2, a.dtype)
@@ -366,9 +362,7 @@ def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: 
 
 def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
                       ranges: Sequence[Operand]) -> list[Array]:
-    """Return NumPy's edges of the bins of each column, from the least and the largest elements,
-    read together where they are needed.
-    """
+    """Return NumPy's edges of the bins of each column, from its extremes where needed."""
     bins = [without_mats(b) for b in bins]
     limits = np.zeros((len(columns), 2), columns[0].dtype)
     unknown = [k for k, (b, r) in enumerate(zip(bins, ranges, strict=True))
@@ -436,9 +430,7 @@ def numpy_intersect1d(ar1: Mat, ar2: Mat, assume_unique: bool = False,
 
 
 def _only_in(x: Mat, y: Mat, invert: bool = True) -> tuple[Mat, Mat]:
-    """Return a mask of the different elements of `x` that `y` lacks, or without `invert` has, and
-    the elements that it is for, in ascending order.
-    """
+    """Return a mask of the different elements of `x` that `y` lacks, or has, and these in order."""
     ordered = sort(_as_vector(x))
     different = elementwise.not_equal(sorting.firsts.new((ordered, None, True)), 0)
     return ufuncs.logical_and(different, _is_member(ordered, y, invert)), ordered
@@ -467,9 +459,7 @@ def _is_member(x: Mat, of: Mat, invert: bool) -> Mat:
 
 
 def _common_with_places(x: Mat, y: Mat, are_sets: bool) -> tuple[Mat, Mat, Mat]:
-    """Return the elements that two vectors have in common, ascending, and where they are first in
-    `x` and in `y`; `are_sets` if the elements of each are different.
-    """
+    """Return the elements in common, ascending, and where they are first in `x` and in `y`."""
     if not are_sets:
         of_x, of_y = argsort(x), argsort(y)
         mask, ordered = _only_in(x, y, False)

@@ -39,9 +39,7 @@ def mats_there(*operands: Operand) -> list[Mat]:
 
 def with_mats_there(count: int, implementation: Function, args: Arguments,
                     kwargs: Keywords) -> tuple[Arguments, Keywords]:
-    """Return the arguments with Mats on a device for the first `count` of them; leave the call to
-    NumPy where there are none.
-    """
+    """Return the arguments, the first `count` as Mats on a device, or leave them to NumPy."""
     names = implementation.__code__.co_varnames[len(args):count]
     mats = mats_there(*args[:count], *(kwargs[n] for n in names if n in kwargs))
     leave_if(len(mats) < count)

@@ -215,9 +215,7 @@ _RANGE = np.dtype(np.int64)
 
 
 def _converted(ufunc: np.ufunc, x: Mat) -> Mat:
-    """Return the elements in the dtype in which `ufunc` combines them, if results do not depend on
-    the order, by rounding to float16.
-    """
+    """Return the elements in the dtype in which `ufunc` combines them in any order."""
     if ufunc in LOGIC:
         return is_true(x)
     dtype = loop_dtypes(ufunc, x, x)[-1]
@@ -320,9 +318,7 @@ def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
 
 
 def _followers(starts: Array, length: int) -> tuple[Array, Array]:
-    """Return the places of all elements but the first one of each piece, and the piece of each; a
-    piece that starts at or after the next one has only its first element.
-    """
+    """Return the places of all elements but the first one of each piece, and the piece of each."""
     ends = np.append(starts[1:], length)
     more = np.maximum(ends - starts - 1, 0)
     pieces = np.repeat(np.arange(starts.size), more)

@@ -207,9 +207,7 @@ def _distances(x: Mat, mean: Mat, weights: Mat | None) -> tuple[Mat, Mat]:
 
 
 def _observations_at_once(x: Mat) -> int:
-    """Return for how many observations a device has room at a time; 0 if it has for all, or for
-    too few.
-    """
+    """Return for how many observations a device has room; 0 for all, or too few."""
     limit = limit_if_large(x)
     if limit is None:
         return 0

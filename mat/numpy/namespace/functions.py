@@ -91,9 +91,7 @@ def _operands_among(names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
-    """Return whether the arguments taken as arrays by NumPy's function are only numbers, or objects
-    of other libraries.
-    """
+    """Return whether all arguments taken as arrays are numbers or objects of other libraries."""
     if args and type(args[0]) is Mat:
         return False
     names = positional_names(function)
@@ -193,9 +191,7 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
 
 
 def _own_keywords(function: Function) -> dict[str, object]:
-    """Return the keywords, with defaults, that an implementation has and the installed NumPy's
-    function does not: those of the array API standard and of newer versions.
-    """
+    """Return the keywords, with defaults, that only an implementation has, of the standard's."""
     theirs, ours = code_of(function), IMPLEMENTATIONS.get(function)
     defaults = getattr(ours, "__kwdefaults__", None)
     if theirs is None or defaults is None:
@@ -211,9 +207,7 @@ def _with_keywords(signature: inspect.Signature, more: dict[str, object]) -> ins
 
 
 def _signature(function: Function) -> tuple[inspect.Signature | None, Iterable[str]]:
-    """Return the signature of a function made of NumPy's, if that can be known, and the names of
-    its parameters.
-    """
+    """Return the signature of a function made of NumPy's, or None, and its parameters' names."""
     code = code_of(function)
     if code is not None:
         own = _own_keywords(function)
