@@ -92,6 +92,17 @@ False""",
 >>> handle = [0, 0, 0]
 >>> Shelf().copy_runs(mat.ones(9).storage, handle, [1, 2, 3, 4], 1, [(0, 2)]), handle
 (True, [2, 3, 0])""",
+    "copy_runs_from": """
+>>> class Shelf(mat.extend.Memory):
+...     def copy_runs_from(self, cube, handle, memory, source, shift, runs):
+...         if not isinstance(memory, Shelf):
+...             return False
+...         for start, stop in runs:
+...             handle[start:stop] = source[start + shift:stop + shift]
+...         return True
+>>> handle, cube = [0, 0, 0], mat.ones(9).storage
+>>> Shelf().copy_runs_from(cube, handle, Shelf(), [1, 2, 3, 4], 1, [(0, 2)]), handle
+(True, [2, 3, 0])""",
     "fill": """
 >>> class Shelf(mat.extend.Memory):
 ...     def fill(self, cube, handle):

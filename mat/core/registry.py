@@ -271,6 +271,14 @@ class Memory:
         """
         return False
 
+    # the parameters are those of `copy_from` and of `copy_runs`
+    def copy_runs_from(self, cube: CubeLike, handle: Handle, memory: Memory, source: Handle,
+                       shift: int, runs: Runs) -> bool:
+        """Copy runs of elements as `copy_runs` does, from the handle `source` of another memory.
+        Optional.
+        """
+        return False
+
     @property
     def has_spans(self) -> bool:
         """True if the memory can have copies of parts."""

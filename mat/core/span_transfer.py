@@ -81,38 +81,46 @@ def _transfer(cube: WholeCube, spans: SpansLike, source: SpanCopy, target: SpanC
 
     Where memories do not copy to each other, they are fresh on the host then, too.
     """
-    hub = host()
-    through = (hub not in (source.memory, target.memory)
-               and not _copy_on_device(source, target, runs))
-    if through:
+    if not _copied(cube, source, target, runs):
         middle = spans.on_host(cube)
         left = runs - middle.fresh
         if left:
             _transfer(cube, spans, source, middle, left)
-        source = middle
+        _transfer(cube, spans, middle, target, runs)
+
+
+def _copied(cube: WholeCube, source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
+    """Do so without another copy; return False if the memories cannot."""
     for observer in tuple(OBSERVERS):
         observer.copying(cube, source.memory, target.memory)
     if cube.shared:
         cube.before_copy(source.memory, target.memory, runs)
     begin = perf_counter()
     try:
-        if source.memory is hub:
-            target.memory.write_runs(target.counted, target.handle,
-                                     target.part_of(source.handle), target.positions(runs))
-        elif target.memory is hub:
-            read_runs(cube, source, target.handle, runs)
+        if not _put(cube, source, target, runs):
+            return False
     finally:  # a part may have been written
         if cube.shared:
             cube.after_copy(target.memory, runs)
     target.fresh = target.fresh | runs
     cube.log_runs(source.memory, target.memory, runs, perf_counter() - begin)
+    return True
 
 
-def _copy_on_device(source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
-    """Copy from one copy to another in one memory; return False if it cannot do that."""
-    return source.memory is target.memory and target.memory.copy_runs(
-        target.counted, target.handle, source.handle, target.start - source.start,
-        target.positions(runs))
+def _put(cube: WholeCube, source: SpanCopy, target: SpanCopy, runs: Runs) -> bool:
+    """Write `runs` of one copy to another; return False if the memories cannot."""
+    memory, hub = target.memory, host()
+    if memory is hub:
+        read_runs(cube, source, target.handle, runs)
+        return True
+    counted, handle, positions = target.counted, target.handle, target.positions(runs)
+    if source.memory is hub:
+        memory.write_runs(counted, handle, target.part_of(source.handle), positions)
+        return True
+    shift = target.start - source.start
+    if source.memory is memory:
+        return memory.copy_runs(counted, handle, source.handle, shift, positions)
+    return memory.copy_runs_from(counted, handle, source.memory, source.handle, shift, positions)
 
 
 def read_runs(cube: WholeCube, copy: SpanCopy, target: Handle, runs: Runs) -> None:

@@ -193,8 +193,16 @@ class EmulatedMemory(Pooled):
 
     def copy_runs(self, cube: CubeLike, handle: EmulatedBlock, source: EmulatedBlock, shift: int,
                   runs: Runs) -> bool:
+        return self.copy_runs_from(cube, handle, self, source, shift, runs)
+
+    def copy_runs_from(self, cube: CubeLike, handle: EmulatedBlock, memory: Memory, source: Handle,
+                       shift: int, runs: Runs) -> bool:
+        if not isinstance(memory, EmulatedMemory):
+            return False
         self.device.check(handle)
-        self.device.check(source)
+        memory.device.check(source)
+        if memory is not self:
+            memory.device.synchronize()
         self.device.transfers["d2d"] += runs.size * cube.dtype.itemsize
 
         def copy() -> None:

@@ -121,6 +121,24 @@ def test_the_copies_that_join_parts_stay_on_the_device(dev):
     assert (n.h2d, n.d2h) == (ROWS // 100, 0)
 
 
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("index", [np.s_[10:20], np.s_[:, 3:5], np.s_[7:8, 5:6], np.s_[::9, ::9]])
+def test_parts_go_directly_to_another_device_that_can_copy_them(dev, monkeypatch, index, direct):
+    x, expected = big(), big().to_numpy() + 1
+    x += 1
+    part, nbytes = x[index], expected[index].nbytes
+    with mat.use_device("emulated:1") as other:
+        if not direct:
+            monkeypatch.setattr(type(other.memory), "copy_runs_from",
+                                mat.extend.Memory.copy_runs_from)
+        with mat.debug.count_copies() as n:
+            part *= 2.0
+        assert part.fresh == {"emulated:1"}
+        assert (n.h2d, n.d2h, n.bytes) == ((0, 0, nbytes) if direct else (1, 1, 2 * nbytes))
+    expected[index] *= 2
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
 @pytest.mark.parametrize("pool", [2.5, 1.5])
 def test_parts_are_joined_where_there_is_room(pool):
     x = big()

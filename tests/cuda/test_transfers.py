@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import ConflictError, DeviceError
+from mat import ConflictError, DeviceError, OutOfDeviceMemory
+from mat.core.runs import Runs
 from mat.support.dlpack_abi import compiled
 
 from ..support.mock_memories import in_thread
@@ -361,3 +362,110 @@ def test_a_copy_ahead_that_fails(cuda, dev, function, after):
     assert x.fresh == {"host"}
     assert y.fresh >= {"host"}
     assert_array_equal((x + y).to_numpy(), np.full(100_000, 2.0))
+
+
+# Parts, and how many copies they take: those of equal rows, equally far apart, are packed in one
+
+PARTS = {
+    "rows": (np.s_[1, 10:20], 1), "column": (np.s_[..., 3], 1), "columns": (np.s_[..., 3:7], 1),
+    "wide columns": (np.s_[..., 20:90], 1), "element": (np.s_[2, 7:8, 5:6], 1),
+    "lattice": (np.s_[:, ::50, ::3], 20), "spans": (np.s_[::2, 3:9:2, 4:20], 2),
+    "long rows": (np.s_[:, 1, 1:], 3),
+}
+WAYS = "p2p", "p2p through the host", "h2d", "d2h"
+
+
+def copied(mock):
+    """Return the number of copies between devices, and the bytes of all copies by their ways."""
+    return np.array([mock.calls("cuMemcpyPeerAsync"), *map(mock.copied, WAYS)])
+
+
+def two_large(rng, dtype, kind="column"):
+    """Return different arrays that are copied in parts, and such a part of them."""
+    dtype = mat.zeros(1, dtype=dtype).dtype
+    shape = (3, 2, 3 * (70_000 // dtype.itemsize)) if kind == "long rows" else (4, 250, 100)
+    a = rng.integers(0, 2, shape).astype(dtype)
+    return a, (a == 0).astype(dtype), PARTS[kind][0]
+
+
+@pytest.mark.parametrize("reached", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.sample(4)
+def test_parts_go_from_one_device_to_another(mock, strangers, rng, kind, dtype, reached):
+    mock.peers(reached)
+    a, b, index = two_large(rng, dtype, kind)
+    x = only_there(mat.array(a))
+    part, nbytes = x[index], a[index].nbytes
+    with mat.use_device("cuda:1"), mat.use_device("cuda:0"):
+        for source, target in (("cuda:0", "cuda:1"), ("cuda:1", "cuda:0")):
+            before = copied(mock)
+            with mat.debug.trace() as trace, part.facet(target, "input"):
+                pass
+            assert [(e.source, e.target, e.nbytes) for e in trace.copies] == [
+                (source, target, nbytes)]
+            assert_array_equal(copied(mock) - before,
+                               [PARTS[kind][1], nbytes, 0 if reached else nbytes, 0, 0])
+            assert part.fresh == {"cuda:0", "cuda:1"}
+            with mat.use_device("cuda:1"):
+                part[...] = mat.array(b)[index]
+            assert part.fresh == {"cuda:1"}
+    a[index] = b[index]
+    assert x.to_numpy().tobytes() == a.tobytes()
+
+
+@pytest.mark.parametrize("edges", [
+    [3, 5], [0, 2, 10, 12, 20, 22, 30, 32, 45, 46], [1, 2, 4, 9, 10, 12, 20, 30, 33, 34]])
+def test_runs_of_any_distances_go_between_devices(dev, two_devices, edges):
+    a = np.arange(50.0)
+    target, source = only_there(mat.array(-a)), mat.array(a)
+    with mat.use_device("cuda:1") as other, source.facet("cuda:1", "io"):
+        ends = target.storage.handles[dev.memory], other.memory
+        assert dev.memory.copy_runs_from(target.storage, *ends,
+                                         source.storage.handles[other.memory], 3, Runs(edges))
+    wanted = -a
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        wanted[start:stop] = a[start + 3:stop + 3]
+    assert_array_equal(target.to_numpy(), wanted)
+
+
+def test_more_columns_than_are_packed_at_once(mock, strangers, rng, monkeypatch):
+    monkeypatch.setattr("mat.cuda.runtime.transfers.PIECE", 300 * 8)
+    a, _, index = two_large(rng, "float64")
+    x, before = only_there(mat.array(a)), mock.calls("cuMemcpyPeerAsync")
+    with mat.use_device("cuda:1"):
+        y = x[index] * 3
+    assert mock.calls("cuMemcpyPeerAsync") - before == 4
+    assert_array_equal(y.to_numpy(), a[index] * 3)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_parts_come_in_the_order_of_both_devices(cuda, strangers, rng, late):
+    if late:
+        cuda.delay()
+    x = mat.zeros(1000, 100)
+    wanted = np.zeros((1000, 100))
+    for k in range(3):
+        add(x, k + 1)  # queued on the first
+        wanted += k + 1
+        with mat.use_device("cuda:1"):
+            column = x[:, k]
+            column *= 2.0
+        wanted[:, k] *= 2
+    assert_array_equal(x.to_numpy(), wanted)
+
+
+def test_without_room_to_pack_parts_go_through_the_host(mock, strangers, rng, monkeypatch):
+    a, _, index = two_large(rng, "float64")
+    x, part = only_there(mat.array(a)), a[index]
+
+    def no_room(nbytes):
+        raise OutOfDeviceMemory(f"no room for {nbytes} bytes")
+
+    with mat.use_device("cuda:1"), mat.debug.count_copies() as copies:
+        for gpu in strangers:
+            monkeypatch.setattr(gpu, "plain_room", no_room)
+        with x[index].facet("cuda:1", "io"):
+            pass
+    assert (copies.h2d, copies.d2h, copies.bytes) == (1, 1, 2 * part.nbytes)
+    assert_array_equal(x.to_numpy(), a)

@@ -11,8 +11,10 @@ from functools import cache, cached_property
 import numpy as np
 
 from ...core.compiled import CudaFill
+from ...core.recorder import RECORDERS
 from ...core.registry import CubeLike, Memory, PendingCopy
 from ...core.runs import EqualRuns, Runs
+from ...errors import OutOfDeviceMemory
 from ...memories.pooled import Pooled
 from ...support.types import Array, DType, Number
 from . import async_transfers, transfers
@@ -22,7 +24,7 @@ from .gpu import Gpu, addresses, check
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .pinned import is_locked
-from .staging import StreamEvent
+from .staging import DeviceAddress
 
 PROGRAM = Program('#include "fill.cuh"\n')
 _THREADS = 256
@@ -178,20 +180,26 @@ class CudaMemory(Pooled):
     def copy_from(self, cube: CubeLike, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:
         """Copy from another GPU without waiting, directly or through the host; False for others."""
-        if not isinstance(memory, CudaMemory) or not cube.nbytes:
-            return isinstance(memory, CudaMemory)
-        here, there = self.gpu, memory.gpu
-        here.reach(there)
-        written = StreamEvent(there).record(there.stream)
-        written.hold_up(here.stream, here)
-        with here.current():
-            ends = handle.address, here.context, source.address, there.context
-            check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, here.stream),
-                  f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
-        read = StreamEvent(here).record(here.stream)
-        read.hold_up(there.stream, there)  # later writes there come after it
-        written.close()
-        read.close()
+        if isinstance(memory, CudaMemory) and cube.nbytes:
+            transfers.copy_between(DeviceAddress(self.gpu, handle.address),
+                                   DeviceAddress(memory.gpu, source.address), cube.nbytes)
+        return isinstance(memory, CudaMemory)
+
+    def copy_runs_from(self, cube: CubeLike, handle: DeviceBlock, memory: Memory,
+                       source: DeviceBlock, shift: int, runs: Runs) -> bool:
+        """Copy from another GPU as `copy_from` does; False also without room to pack rows, or while
+        a function is recorded, which would have the kernels that pack them.
+        """
+        if not isinstance(memory, CudaMemory) or RECORDERS:
+            return False
+        size, there = cube.dtype.itemsize, DeviceAddress(memory.gpu, source.address)
+        try:
+            for block, address in self._blocks(cube, handle, runs):
+                transfers.copy_rows_between(DeviceAddress(self.gpu, address),
+                                            there.after((block.start + shift) * size),
+                                            (block.rows, block.length * size), block.step * size)
+        except OutOfDeviceMemory:
+            return False
         return True
 
     def fill(self, cube: CubeLike, handle: DeviceBlock) -> bool:

@@ -40,11 +40,15 @@ def programs() -> Iterable[Program]:
     return (PROGRAM,)
 
 
-class _Place(NamedTuple):
-    """An operand of the kernel."""
+class DeviceAddress(NamedTuple):
+    """An address on a device."""
 
     gpu: Gpu
     address: int
+
+    def after(self, nbytes: int) -> DeviceAddress:
+        """Return the address so many bytes later."""
+        return DeviceAddress(self.gpu, self.address + nbytes)
 
 
 def are_thin(count: int, width: int) -> bool:
@@ -61,7 +65,7 @@ def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Int
     kernel = CudaKernel(PROGRAM, f"mat_rows_{word}",
                         (n, width // word, to[1] // word, source[1] // word),
                         (-(-n // _THREADS), 1, 1), (_THREADS, 1, 1)).bind((0, 1), ())
-    kernel(_Place(gpu, to[0]), _Place(gpu, source[0]))
+    kernel(DeviceAddress(gpu, to[0]), DeviceAddress(gpu, source[0]))
 
 
 # Staged copies

@@ -17,7 +17,7 @@ from ...support.types import Array, Bytes
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
-from .staging import Rows, Stage, StreamEvent, are_thin, copy_2d, move_rows, stage
+from .staging import DeviceAddress, Rows, Stage, StreamEvent, are_thin, copy_2d, move_rows, stage
 
 PIECE, BUFFERS = 4 << 20, 3  # bytes of a staging buffer, and how many there are; not yet measured
 STAGED = 1 << 20  # bytes above which threads and a copy at a time outdo the driver's own staging
@@ -234,6 +234,41 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
         for k in range(count):
             check(driver.cuMemcpyDtoDAsync(to + k * pitch, source + k * pitch, width, gpu.stream),
                   f"copying {width} bytes on device {gpu.number}")
+
+
+def copy_between(to: DeviceAddress, source: DeviceAddress, nbytes: int) -> None:
+    """Queue a copy between devices in order of the work of both; the driver makes it directly, or
+    through the host where one cannot access the other.
+    """
+    here, there = to.gpu, source.gpu
+    here.reach(there)
+    written = StreamEvent(there).record(there.stream)
+    written.hold_up(here.stream, here)
+    with here.current():
+        ends = to.address, here.context, source.address, there.context
+        check(driver.cuMemcpyPeerAsync(*ends, nbytes, here.stream),
+              f"copying {nbytes} bytes from device {there.number} to device {here.number}")
+    read = StreamEvent(here).record(here.stream)
+    read.hold_up(there.stream, there)  # later writes there come after it
+    written.close()
+    read.close()
+
+
+def copy_rows_between(to: DeviceAddress, source: DeviceAddress, shape: tuple[int, int],
+                      pitch: int) -> None:
+    """Queue such copies of rows of bytes, one every `pitch` bytes; short ones are packed."""
+    count, width = shape
+    if count == 1 or width > SMALL:
+        for k in range(count):
+            copy_between(to.after(k * pitch), source.after(k * pitch), width)
+        return
+    (here, target), (there, begin), most = to, source, PIECE // width
+    for first in range(0, count, most):
+        rows, at = min(most, count - first), first * pitch
+        with there.plain_room(rows * width) as packed, here.plain_room(rows * width) as room:
+            move_rows(there, (packed, width), (begin + at, pitch), (rows, width))
+            copy_between(DeviceAddress(here, room), DeviceAddress(there, packed), rows * width)
+            move_rows(here, (target + at, pitch), (room, width), (rows, width))
 
 
 def _stage_for(gpu: Gpu, rows: Array) -> Stage:
